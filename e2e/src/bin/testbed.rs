@@ -1,0 +1,2 @@
+//! testbed
+fn main() {}
