@@ -1,1 +1,31 @@
-//! engine
+//! Fair shares, grants and victims: a pure function from what is seen to what is to be done.
+//!
+//! ```text
+//!             capacity      demand                    quotas, pods
+//!                 │            │                           │
+//!  Snapshot ──►  shares  ──► Deserved ──► grants ──► Allocated, Preempting ──► victims ──► Plan
+//!                                                                                           │
+//!  Snapshot ◄─────────────────────────────  advance  ◄──────────────────────────────────────┘
+//! ```
+//!
+//! [`plan`](plan::plan) takes a [`Snapshot`](snapshot::Snapshot) and returns a [`Plan`](plan::Plan) that names every quota to write and
+//! every pod to evict, with the numbers and the reason. [`advance`](advance::advance) is a small model of what the cluster does
+//! with a plan; the two repeated are `kubectl-quotient simulate` and the stage of most tests.
+//!
+//! **Architecture invariant:** nothing here knows Kubernetes, the network, a clock, randomness or threads.
+//! The same snapshot gives the same plan, whatever order its parts were found in.
+
+pub mod advance;
+pub mod amounts;
+mod capacity;
+mod census;
+mod governance;
+mod grants;
+pub mod names;
+pub mod plan;
+pub mod pod_requests;
+pub mod reason;
+mod reclaim;
+pub mod shares;
+pub mod snapshot;
+pub mod time;

@@ -1,0 +1,44 @@
+//! Amounts that somebody wrote down for some resources and left open for others.
+
+use std::collections::BTreeMap;
+
+use super::{Amount, Resource};
+
+/// What was stated per resource; a resource that is not named is left open.
+///
+/// What "open" means is the reader's: no limit, no guarantee, no request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Bounds(BTreeMap<Resource, Amount>);
+
+impl Bounds {
+    /// Everything left open.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What was stated for `resource`, zero included.
+    pub fn get(&self, resource: &Resource) -> Option<Amount> {
+        self.0.get(resource).copied()
+    }
+
+    /// States `amount` for `resource`.
+    pub fn set(&mut self, resource: Resource, amount: Amount) {
+        self.0.insert(resource, amount);
+    }
+
+    /// Whether nothing was stated.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What was stated, in order of resources.
+    pub fn iter(&self) -> impl Iterator<Item = (&Resource, Amount)> {
+        self.0.iter().map(|(resource, amount)| (resource, *amount))
+    }
+}
+
+impl FromIterator<(Resource, Amount)> for Bounds {
+    fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}

@@ -1,0 +1,54 @@
+//! Quantities as Kubernetes writes them: `1500m`, `9Gi`, `12e6`.
+//!
+//! Kubernetes itself counts in nano units and knows nothing finer, so one integer of nano units holds every
+//! quantity exactly. The rules are those of `resource.ParseQuantity` and its canonical form in
+//! `k8s.io/apimachinery`; the three places where they differ are named at [`Quantity`].
+
+mod format;
+mod parse;
+mod suffixes;
+#[cfg(test)]
+mod tests;
+
+pub use parse::ParseQuantityError;
+
+/// A Kubernetes quantity: a number of nano units.
+///
+/// Read one with [`str::parse`], write it with [`binary_text`](Self::binary_text) (memory) or
+/// [`decimal_text`](Self::decimal_text) (everything else); both are read back as the same quantity.
+/// Compare quantities, never their texts: the API server rewrites `1024Mi` to `1Gi`.
+///
+/// As in Kubernetes, what is finer than a nano is rounded away from zero (who asks for something gets
+/// something), texts without a digit such as `Ki` or `.` are zero, and a text with a binary suffix states at
+/// most 2^63 − 1 while others have no such bound. Unlike Kubernetes,
+///
+/// - more than `i128` holds, 1.7e29 units, is an error; Kubernetes has no bound,
+/// - exponents beyond `i32` count as very large or very small; Kubernetes drops their upper bits,
+/// - 1e21 and above prints as what it is, `1000E`; Kubernetes loses the exponent there and prints `1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Quantity(i128);
+
+impl Quantity {
+    /// `nano` billionths of the unit.
+    pub const fn from_nano(nano: i128) -> Self {
+        Self(nano)
+    }
+
+    /// The number of billionths of the unit.
+    pub const fn nano(self) -> i128 {
+        self.0
+    }
+
+    /// The canonical text of an amount of bytes: a whole number with the largest binary suffix, such as `1536Mi`.
+    ///
+    /// Kubernetes prints below 1024 and fractions as [`decimal_text`](Self::decimal_text), and so does this;
+    /// also beyond 2^63 − 1, where a binary suffix would be read back as less.
+    pub fn binary_text(self) -> String {
+        format::binary(self.0)
+    }
+
+    /// The canonical text of anything else: a whole number with the largest decimal suffix, such as `1500m`.
+    pub fn decimal_text(self) -> String {
+        format::decimal(self.0)
+    }
+}

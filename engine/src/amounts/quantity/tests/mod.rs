@@ -1,0 +1,5 @@
+//! What quantities promise.
+
+mod laws;
+mod reference;
+mod vectors;

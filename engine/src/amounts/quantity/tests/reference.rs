@@ -1,0 +1,79 @@
+//! A slow and obvious reading of quantities, to hold the fast one against.
+
+/// A number without bounds: its decimal digits, the last one first.
+struct Digits(Vec<u8>);
+
+impl Digits {
+    fn double(&mut self) {
+        let mut carry = 0;
+        for digit in &mut self.0 {
+            let doubled = *digit * 2 + carry;
+            *digit = doubled % 10;
+            carry = doubled / 10;
+        }
+        if carry > 0 {
+            self.0.push(carry);
+        }
+    }
+
+    fn increment(&mut self) {
+        for digit in &mut self.0 {
+            if *digit < 9 {
+                *digit += 1;
+                return;
+            }
+            *digit = 0;
+        }
+        self.0.push(1);
+    }
+
+    /// Times `10^power`, rounded up.
+    fn shift(&mut self, power: i64) {
+        if power >= 0 {
+            self.0.splice(0..0, std::iter::repeat_n(0, power as usize));
+        } else {
+            let cut = self.0.len().min(power.unsigned_abs() as usize);
+            let rest: Vec<u8> = self.0.drain(..cut).collect();
+            if rest.iter().any(|digit| *digit > 0) {
+                self.increment();
+            }
+        }
+    }
+
+    fn value(&self) -> Option<u128> {
+        let text: String = self.0.iter().rev().map(|digit| char::from(b'0' + digit)).collect();
+        let text = text.trim_start_matches('0');
+        if text.is_empty() { Some(0) } else { text.parse().ok() }
+    }
+}
+
+/// The nano units of a number `<whole>.<fraction>` with `suffix`, all of them valid; nothing if beyond `u128`.
+pub(super) fn nano(whole: &str, fraction: &str, suffix: &str) -> Option<u128> {
+    let mut digits = Digits(whole.bytes().chain(fraction.bytes()).rev().map(|byte| byte - b'0').collect());
+    let binary = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|name| *name == suffix);
+    if let Some(at) = binary {
+        for _ in 0..10 * (at + 1) {
+            digits.double();
+        }
+    }
+    let power = match suffix {
+        "n" => -9,
+        "u" => -6,
+        "m" => -3,
+        "k" => 3,
+        "M" => 6,
+        "G" => 9,
+        "T" => 12,
+        "P" => 15,
+        "E" => 18,
+        _ if binary.is_some() => 0,
+        _ => suffix.strip_prefix(['e', 'E']).map_or(0, |power| power.parse().unwrap()),
+    };
+    digits.shift(9 + power - fraction.len() as i64);
+    let most = ((1 << 63) - 1) * 1_000_000_000;
+    match digits.value() {
+        value if binary.is_none() => value,
+        Some(value) => Some(value.min(most)),
+        None => Some(most),
+    }
+}

@@ -1,0 +1,135 @@
+//! Amounts of several resources at once.
+
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::{Amount, Resource};
+
+/// How much of each resource; a resource that is not named counts as nothing.
+///
+/// Kept sorted by resource and free of zeros, so equal amounts are equal values. Where "not named" means
+/// something else than nothing (a limit, a request), use [`Bounds`](super::Bounds).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Amounts(SmallVec<[(Resource, Amount); 2]>);
+
+impl Amounts {
+    /// Nothing of anything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How much of `resource`.
+    pub fn get(&self, resource: &Resource) -> Amount {
+        self.0.iter().find(|(name, _)| name == resource).map_or(Amount::ZERO, |(_, amount)| *amount)
+    }
+
+    /// Makes it `amount` of `resource`.
+    pub fn set(&mut self, resource: &Resource, amount: Amount) {
+        match self.0.binary_search_by(|(name, _)| name.cmp(resource)) {
+            Ok(at) if amount.is_zero() => {
+                self.0.remove(at);
+            }
+            Ok(at) => {
+                if let Some(entry) = self.0.get_mut(at) {
+                    entry.1 = amount;
+                }
+            }
+            Err(_) if amount.is_zero() => {}
+            Err(at) => self.0.insert(at, (resource.clone(), amount)),
+        }
+    }
+
+    /// Adds `amount` of `resource`.
+    pub fn add(&mut self, resource: &Resource, amount: Amount) {
+        if let Some(entry) = self.0.iter_mut().find(|(name, _)| name == resource) {
+            entry.1 += amount;
+            if entry.1.is_zero() {
+                self.0.retain(|(_, amount)| !amount.is_zero());
+            }
+        } else {
+            self.set(resource, amount);
+        }
+    }
+
+    /// Adds all of `other`.
+    pub fn add_all(&mut self, other: &Self) {
+        for (resource, amount) in other.iter() {
+            self.add(resource, amount);
+        }
+    }
+
+    /// Takes all of `other` away; what goes below nothing becomes negative.
+    pub fn subtract_all(&mut self, other: &Self) {
+        for (resource, amount) in other.iter() {
+            self.add(resource, Amount::ZERO - amount);
+        }
+    }
+
+    /// The larger of both, per resource.
+    pub fn max(&self, other: &Self) -> Self {
+        self.zip_with(other, Ord::max)
+    }
+
+    /// The smaller of both, per resource; what only one names becomes nothing.
+    pub fn min(&self, other: &Self) -> Self {
+        self.zip_with(other, Ord::min)
+    }
+
+    /// This minus `other` where that is positive, nothing elsewhere.
+    pub fn less(&self, other: &Self) -> Self {
+        self.zip_with(other, Amount::less)
+    }
+
+    /// Whether every resource is at most what `other` has of it.
+    pub fn fits_in(&self, other: &Self) -> bool {
+        self.zip_with(other, |mine, theirs| mine.less(theirs)).is_empty()
+    }
+
+    /// Whether there is nothing of anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The resources of which there is something, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&Resource, Amount)> {
+        self.0.iter().map(|(resource, amount)| (resource, *amount))
+    }
+
+    /// The resources of which there is something, in order.
+    pub fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.0.iter().map(|(resource, _)| resource)
+    }
+
+    fn zip_with(&self, other: &Self, combine: impl Fn(Amount, Amount) -> Amount) -> Self {
+        let mut result = Self::new();
+        for (resource, amount) in self.iter() {
+            result.set(resource, combine(amount, other.get(resource)));
+        }
+        for (resource, amount) in other.iter() {
+            if self.get(resource).is_zero() {
+                result.set(resource, combine(Amount::ZERO, amount));
+            }
+        }
+        result
+    }
+}
+
+impl FromIterator<(Resource, Amount)> for Amounts {
+    fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
+        let mut amounts = Self::new();
+        for (resource, amount) in pairs {
+            amounts.add(&resource, amount);
+        }
+        amounts
+    }
+}
+
+/// `cpu 2, memory 6Gi`, or `nothing`.
+impl fmt::Display for Amounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts: Vec<String> =
+            self.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount))).collect();
+        formatter.pad(&if parts.is_empty() { "nothing".to_owned() } else { parts.join(", ") })
+    }
+}

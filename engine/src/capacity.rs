@@ -1,0 +1,60 @@
+//! How much there is to share.
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Census;
+use crate::governance::Governance;
+use crate::snapshot::Snapshot;
+
+/// The resources that are governed: those configured, or cpu, memory and whatever else a node offers.
+///
+/// A resource that a quota of ours names stays governed when the last node that offers it is away: dropping the
+/// key would open the namespace.
+pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
+    if !snapshot.settings.resources.is_empty() {
+        return snapshot.settings.resources.iter().cloned().collect();
+    }
+    let mut resources = vec![Resource::Cpu, Resource::Memory];
+    let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
+    let written = snapshot.namespaces.values().filter_map(|namespace| namespace.quota.as_ref());
+    let written = written.flat_map(|quota| quota.hard.iter().map(|(resource, _)| resource));
+    for resource in offered.chain(written) {
+        if let Err(at) = resources.binary_search(resource) {
+            resources.insert(at, resource.clone());
+        }
+    }
+    resources
+}
+
+/// What the governed queues share: C, per resource, never below nothing.
+///
+/// The nodes' contributions, minus what namespaces without a share hold: of a namespace without a quota of
+/// ours the pods *bound* to nodes (pending ones would let anybody empty C with one absurd pod), of a
+/// namespace with one but without a valid Queue the larger of what the quota may let in and what is charged.
+pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, governance: &Governance<'_>) -> Amounts {
+    let mut capacity = Amounts::new();
+    for (name, node) in &snapshot.nodes {
+        let bound = census.bound_to.get(name);
+        let offered = if node.counts { node.allocatable.clone() } else { Amounts::new() };
+        capacity.add_all(&bound.map_or_else(|| offered.clone(), |bound| offered.max(bound)));
+    }
+    // A node that is gone leaves with its pods, never before them.
+    for (name, bound) in &census.bound_to {
+        if !snapshot.nodes.contains_key(*name) {
+            capacity.add_all(bound);
+        }
+    }
+    for (name, namespace) in &snapshot.namespaces {
+        let Some(headcount) = census.namespaces.get(name) else { continue };
+        if governance.leaves.contains_key(name) {
+            continue;
+        }
+        capacity.subtract_all(&headcount.bound);
+        if let Some(quota) = &namespace.quota {
+            for (resource, _) in quota.hard.iter() {
+                let held = quota.ceiling(resource).max(headcount.charged.get(resource));
+                capacity.add(resource, headcount.bound.get(resource) - held);
+            }
+        }
+    }
+    capacity.iter().map(|(resource, amount)| (resource.clone(), Amount::or_zero(amount))).collect()
+}

@@ -1,0 +1,66 @@
+//! One pass over all pods: what every namespace is charged and what every node carries.
+
+use std::collections::BTreeMap;
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::{Namespace, NodeName};
+use crate::plan::PodCounts;
+use crate::snapshot::{NamespaceState, Phase, Snapshot};
+
+/// The sums that everything else is computed from.
+#[derive(Debug, Default)]
+pub(crate) struct Census<'a> {
+    pub(crate) namespaces: BTreeMap<&'a Namespace, Headcount>,
+    /// Requests of the pods bound to each node, whether the node still exists or not.
+    pub(crate) bound_to: BTreeMap<&'a NodeName, Amounts>,
+}
+
+/// What the pods of one namespace request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Headcount {
+    /// All that are not finished: what quota admission charges.
+    pub(crate) charged: Amounts,
+    /// Of these, the ones on their way out.
+    pub(crate) leaving: Amounts,
+    /// Of the charged, the ones bound to a node.
+    pub(crate) bound: Amounts,
+    pub(crate) pods: PodCounts,
+}
+
+impl Headcount {
+    /// What stays charged once everything on its way out is gone.
+    pub(crate) fn staying(&self, resource: &Resource) -> Amount {
+        self.charged.get(resource) - self.leaving.get(resource)
+    }
+}
+
+/// Counts every pod of the snapshot once.
+pub(crate) fn take(snapshot: &Snapshot) -> Census<'_> {
+    let mut census = Census::default();
+    for (name, namespace) in &snapshot.namespaces {
+        let headcount = count(namespace, &mut census.bound_to);
+        census.namespaces.insert(name, headcount);
+    }
+    census
+}
+
+fn count<'a>(namespace: &'a NamespaceState, bound_to: &mut BTreeMap<&'a NodeName, Amounts>) -> Headcount {
+    let mut headcount = Headcount::default();
+    for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
+        headcount.charged.add_all(&pod.requests);
+        if let Some(node) = &pod.node {
+            headcount.bound.add_all(&pod.requests);
+            bound_to.entry(node).or_default().add_all(&pod.requests);
+        }
+        let counter = if pod.is_terminating() {
+            headcount.leaving.add_all(&pod.requests);
+            &mut headcount.pods.terminating
+        } else if pod.phase == Phase::Running {
+            &mut headcount.pods.running
+        } else {
+            &mut headcount.pods.pending
+        };
+        *counter = counter.saturating_add(1);
+    }
+    headcount
+}

@@ -1,0 +1,80 @@
+//! Names and ids, each a type of its own so that none is taken for another.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Defines a cheap-to-clone, ordered name.
+macro_rules! name {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// Wraps the text as it stands in the cluster.
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
+                Self(text.into())
+            }
+
+            /// The text as it stands in the cluster.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.pad(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self::new(text)
+            }
+        }
+    };
+}
+
+name!(
+    /// A namespace.
+    Namespace
+);
+name!(
+    /// A node's name.
+    NodeName
+);
+name!(
+    /// A pod's name within its namespace. It may come back; a [`PodUid`] never does.
+    PodName
+);
+name!(
+    /// The id that the API server gave to one life of one pod.
+    PodUid
+);
+name!(
+    /// The id that the API server gave to one life of one Queue.
+    QueueUid
+);
+
+/// A Queue's namespace and name: its identity in plans, messages and tie-breaks.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct QueueName {
+    /// The namespace that the Queue is in.
+    pub namespace: Namespace,
+    /// The Queue's name there.
+    pub name: Arc<str>,
+}
+
+impl QueueName {
+    /// Names the Queue `name` in `namespace`.
+    pub fn new(namespace: impl Into<Namespace>, name: impl Into<Arc<str>>) -> Self {
+        Self { namespace: namespace.into(), name: name.into() }
+    }
+}
+
+impl fmt::Display for QueueName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&format!("{}/{}", self.namespace, self.name))
+    }
+}

@@ -1,0 +1,57 @@
+//! What is to be done, with every number and reason behind it.
+
+mod decide;
+mod eviction;
+mod queue_plan;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use decide::plan;
+pub use eviction::{Eviction, PodId, Stage};
+pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
+
+use crate::amounts::{Amounts, Resource};
+use crate::names::{QueueName, QueueUid};
+use crate::reason::Reason;
+
+/// One decision for the whole cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// The resources that are governed, in order.
+    pub resources: Vec<Resource>,
+    /// What there is to share: C.
+    pub capacity: Amounts,
+    /// Every Queue that governs its namespace and has a share.
+    pub queues: BTreeMap<QueueName, QueuePlan>,
+    /// Every Queue that has no share, and what its administrator has to mend.
+    pub stalled: BTreeMap<QueueName, Stall>,
+    /// The pods to evict now, in this order: their queue's lowered quota is in force.
+    pub evictions: Vec<Eviction>,
+    /// The pods to evict as soon as their queue's lowered quota is in force.
+    pub waiting: Vec<Eviction>,
+}
+
+/// Why a Queue has no share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The Queue's id.
+    pub uid: QueueUid,
+    /// The kind of trouble.
+    pub reason: Reason,
+    /// What is wrong and what to do, for its administrator.
+    pub message: Arc<str>,
+}
+
+impl Plan {
+    /// The quotas to write: those that lower something first, each group by queue.
+    pub fn quota_writes(&self) -> impl Iterator<Item = (&QueueName, &QuotaWrite)> {
+        let writes = || self.queues.iter().filter_map(|(name, queue)| Some((name, queue.quota_write.as_ref()?)));
+        writes().filter(|(_, write)| write.lowers).chain(writes().filter(|(_, write)| !write.lowers))
+    }
+
+    /// Whether nothing is to be written or evicted, now or later.
+    pub fn is_settled(&self) -> bool {
+        self.quota_writes().next().is_none() && self.evictions.is_empty() && self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,54 @@
+//! What one queue gets, and what is written for it.
+
+use crate::amounts::{Amounts, Bounds};
+use crate::names::QueueUid;
+use crate::reason::Reason;
+
+/// The numbers of one queue after this decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueuePlan {
+    /// The Queue's id.
+    pub uid: QueueUid,
+    /// What it asks for, at most its limit and at most the capacity.
+    pub demand: Amounts,
+    /// Its fair share of the capacity, given what all ask for: D.
+    pub deserved: Amounts,
+    /// What it would deserve if it asked for everything now.
+    pub fair_share: Amounts,
+    /// What its quota allows once the writes of this plan are done: A.
+    pub allocated: Amounts,
+    /// What its pods request, pending and terminating ones included.
+    pub used: Amounts,
+    /// Promised and still held by others: D − A where positive.
+    pub preempting: Amounts,
+    /// The part of its guarantee that the capacity cannot meet even if nobody else had anything.
+    pub unmeetable: Amounts,
+    /// Its pods.
+    pub pods: PodCounts,
+    /// The quota to write; `None` if the one that stands is right.
+    pub quota_write: Option<QuotaWrite>,
+    /// Whether the quota that stands is what this plan wants, and is in force.
+    pub quota_in_force: bool,
+    /// Why it lacks part of its share, if it does.
+    pub starved: Option<Reason>,
+}
+
+/// How many pods a queue has in each state; finished ones do not count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodCounts {
+    /// Started and not on their way out.
+    pub running: u32,
+    /// Not started and not on their way out.
+    pub pending: u32,
+    /// On their way out.
+    pub terminating: u32,
+}
+
+/// A ResourceQuota to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QuotaWrite {
+    /// Every governed resource with its new amount, zeros included.
+    pub hard: Bounds,
+    /// Whether it lowers any resource; those are written first.
+    pub lowers: bool,
+}

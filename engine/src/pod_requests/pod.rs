@@ -1,0 +1,69 @@
+//! The requests of a pod as a whole.
+
+use super::{Container, InitContainer};
+use crate::amounts::{Amounts, Bounds, Resource};
+
+/// Everything in a pod that says how much it requests.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PodRequests {
+    /// The ordinary containers.
+    pub containers: Vec<Container>,
+    /// The init containers, in the order of the spec.
+    pub init_containers: Vec<InitContainer>,
+    /// What the pod as a whole requests (`spec.resources.requests`). Where it names cpu, memory or huge pages,
+    /// the containers do not matter, zero included; other resources in it are ignored.
+    pub pod_level: Bounds,
+    /// What its runtime class adds (`spec.overhead`).
+    pub overhead: Amounts,
+    /// Whether the pod has the condition `PodResizePending` with the reason `Infeasible`.
+    pub resize_infeasible: bool,
+}
+
+impl PodRequests {
+    /// What the pod is charged for.
+    ///
+    /// The larger, per resource, of what its containers need together and what starting them needs; replaced
+    /// by what is requested for the pod as a whole; plus its overhead. While nothing is requested for the pod
+    /// as a whole, that is at least what each single container counts, and one more container never makes it
+    /// less.
+    pub fn effective(&self) -> Amounts {
+        let mut effective = self.of_containers();
+        for (resource, amount) in self.pod_level.iter() {
+            if is_pod_level(resource) {
+                effective.set(resource, amount);
+            }
+        }
+        effective.add_all(&self.overhead);
+        effective
+    }
+
+    fn of_containers(&self) -> Amounts {
+        let mut sidecars = Amounts::new();
+        let mut starting = Amounts::new();
+        for container in &self.init_containers {
+            match container {
+                // Runs beside the sidecars before it and none behind it.
+                InitContainer::Step(requests) => {
+                    let mut step = sidecars.clone();
+                    step.add_all(requests);
+                    starting = starting.max(&step);
+                }
+                InitContainer::Sidecar(sidecar) => sidecars.add_all(&sidecar.counted(self.resize_infeasible)),
+            }
+        }
+        // All sidecars together run until the end, so as steps of the start they need no look of their own.
+        let mut running = sidecars;
+        for container in &self.containers {
+            running.add_all(&container.counted(self.resize_infeasible));
+        }
+        running.max(&starting)
+    }
+}
+
+/// Whether Kubernetes lets a pod request `resource` as a whole.
+fn is_pod_level(resource: &Resource) -> bool {
+    match resource {
+        Resource::Cpu | Resource::Memory => true,
+        Resource::Extended(name) => name.starts_with("hugepages-"),
+    }
+}

@@ -1,0 +1,14 @@
+//! A node: what it offers, and whether it may be counted on.
+
+use crate::amounts::Amounts;
+
+/// What the engine needs to know of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    /// What pods may request on it.
+    pub allocatable: Amounts,
+    /// Whether its allocatable counts: Ready for long enough, schedulable, selected by configuration and no
+    /// control-plane node with a `NoSchedule` taint. A node that does not count still contributes what the
+    /// pods bound to it request, so that capacity leaves with its pods and never before them.
+    pub counts: bool,
+}
