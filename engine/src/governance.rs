@@ -23,7 +23,9 @@ pub(crate) struct Governance<'a> {
 pub(crate) fn sort(snapshot: &Snapshot) -> Governance<'_> {
     let mut governance = Governance::default();
     for (namespace, state) in &snapshot.namespaces {
-        let Some(oldest) = state.queues.iter().min_by_key(|queue| (queue.created, &queue.uid)) else { continue };
+        let Some(oldest) = state.queues.iter().min_by_key(|queue| (queue.created, &queue.uid)) else {
+            continue;
+        };
         for queue in &state.queues {
             let stall = if queue.uid == oldest.uid { trouble(queue) } else { Some(taken(queue, oldest)) };
             match stall {

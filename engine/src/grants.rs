@@ -76,7 +76,13 @@ fn grant_one(holders: &[Holder<'_>], capacity: Amount, resource: &Resource) -> V
 }
 
 /// Raises `granted` towards `target` out of `free`, the lowest granted/deserved first; returns what stays free.
-fn raise(granted: &mut [Amount], target: &[Amount], deserved: &[Amount], free: Amount, quantum: i128) -> Amount {
+fn raise(
+    granted: &mut [Amount],
+    target: &[Amount],
+    deserved: &[Amount],
+    free: Amount,
+    quantum: i128,
+) -> Amount {
     let missing: Amount = granted.iter().zip(target).map(|(granted, target)| target.less(*granted)).sum();
     if missing <= free {
         for (granted, target) in granted.iter_mut().zip(target) {

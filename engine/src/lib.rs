@@ -15,6 +15,11 @@
 //! **Architecture invariant:** nothing here knows Kubernetes, the network, a clock, randomness or threads.
 //! The same snapshot gives the same plan, whatever order its parts were found in.
 
+#![cfg_attr(
+    test,
+    allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
+)]
+
 pub mod advance;
 pub mod amounts;
 mod capacity;

@@ -30,15 +30,13 @@ pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
     let mut bound: BTreeMap<Namespace, BTreeMap<PodUid, NodeName>> = BTreeMap::new();
     let mut started = Vec::new();
     for (namespace, pod) in waiting {
-        let node = match &pod.node {
-            Some(node) => node.clone(),
-            None => {
-                let Some((node, room)) = free.iter_mut().find(|(_, room)| pod.requests.fits_in(room)) else {
-                    continue;
-                };
-                room.subtract_all(&pod.requests);
-                node.clone()
-            }
+        let node = if let Some(node) = &pod.node {
+            node.clone()
+        } else {
+            let fitting = free.iter_mut().find(|(_, room)| pod.requests.fits_in(room));
+            let Some((node, room)) = fitting else { continue };
+            room.subtract_all(&pod.requests);
+            node.clone()
         };
         started.push(PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() });
         bound.entry(namespace).or_default().insert(pod.uid, node);

@@ -83,7 +83,7 @@ impl Amounts {
 
     /// Whether every resource is at most what `other` has of it.
     pub fn fits_in(&self, other: &Self) -> bool {
-        self.zip_with(other, |mine, theirs| mine.less(theirs)).is_empty()
+        self.zip_with(other, Amount::less).is_empty()
     }
 
     /// Whether there is nothing of anything.

@@ -60,6 +60,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             headcount: leaf.headcount,
             deserved: &shares.deserved,
             allocated,
+            nodes: &snapshot.nodes,
         })
         .collect();
     let (evictions, waiting): (Vec<_>, Vec<_>) = reclaim::evictions(&parties, &capacity, &resources)
@@ -117,7 +118,8 @@ fn quota_write(quota: Option<&Quota>, allocated: &Amounts, resources: &[Resource
     }
     let standing = |resource| quota.and_then(|quota| quota.hard.get(resource));
     // Where nothing was restricted, any restriction lowers.
-    let lowers = hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
+    let lowers =
+        hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
     Some(QuotaWrite { hard, lowers })
 }
 

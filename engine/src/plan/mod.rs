@@ -46,7 +46,8 @@ pub struct Stall {
 impl Plan {
     /// The quotas to write: those that lower something first, each group by queue.
     pub fn quota_writes(&self) -> impl Iterator<Item = (&QueueName, &QuotaWrite)> {
-        let writes = || self.queues.iter().filter_map(|(name, queue)| Some((name, queue.quota_write.as_ref()?)));
+        let writes =
+            || self.queues.iter().filter_map(|(name, queue)| Some((name, queue.quota_write.as_ref()?)));
         writes().filter(|(_, write)| write.lowers).chain(writes().filter(|(_, write)| !write.lowers))
     }
 

@@ -15,12 +15,18 @@ pub(crate) struct Candidate<'a> {
 /// The pods of a namespace that may be evicted and would help with `ask`, least protected first.
 ///
 /// Never: finished pods (they hold nothing), terminating ones (they reduce the need already), mirror and
-/// DaemonSet pods, system-critical priorities.
-pub(crate) fn candidates<'a>(state: &'a NamespaceState, ask: &Amounts) -> Vec<Candidate<'a>> {
+/// DaemonSet pods, system-critical priorities. `frees_room` says whether somebody else could use what a pod
+/// leaves behind.
+pub(crate) fn candidates<'a>(
+    state: &'a NamespaceState,
+    ask: &Amounts,
+    frees_room: impl Fn(&Pod) -> bool,
+) -> Vec<Candidate<'a>> {
     let mut candidates: Vec<Candidate<'_>> = state
         .pods
         .iter()
         .filter(|pod| pod.is_charged() && !pod.is_terminating() && pod.immunity.is_none())
+        .filter(|pod| frees_room(pod))
         .filter(|pod| ask.resources().any(|resource| pod.requests.get(resource).is_positive()))
         .map(|pod| Candidate { pod, stage: stage(pod) })
         .collect();

@@ -6,6 +6,8 @@
 //! ```
 
 mod candidates;
+mod fewest_of_many;
+mod fewest_of_one;
 mod need;
 mod order;
 mod select;

@@ -35,7 +35,12 @@ pub fn fill(amount: i128, claims: &[Level]) -> Vec<i128> {
             .iter()
             .enumerate()
             .filter(|(_, claim)| claim.room > 0 && (claim.weight <= 0) == weightless)
-            .map(|(index, claim)| Vessel { index, have: claim.have.max(0), room: claim.room, weight: claim.weight.max(1) })
+            .map(|(index, claim)| Vessel {
+                index,
+                have: claim.have.max(0),
+                room: claim.room,
+                weight: claim.weight.max(1),
+            })
             .collect();
         for (index, quanta) in fill_vessels(left, &vessels) {
             left = left.saturating_sub(quanta);
@@ -109,7 +114,7 @@ fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
         .iter()
         .flat_map(|vessel| [(vessel.start(), true, vessel), (vessel.end(), false, vessel)])
         .collect();
-    points.sort_by(|a, b| a.0.cmp(&b.0));
+    points.sort_by_key(|(height, _, _)| *height);
 
     // Between two points, received(level) = full + level · width − counted.
     let (mut full, mut width, mut counted) = (0i128, 0i128, 0i128);

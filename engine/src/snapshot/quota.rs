@@ -27,6 +27,7 @@ impl Quota {
     ///
     /// Only then is an eviction final: before, the owner of the evicted pod refills the slot.
     pub fn is_fenced_at(&self, resource: &Resource, amount: Amount) -> bool {
-        self.enforced.get(resource).is_some_and(|enforced| enforced <= amount) && self.ceiling(resource) <= amount
+        self.enforced.get(resource).is_some_and(|enforced| enforced <= amount)
+            && self.ceiling(resource) <= amount
     }
 }

@@ -10,17 +10,27 @@
 //! A queue has the name of its namespace unless `name=` says otherwise. Pods run on no particular node unless
 //! told `node=`, `pending` or `terminating`; times are seconds.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a scenario that makes no sense must stop the test")]
+#![allow(dead_code, reason = "every test file uses its part of it")]
+
 mod parse;
 mod print;
 
 use quotient_engine::advance::{advance, settle};
+use quotient_engine::plan::plan;
 use quotient_engine::snapshot::Snapshot;
 
-pub use parse::parse;
-pub use print::print;
+pub(crate) use parse::parse;
+pub(crate) use print::{print, print_writes};
+
+/// Decides once on `scenario` as it stands, and tells what is to be written, evicted and waited for.
+pub(crate) fn decide(scenario: &str) -> String {
+    let plan = plan(&parse(scenario));
+    print(1, &plan, &[]) + &print_writes(&plan)
+}
 
 /// Plays `scenario` to its end and tells every step.
-pub fn play(scenario: &str) -> String {
+pub(crate) fn play(scenario: &str) -> String {
     let mut snapshot: Snapshot = parse(scenario);
     let mut told = String::new();
     for step in 1..=50 {

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
-use quotient_engine::snapshot::{Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Settings, Snapshot};
+use quotient_engine::snapshot::{
+    Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Settings, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 /// The snapshot that `scenario` describes; panics with the line that makes no sense.
-pub fn parse(scenario: &str) -> Snapshot {
+pub(crate) fn parse(scenario: &str) -> Snapshot {
     let mut snapshot =
         Snapshot { now: Timestamp::from_seconds(1000), settings: Settings::default(), ..Snapshot::default() };
     let mut namespaces: BTreeMap<Namespace, NamespaceState> = BTreeMap::new();
@@ -27,7 +29,8 @@ pub fn parse(scenario: &str) -> Snapshot {
             "queue" => namespaces.entry(name.into()).or_default().queues.push(queue(name, &words)),
             "quota" => namespaces.entry(name.into()).or_default().quota = Some(quota(&words)),
             "pod" => {
-                let (namespace, _) = name.split_once('/').unwrap_or_else(|| panic!("namespace/name in: {line}"));
+                let (namespace, _) =
+                    name.split_once('/').unwrap_or_else(|| panic!("namespace/name in: {line}"));
                 namespaces.entry(namespace.into()).or_default().pods.push(pod(name, &words));
             }
             other => panic!("unknown kind {other} in: {line}"),
@@ -97,9 +100,11 @@ fn quota(words: &[(&str, &str)]) -> Quota {
     let hard: Bounds = requests(words, &["enforced", "unconfirmed"])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
-        .chain([(Resource::Cpu, Amount::ZERO), (Resource::Memory, Amount::ZERO)].into_iter().filter(
-            |(resource, _)| value(words, resource.name()).is_none_or(|text| text == "0"),
-        ))
+        .chain(
+            [(Resource::Cpu, Amount::ZERO), (Resource::Memory, Amount::ZERO)]
+                .into_iter()
+                .filter(|(resource, _)| value(words, resource.name()).is_none_or(|text| text == "0")),
+        )
         .collect();
     let enforced = value(words, "enforced").map_or_else(|| hard.clone(), bounds);
     Quota { hard, enforced, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
@@ -107,8 +112,17 @@ fn quota(words: &[(&str, &str)]) -> Quota {
 
 fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
     const OTHERS: [&str; 11] = [
-        "node", "pending", "running", "terminating", "finished", "priority", "created", "started", "daemonset",
-        "mirror", "critical",
+        "node",
+        "pending",
+        "running",
+        "terminating",
+        "finished",
+        "priority",
+        "created",
+        "started",
+        "daemonset",
+        "mirror",
+        "critical",
     ];
     let has = |name: &str| words.iter().any(|(word, _)| *word == name);
     let phase = match () {

@@ -2,7 +2,7 @@
 //!
 //! Kubernetes itself counts in nano units and knows nothing finer, so one integer of nano units holds every
 //! quantity exactly. The rules are those of `resource.ParseQuantity` and its canonical form in
-//! `k8s.io/apimachinery`; the three places where they differ are named at [`Quantity`].
+//! `k8s.io/apimachinery`; the few places where these differ are named at [`Quantity`].
 
 mod format;
 mod parse;
@@ -20,11 +20,13 @@ pub use parse::ParseQuantityError;
 ///
 /// As in Kubernetes, what is finer than a nano is rounded away from zero (who asks for something gets
 /// something), texts without a digit such as `Ki` or `.` are zero, and a text with a binary suffix states at
-/// most 2^63 − 1 while others have no such bound. Unlike Kubernetes,
+/// most 2^63 − 1 while others have no such bound. Unlike in Kubernetes,
 ///
 /// - more than `i128` holds, 1.7e29 units, is an error; Kubernetes has no bound,
-/// - exponents beyond `i32` count as very large or very small; Kubernetes drops their upper bits,
-/// - 1e21 and above prints as what it is, `1000E`; Kubernetes loses the exponent there and prints `1`.
+/// - exponents beyond `i32` count as very large or very small; Kubernetes drops their upper bits or refuses them,
+/// - all texts without a digit are zero; Kubernetes refuses some of them, such as `Ei` and `e-12`,
+/// - multiples of 1e21 print as what they are, `1000E`; Kubernetes loses the exponent there and prints `1`,
+/// - beyond 2^63 − 1 there is no binary text, because it would be read back as less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quantity(i128);
 
@@ -41,8 +43,7 @@ impl Quantity {
 
     /// The canonical text of an amount of bytes: a whole number with the largest binary suffix, such as `1536Mi`.
     ///
-    /// Kubernetes prints below 1024 and fractions as [`decimal_text`](Self::decimal_text), and so does this;
-    /// also beyond 2^63 − 1, where a binary suffix would be read back as less.
+    /// What is below 1024, fractional or beyond 2^63 − 1 is printed as [`decimal_text`](Self::decimal_text).
     pub fn binary_text(self) -> String {
         format::binary(self.0)
     }

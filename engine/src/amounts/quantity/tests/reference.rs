@@ -29,10 +29,11 @@ impl Digits {
 
     /// Times `10^power`, rounded up.
     fn shift(&mut self, power: i64) {
+        let places = usize::try_from(power.unsigned_abs()).unwrap();
         if power >= 0 {
-            self.0.splice(0..0, std::iter::repeat_n(0, power as usize));
+            self.0.splice(0..0, std::iter::repeat_n(0, places));
         } else {
-            let cut = self.0.len().min(power.unsigned_abs() as usize);
+            let cut = self.0.len().min(places);
             let rest: Vec<u8> = self.0.drain(..cut).collect();
             if rest.iter().any(|digit| *digit > 0) {
                 self.increment();
@@ -69,7 +70,7 @@ pub(super) fn nano(whole: &str, fraction: &str, suffix: &str) -> Option<u128> {
         _ if binary.is_some() => 0,
         _ => suffix.strip_prefix(['e', 'E']).map_or(0, |power| power.parse().unwrap()),
     };
-    digits.shift(9 + power - fraction.len() as i64);
+    digits.shift(9 + power - i64::try_from(fraction.len()).unwrap());
     let most = ((1 << 63) - 1) * 1_000_000_000;
     match digits.value() {
         value if binary.is_none() => value,

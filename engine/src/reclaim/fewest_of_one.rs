@@ -1,0 +1,75 @@
+//! The fewest victims where one resource decides: exact.
+//!
+//! Taking the largest first gives the fewest of a class and leaves the least to the classes below, but may free
+//! more than needed: a need of 4 among 3, 2, 2 is better served by 2 and 2 than by 3 and 2. So victims are then
+//! traded for smaller ones of their class as long as the ask stays covered.
+
+use super::candidates::Candidate;
+use super::order::preference;
+use super::select::sum;
+use crate::amounts::{Amount, Resource};
+
+/// The fewest of each of `classes` (least protected first) that cover `ask`, most protected class first.
+pub(super) fn fewest_of_one<'a>(
+    classes: Vec<Vec<Candidate<'a>>>,
+    resource: &Resource,
+    ask: Amount,
+) -> Vec<Candidate<'a>> {
+    let mut below: Amount = classes.iter().map(|members| sum(members).get(resource)).sum();
+    let mut freed = Amount::ZERO;
+    let mut split = Vec::new();
+    for mut members in classes.into_iter().rev() {
+        below -= sum(&members).get(resource);
+        members.sort_by(|a, b| {
+            b.pod.requests.get(resource).cmp(&a.pod.requests.get(resource)).then_with(|| preference(a, b))
+        });
+        let mut taken = 0usize;
+        for candidate in &members {
+            if freed + below >= ask {
+                break;
+            }
+            freed += candidate.pod.requests.get(resource);
+            taken = taken.saturating_add(1);
+        }
+        let spared = members.split_off(taken.min(members.len()));
+        split.push((members, spared));
+    }
+
+    let mut excess = freed.less(ask);
+    let mut chosen = Vec::new();
+    for (mut taken, mut spared) in split {
+        excess = trade_down(&mut taken, &mut spared, resource, excess);
+        chosen.append(&mut taken);
+    }
+    chosen
+}
+
+/// Replaces members of `taken` by smaller ones of `spared`, both sorted by size, while `excess` allows it.
+fn trade_down<'a>(
+    taken: &mut [Candidate<'a>],
+    spared: &mut Vec<Candidate<'a>>,
+    resource: &Resource,
+    mut excess: Amount,
+) -> Amount {
+    let size = |candidate: &Candidate<'_>| candidate.pod.requests.get(resource);
+    for victim in taken {
+        if excess.is_zero() {
+            break;
+        }
+        let smallest = size(victim) - excess;
+        let large_enough = spared.partition_point(|other| size(other) >= smallest);
+        let Some(best) = large_enough.checked_sub(1).and_then(|last| spared.get(last)).map(size) else {
+            continue;
+        };
+        if best >= size(victim) {
+            continue;
+        }
+        // Of those of that size, the preferred one comes first.
+        let at = spared.partition_point(|other| size(other) > best);
+        if at < spared.len() {
+            excess -= size(victim) - best;
+            *victim = spared.remove(at);
+        }
+    }
+    excess
+}

@@ -1,0 +1,92 @@
+//! Random clusters.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::snapshot::{Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Snapshot};
+use quotient_engine::time::Timestamp;
+
+fn amounts(cpu: i128, memory: i128) -> Amounts {
+    [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
+}
+
+fn bounds(cpu: i128, memory: i128) -> Bounds {
+    [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
+}
+
+prop_compose! {
+    fn pod()(
+        shape in prop_oneof![Just((1000, 1024)), Just((2000, 512)), Just((500, 2048)), Just((1500, 100))],
+        state in 0u8..12,
+        priority in -1i32..3,
+        created in 0i64..100,
+    ) -> Pod {
+        let phase = match state { 0 | 1 => Phase::Pending, 2 => Phase::Finished, _ => Phase::Running };
+        Pod {
+            uid: PodUid::from(""),
+            name: PodName::from(""),
+            requests: Arc::new(amounts(shape.0, shape.1)),
+            node: (state != 0).then(|| NodeName::from(if state % 2 == 0 { "n1" } else { "n2" })),
+            phase,
+            priority,
+            created: Timestamp::from_seconds(created),
+            started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
+            deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
+            immunity: (state == 4).then_some(Immunity::DaemonSet),
+        }
+    }
+}
+
+prop_compose! {
+    fn namespace()(
+        governed in 0u8..8,
+        weight in 0u32..5,
+        request in proptest::option::of((0i128..12_000, 0i128..12_000)),
+        guaranteed in proptest::option::of((0i128..4000, 0i128..4000)),
+        limit in proptest::option::of((4000i128..9000, 4000i128..9000)),
+        hard in proptest::option::of(((0i128..12_000, 0i128..12_000), (0i128..4000, 0i128..4000))),
+        pods in proptest::collection::vec(pod(), 0..10),
+    ) -> NamespaceState {
+        let optional = |pair: Option<(i128, i128)>| pair.map_or_else(Bounds::new, |(cpu, memory)| bounds(cpu, memory));
+        let queue = Queue {
+            uid: QueueUid::from("queue"),
+            name: "queue".into(),
+            created: Timestamp::from_seconds(0),
+            weight,
+            request: request.map(|(cpu, memory)| bounds(cpu, memory)),
+            guaranteed: optional(guaranteed),
+            limit: optional(limit),
+            invalid: None,
+        };
+        NamespaceState {
+            queues: if governed == 0 { vec![] } else { vec![queue] },
+            quota: hard.map(|(hard, lag)| Quota {
+                hard: bounds(hard.0, hard.1),
+                enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
+                unconfirmed: Bounds::new(),
+            }),
+            pods,
+        }
+    }
+}
+
+/// A cluster of two nodes and up to `most` namespaces, with pods in every state.
+pub(crate) fn cluster(most: usize) -> impl Strategy<Value = Snapshot> {
+    (proptest::collection::vec(namespace(), 1..most), 0i128..16_000, 1000i128..16_000, any::<bool>())
+        .prop_map(|(namespaces, one, two, counts)| {
+            let mut snapshot = Snapshot { now: Timestamp::from_seconds(1000), ..Snapshot::default() };
+            let node = |size: i128, counts| Arc::new(Node { allocatable: amounts(size, size), counts });
+            snapshot.nodes.insert(NodeName::from("n1"), node(one, counts));
+            snapshot.nodes.insert(NodeName::from("n2"), node(two, true));
+            for (number, mut state) in namespaces.into_iter().enumerate() {
+                for (index, pod) in state.pods.iter_mut().enumerate() {
+                    pod.name = PodName::from(format!("p{index}").as_str());
+                    pod.uid = PodUid::from(format!("{number}-{index}").as_str());
+                }
+                snapshot.namespaces.insert(Namespace::from(format!("ns{number}").as_str()), Arc::new(state));
+            }
+            snapshot
+        })
+}

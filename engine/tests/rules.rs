@@ -1,0 +1,595 @@
+//! Every rule of shares, grants and victims as a story: a cluster in, what happens out.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::decide(scenario));
+}
+
+// ---- capacity -------------------------------------------------------------------------------------------
+
+#[test]
+fn a_cordoned_node_keeps_contributing_what_its_pods_hold() {
+    decides(
+        "node n1 cpu=4 memory=8Gi
+         node n2 cpu=4 memory=8Gi cordoned
+         queue a
+         pod a/p1 cpu=3 memory=2Gi node=n2",
+        &expect![[r#"
+            step 1: capacity 7c 10Gi
+              a: deserved 7c 10Gi, allocated 7c 10Gi, used 3c 2Gi
+              lower a to 7c 10Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_lost_nodes_capacity_leaves_with_its_pods_and_not_before() {
+    decides(
+        "node n1 cpu=4 memory=8Gi
+         queue a
+         pod a/p1 cpu=3 memory=2Gi node=gone",
+        &expect![[r#"
+            step 1: capacity 7c 10Gi
+              a: deserved 7c 10Gi, allocated 7c 10Gi, used 3c 2Gi
+              lower a to 7c 10Gi
+        "#]],
+    );
+}
+
+#[test]
+fn bound_pods_without_a_queue_take_from_the_capacity_and_pending_ones_do_not() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         pod free/bound cpu=3 memory=2Gi node=n1
+         pod free/absurd cpu=1000 memory=1000Gi pending",
+        &expect![[r#"
+            step 1: capacity 5c 6Gi
+              a: deserved 5c 6Gi, allocated 5c 6Gi, used 0c 0
+              lower a to 5c 6Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota orphan cpu=3 memory=2Gi
+         pod orphan/p1 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 5c 6Gi
+              a: deserved 5c 6Gi, allocated 5c 6Gi, used 0c 0
+              lower a to 5c 6Gi
+        "#]],
+    );
+}
+
+#[test]
+fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
+    decides(
+        "queue a
+         queue b
+         quota a cpu=8 memory=8Gi
+         pod a/p1 cpu=8 memory=8Gi pending",
+        &expect![[r#"
+            step 1: capacity 0c 0
+              a: deserved 0c 0, allocated 8c 8Gi, used 8c 8Gi
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+              lower b to 0c 0
+        "#]],
+    );
+}
+
+// ---- shares ---------------------------------------------------------------------------------------------
+
+#[test]
+fn whole_devices_by_the_divisor_rule() {
+    decides(
+        "node n1 cpu=14 memory=14Gi gpu=10
+         queue a weight=6
+         queue b weight=6
+         queue c weight=2",
+        &expect![[r#"
+            step 1: capacity 14c 14Gi 10gpu
+              a: deserved 6c 6Gi 5gpu, allocated 6c 6Gi 5gpu, used 0c 0 0gpu
+              b: deserved 6c 6Gi 4gpu, allocated 6c 6Gi 4gpu, used 0c 0 0gpu
+              c: deserved 2c 2Gi 1gpu, allocated 2c 2Gi 1gpu, used 0c 0 0gpu
+              lower a to 6c 6Gi 5gpu
+              lower b to 6c 6Gi 4gpu
+              lower c to 2c 2Gi 1gpu
+        "#]],
+    );
+}
+
+#[test]
+fn one_more_device_lowers_nobody() {
+    decides(
+        "node n1 cpu=14 memory=14Gi gpu=11
+         queue a weight=6
+         queue b weight=6
+         queue c weight=2",
+        &expect![[r#"
+            step 1: capacity 14c 14Gi 11gpu
+              a: deserved 6c 6Gi 5gpu, allocated 6c 6Gi 5gpu, used 0c 0 0gpu
+              b: deserved 6c 6Gi 5gpu, allocated 6c 6Gi 5gpu, used 0c 0 0gpu
+              c: deserved 2c 2Gi 1gpu, allocated 2c 2Gi 1gpu, used 0c 0 0gpu
+              lower a to 6c 6Gi 5gpu
+              lower b to 6c 6Gi 5gpu
+              lower c to 2c 2Gi 1gpu
+        "#]],
+    );
+}
+
+#[test]
+fn three_equal_queues_on_eight_devices() {
+    decides(
+        "node n1 cpu=9 memory=9Gi gpu=8
+         queue a
+         queue b
+         queue c",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi 8gpu
+              a: deserved 3c 3Gi 3gpu, allocated 3c 3Gi 3gpu, used 0c 0 0gpu
+              b: deserved 3c 3Gi 3gpu, allocated 3c 3Gi 3gpu, used 0c 0 0gpu
+              c: deserved 3c 3Gi 2gpu, allocated 3c 3Gi 2gpu, used 0c 0 0gpu
+              lower a to 3c 3Gi 3gpu
+              lower b to 3c 3Gi 3gpu
+              lower c to 3c 3Gi 2gpu
+        "#]],
+    );
+}
+
+#[test]
+fn a_share_in_quanta_is_cut_back_to_the_exact_demand() {
+    decides(
+        "node n1 cpu=4 memory=1Gi
+         queue a request=cpu:1,memory:1500Ki
+         queue b",
+        &expect![[r#"
+            step 1: capacity 4c 1Gi
+              a: deserved 1c 1500Ki, allocated 1c 1500Ki, used 0c 0
+              b: deserved 3c 1022Mi, allocated 3c 1022Mi, used 0c 0
+              lower a to 1c 1500Ki
+              lower b to 3c 1022Mi
+        "#]],
+    );
+}
+
+#[test]
+fn weight_zero_receives_only_what_nobody_else_wants() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a weight=0
+         queue b request=cpu:5,memory:8Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 3c 0, allocated 3c 0, used 0c 0
+              b: deserved 5c 8Gi, allocated 5c 8Gi, used 0c 0
+              lower a to 3c 0
+              lower b to 5c 8Gi
+        "#]],
+    );
+}
+
+#[test]
+fn guaranteed_comes_first_as_far_as_it_is_asked_for() {
+    decides(
+        "node n1 cpu=10 memory=10Gi
+         queue a weight=1 guaranteed=cpu:6
+         queue b weight=4
+         queue c weight=1 guaranteed=cpu:8 request=cpu:1,memory:1Gi",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 6600mc 1843Mi, allocated 6600mc 1843Mi, used 0c 0
+              b: deserved 2400mc 7373Mi, allocated 2400mc 7373Mi, used 0c 0
+              c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+              lower a to 6600mc 1843Mi
+              lower b to 2400mc 7373Mi
+              lower c to 1c 1Gi
+        "#]],
+    );
+}
+
+#[test]
+fn guarantees_above_the_capacity_are_scaled_by_weight_and_reported() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a weight=2 guaranteed=cpu:8
+         queue b weight=1 guaranteed=cpu:8",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0, unmeetable 2c 0
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0, unmeetable 5c 0
+              lower a to 6c 6Gi
+              lower b to 3c 3Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_limit_caps_the_share_and_the_rest_goes_to_others() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a weight=2 limit=cpu:2,memory:4Gi
+         queue b weight=1",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
+              b: deserved 7c 5Gi, allocated 7c 5Gi, used 0c 0
+              lower a to 2c 4Gi
+              lower b to 7c 5Gi
+        "#]],
+    );
+}
+
+#[test]
+fn an_unnamed_resource_is_unbounded_for_cpu_and_memory_and_nothing_for_others() {
+    decides(
+        "node n1 cpu=9 memory=9Gi gpu=4
+         queue a request=cpu:2",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi 4gpu
+              a: deserved 2c 9Gi 0gpu, allocated 2c 9Gi 0gpu, used 0c 0 0gpu
+              lower a to 2c 9Gi 0gpu
+        "#]],
+    );
+}
+
+// ---- grants ---------------------------------------------------------------------------------------------
+
+#[test]
+fn the_first_queue_on_a_full_namespace_evicts_nobody() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue a
+         pod a/p1 cpu=5 memory=1Gi node=n1
+         pod a/p2 cpu=4 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 9c 9Gi, allocated 9c 9Gi, used 9c 2Gi
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_grows_before_a_lowered_quota_is_in_force() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a
+         queue b
+         quota a cpu=4500m memory=4608Mi enforced=cpu:9,memory:9Gi
+         quota b cpu=0 memory=0",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
+              b: deserved 4500mc 4608Mi, allocated 0c 0, used 0c 0, preempting 4500mc 4608Mi (WaitingForQuota)
+        "#]],
+    );
+}
+
+#[test]
+fn a_write_that_may_still_land_is_held() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a
+         queue b
+         quota a cpu=4500m memory=4608Mi unconfirmed=cpu:7
+         quota b cpu=0 memory=0",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
+              b: deserved 4500mc 4608Mi, allocated 2c 4608Mi, used 0c 0, preempting 2500mc 0 (WaitingForQuota)
+              raise b to 2c 4608Mi
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_is_evicted_before_the_lowered_quota_is_in_force() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a
+         queue b
+         quota a cpu=9 memory=9Gi
+         pod a/p1 cpu=5 memory=1Gi node=n1
+         pod a/p2 cpu=4 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 9c 2Gi
+              b: deserved 4500mc 4608Mi, allocated 0c 0, used 0c 0, preempting 4500mc 4608Mi (WaitingForQuota)
+              lower a to 4500mc 4608Mi
+              lower b to 0c 0
+              evict a/p1 once its quota is in force
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_free_goes_to_unmet_guarantees_first() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a guaranteed=cpu:3
+         queue b
+         queue c
+         quota a cpu=0 memory=0
+         quota b cpu=0 memory=0
+         quota c cpu=7 memory=9Gi
+         pod c/p1 cpu=7 memory=9Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 5c 3Gi, allocated 2c 0, used 0c 0, preempting 3c 3Gi (WaitingForQuota)
+              b: deserved 2c 3Gi, allocated 0c 0, used 0c 0, preempting 2c 3Gi (WaitingForQuota)
+              c: deserved 2c 3Gi, allocated 2c 3Gi, used 7c 9Gi
+              lower c to 2c 3Gi
+              raise a to 2c 0
+              evict c/p1 once its quota is in force
+        "#]],
+    );
+}
+
+#[test]
+fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_short() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue a request=cpu:3,memory:3Gi
+         queue b request=cpu:3,memory:3Gi
+         quota a cpu=5 memory=5Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1
+         pod a/p2 cpu=4 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 5c 2Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_queue_above_its_limit_gives_back_even_if_nobody_is_short() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue a limit=cpu:3
+         pod a/p1 cpu=3 memory=1Gi node=n1 started=10
+         pod a/p2 cpu=2 memory=1Gi node=n1 started=20",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 5c 2Gi
+              evict a/p2 for nobody in particular: Overcommitted
+            step 2: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 3c 1Gi
+        "#]],
+    );
+}
+
+// ---- governance -----------------------------------------------------------------------------------------
+
+#[test]
+fn the_oldest_queue_governs_a_namespace() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a name=late created=20
+         queue a name=early created=10
+         queue b",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
+              b: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
+              a/late has no share: NamespaceTaken: this namespace is governed by the older Queue early: delete one of the two, one namespace has one Queue
+              lower a to 4500mc 4608Mi
+              lower b to 4500mc 4608Mi
+        "#]],
+    );
+}
+
+#[test]
+fn an_invalid_queue_keeps_what_it_has_and_disturbs_nobody() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a invalid=typing-error
+         queue b
+         quota a cpu=2 memory=2Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 7c 7Gi
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              a/a has no share: InvalidSpec: typing-error
+              lower b to 7c 7Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_guarantee_above_its_own_limit_is_refused() {
+    decides(
+        "node n1 cpu=9 memory=9Gi
+         queue a guaranteed=cpu:5 limit=cpu:4
+         queue b",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              b: deserved 9c 9Gi, allocated 9c 9Gi, used 0c 0
+              a/a has no share: GuaranteedAboveLimit: spec.guaranteed asks for cpu 5 but spec.limit allows 4: lower the one or raise the other
+              lower b to 9c 9Gi
+        "#]],
+    );
+}
+
+// ---- victims --------------------------------------------------------------------------------------------
+
+#[test]
+fn mirror_daemonset_and_critical_pods_are_never_victims() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         queue b
+         quota a cpu=8 memory=8Gi
+         pod a/mirror cpu=2 memory=1Gi node=n1 mirror
+         pod a/daemon cpu=2 memory=1Gi node=n1 daemonset
+         pod a/critical cpu=2 memory=1Gi node=n1 critical
+         pod a/plain cpu=2 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 4Gi
+              b: deserved 4c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 4c 0 (WaitingForPreemption)
+              evict a/plain for b: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 6c 3Gi
+              b: deserved 4c 4Gi, allocated 2c 4Gi, used 0c 0, preempting 2c 0 (NothingToEvict)
+        "#]],
+    );
+}
+
+#[test]
+fn not_running_goes_before_lower_priority_before_newer() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b
+         quota a cpu=6 memory=6Gi
+         pod a/waiting cpu=1 memory=1Gi pending priority=100
+         pod a/low cpu=1 memory=1Gi node=n1 started=10 priority=-5
+         pod a/newest cpu=1 memory=1Gi node=n1 started=30
+         pod a/newer cpu=1 memory=1Gi node=n1 started=20
+         pod a/older cpu=1 memory=1Gi node=n1 started=15
+         pod a/oldest cpu=1 memory=1Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
+              b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
+              evict a/waiting for b: Reclaimed
+              evict a/low for b: Reclaimed
+              evict a/newest for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn equal_pods_go_by_the_higher_name() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         queue b
+         quota a cpu=4 memory=4Gi
+         pod a/w-1 cpu=2 memory=1Gi node=n1
+         pod a/w-2 cpu=2 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 2Gi
+              b: deserved 2c 2Gi, allocated 0c 2Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/w-2 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 1Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a request=cpu:5,memory:5Gi
+         queue b weight=2 request=cpu:1,memory:1Gi
+         quota a cpu=6 memory=6Gi
+         pod a/old cpu=1 memory=1Gi node=n1 started=10
+         pod a/big cpu=3 memory=1Gi node=n1 started=20
+         pod a/new cpu=2 memory=1Gi node=n1 started=30",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 6c 3Gi
+              b: deserved 1c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
+              evict a/old for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 2Gi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn fewer_pods_win_then_less_excess() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a request=cpu:6,memory:10Gi
+         queue b weight=9 request=cpu:4,memory:0
+         quota a cpu=10 memory=10Gi
+         pod a/three cpu=3 memory=1Gi node=n1
+         pod a/two-1 cpu=2 memory=1Gi node=n1
+         pod a/two-2 cpu=2 memory=1Gi node=n1
+         pod a/one-1 cpu=1 memory=1Gi node=n1
+         pod a/one-2 cpu=1 memory=1Gi node=n1
+         pod a/one-3 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 6c 10Gi, allocated 6c 10Gi, used 10c 6Gi
+              b: deserved 4c 0, allocated 0c 0, used 0c 0, preempting 4c 0 (WaitingForPreemption)
+              evict a/two-2 for b: Reclaimed
+              evict a/two-1 for b: Reclaimed
+            step 2: capacity 10c 10Gi
+              a: deserved 6c 10Gi, allocated 6c 10Gi, used 6c 4Gi
+              b: deserved 4c 0, allocated 4c 0, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b
+         quota a cpu=6 memory=6Gi
+         pod a/leaving-1 cpu=1 memory=1Gi node=n1 terminating
+         pod a/leaving-2 cpu=1 memory=1Gi node=n1 terminating
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=20
+         pod a/p3 cpu=2 memory=1Gi node=n1 started=30",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 5Gi
+              b: deserved 3c 3Gi, allocated 0c 1Gi, used 0c 0, preempting 3c 2Gi (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue a request=cpu:3,memory:9Gi
+         queue b request=cpu:4,memory:0
+         quota a cpu=9 memory=9Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=1
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=2
+         pod a/p3 cpu=1 memory=1Gi node=n1 started=3
+         pod a/p4 cpu=1 memory=1Gi node=n1 started=4
+         pod a/p5 cpu=1 memory=1Gi node=n1 started=5
+         pod a/p6 cpu=1 memory=1Gi node=n1 started=6
+         pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 7c 7Gi
+              b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/p7 for b: Reclaimed
+              evict a/p6 for b: Reclaimed
+            step 2: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 5c 5Gi
+              b: deserved 4c 0, allocated 4c 0, used 0c 0
+        "#]],
+    );
+}

@@ -1,0 +1,122 @@
+//! Victim sets against an exhaustive search: irreducible, and no smaller set would do.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use quotient_engine::advance::settle;
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Snapshot};
+use quotient_engine::time::Timestamp;
+
+#[derive(Clone, Debug)]
+struct Spec {
+    cpu: i128,
+    memory: i128,
+    runs: bool,
+    priority: i32,
+}
+
+fn specs(most: usize) -> impl Strategy<Value = Vec<Spec>> {
+    let one = (1i128..5, 0i128..4, prop_oneof![1 => Just(false), 3 => Just(true)], 0i32..3);
+    let one = one.prop_map(|(cpu, memory, runs, priority)| Spec { cpu, memory, runs, priority });
+    proptest::collection::vec(one, 1..=most)
+}
+
+fn amounts(cpu: i128, memory: i128) -> Amounts {
+    [(Resource::Cpu, Amount::new(cpu * 1000)), (Resource::Memory, Amount::new(memory << 30))]
+        .into_iter()
+        .collect()
+}
+
+fn queue(request: &Amounts) -> Queue {
+    let all = [Resource::Cpu, Resource::Memory];
+    Queue {
+        uid: QueueUid::from("queue"),
+        name: "queue".into(),
+        created: Timestamp::from_seconds(0),
+        weight: 1,
+        request: Some(
+            all.into_iter().map(|resource| (resource.clone(), request.get(&resource))).collect::<Bounds>(),
+        ),
+        guaranteed: request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
+        limit: Bounds::new(),
+        invalid: None,
+    }
+}
+
+/// Queue `giver` fills the cluster with `specs`; queue `taker` is entitled to `need` of it.
+fn cluster(specs: &[Spec], need: &Amounts) -> Snapshot {
+    let total = amounts(specs.iter().map(|s| s.cpu).sum(), specs.iter().map(|s| s.memory).sum());
+    let pods = specs.iter().enumerate().map(|(index, spec)| Pod {
+        uid: PodUid::from(format!("{index}").as_str()),
+        name: PodName::from(format!("p{index}").as_str()),
+        requests: Arc::new(amounts(spec.cpu, spec.memory)),
+        node: Some(NodeName::from("n1")),
+        phase: if spec.runs { Phase::Running } else { Phase::Pending },
+        priority: spec.priority,
+        created: Timestamp::from_seconds(index as i64),
+        started: spec.runs.then(|| Timestamp::from_seconds(index as i64)),
+        deletion: None,
+        immunity: None,
+    });
+    let giver = NamespaceState { queues: vec![queue(&total.less(need))], quota: None, pods: pods.collect() };
+    let taker = NamespaceState { queues: vec![queue(need)], quota: None, pods: vec![] };
+    let mut snapshot = Snapshot::default();
+    snapshot.nodes.insert(NodeName::from("n1"), Arc::new(Node { allocatable: total, counts: true }));
+    snapshot.namespaces.insert(Namespace::from("giver"), Arc::new(giver));
+    snapshot.namespaces.insert(Namespace::from("taker"), Arc::new(taker));
+    snapshot
+}
+
+fn victims(snapshot: &Snapshot) -> BTreeSet<usize> {
+    let (_, plan) = settle(snapshot);
+    plan.evictions.iter().map(|eviction| eviction.pod.uid.as_str().parse().unwrap()).collect()
+}
+
+fn freed(specs: &[Spec], chosen: &BTreeSet<usize>) -> Amounts {
+    amounts(chosen.iter().map(|&i| specs[i].cpu).sum(), chosen.iter().map(|&i| specs[i].memory).sum())
+}
+
+/// How many victims a set has in each class, most protected class first.
+fn cost(specs: &[Spec], chosen: &BTreeSet<usize>) -> Vec<usize> {
+    let classes: BTreeSet<(bool, i32)> = specs.iter().map(|spec| (spec.runs, spec.priority)).collect();
+    let members = |class: &(bool, i32)| {
+        chosen.iter().filter(|&&i| (specs[i].runs, specs[i].priority) == *class).count()
+    };
+    classes.iter().rev().map(members).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn irreducible_and_sufficient(specs in specs(10), cpu in 0i128..12, memory in 0i128..10) {
+        let need = amounts(cpu, memory).min(&amounts(
+            specs.iter().map(|s| s.cpu).sum(),
+            specs.iter().map(|s| s.memory).sum(),
+        ));
+        let chosen = victims(&cluster(&specs, &need));
+        prop_assert!(need.fits_in(&freed(&specs, &chosen)));
+        for spared in &chosen {
+            let mut fewer = chosen.clone();
+            fewer.remove(spared);
+            prop_assert!(!need.fits_in(&freed(&specs, &fewer)), "{spared} was not needed");
+        }
+    }
+
+    #[test]
+    fn the_smallest_where_one_resource_decides(specs in specs(10), cpu in 0i128..12) {
+        let need = amounts(cpu, 0).min(&amounts(specs.iter().map(|s| s.cpu).sum(), 0));
+        let chosen = victims(&cluster(&specs, &need));
+        let best = (0u32..1 << specs.len())
+            .map(|mask| (0..specs.len()).filter(|i| mask & (1 << i) != 0).collect::<BTreeSet<usize>>())
+            .filter(|set| need.fits_in(&freed(&specs, set)))
+            .map(|set| cost(&specs, &set))
+            .min()
+            .unwrap();
+        // As few as possible of the most protected class, then of the next, and so on.
+        prop_assert_eq!(cost(&specs, &chosen), best);
+    }
+}
