@@ -1,2 +1,31 @@
-//! cli
-fn main() {}
+//! `kubectl-quotient`: what Quotient would do, and why, from the command line.
+//!
+//! ```text
+//!  files ──► manifests ──► index ──► engine: settle, advance, … ──► report ──► table, JSON or YAML
+//! ```
+//!
+//! **Architecture invariant:** `simulate` decides nothing itself. It reads manifests into the operator's index
+//! and asks the operator's engine, so what it prints is what the operator would do.
+
+mod args;
+mod manifests;
+mod output;
+mod simulate;
+#[cfg(test)]
+mod tests;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let args = args::Args::parse();
+    let args::Command::Simulate(simulate) = args.command;
+    match simulate::run(&simulate) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,1 +1,29 @@
-//! crds
+//! The API types of `quotient.dev` and the custom resource definitions generated from them.
+//!
+//! Everything a user can write or read of Quotient in a cluster is defined here: the [`Queue`], its status,
+//! its conditions, and the names on the objects that Quotient writes. The types carry text as the user wrote
+//! it ([`ResourceQuantity`]); what an amount *means* is the engine's business.
+//!
+//! **Architecture invariant:** this crate does no I/O and depends on nothing of Quotient. A field exists only
+//! once it works.
+//!
+//! **Architecture invariant:** what can be checked by looking at one object is checked by its schema, so that
+//! no admission webhook is needed. What needs other objects is a condition.
+
+mod condition_type;
+mod conditions;
+mod manifest;
+pub mod names;
+mod queue;
+mod queue_status;
+mod resource_map;
+mod resource_quantity;
+mod validation_rules;
+
+pub use condition_type::{ConditionStatus, ConditionType};
+pub use conditions::{ConditionReport, condition, merge_conditions, same_conditions};
+pub use manifest::{GENERATE_COMMAND, Manifest, ManifestError, manifests};
+pub use queue::{DEFAULT_WEIGHT, MAX_WEIGHT, Queue, QueueSpec};
+pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
+pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
+pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};

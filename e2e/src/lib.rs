@@ -1,1 +1,9 @@
-//! e2e
+//! The test bed of Quotient: a real Kubernetes control plane as plain processes on loopback.
+//!
+//! **Architecture invariant**: `testbed` knows Kubernetes and nothing of Quotient. What is tested on it (the
+//! operator, its peers, the demo) comes in from outside as programs, manifests and arguments, so that the judge
+//! shares no code with the judged.
+
+pub mod demo;
+pub mod quotient;
+pub mod testbed;

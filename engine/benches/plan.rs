@@ -1,5 +1,11 @@
 //! How long one full plan takes: 100 queues, 1,000 nodes, 20,000 pods, at rest and with a fifth to be reclaimed.
 
+#![allow(
+    missing_docs,
+    clippy::arithmetic_side_effects,
+    reason = "criterion's macros make public items; a bench may overflow loudly"
+)]
+
 use std::hint::black_box;
 use std::sync::Arc;
 

@@ -1,1 +1,48 @@
-//! operator
+//! The operator: watches the cluster, asks the engine, writes quotas and evictions.
+//!
+//! ```text
+//!  nodes, pods, Queues, quotas                      ┌─► quotas ─► evictions   (one writer, the leader's)
+//!        │ private watches                          │
+//!        ▼                                          │
+//!      View ──► debounce ──► snapshot ──► engine ──►┼─► statuses              (behind, newest wins)
+//!   (one index)                           (plan)    └─► events                (behind, bounded)
+//!        ▲                                               │
+//!        └──────────── replies to our own writes ────────┘
+//! ```
+//!
+//! **Architecture invariant:** nothing is decided here. What to write and whom to evict is in the plan, a pure
+//! function of the snapshot; this crate sees, carries out and reports.
+//!
+//! **Architecture invariant:** nothing is remembered outside the API server that a decision depends on. Killing
+//! the process between any two writes and starting another ends in the same state; what is kept in memory (waits
+//! after failures, what was told) only saves requests.
+//!
+//! **Architecture invariant:** every call to the API server has a timeout, and a call whose answer is lost counts
+//! as perhaps carried out.
+
+#![cfg_attr(
+    test,
+    allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
+)]
+
+pub mod announce;
+pub mod answer;
+pub mod args;
+pub mod client;
+pub mod cycle;
+pub mod health;
+pub mod http;
+pub mod identity;
+pub mod lease;
+pub mod logging;
+pub mod metrics;
+mod node_selector;
+mod run;
+pub mod settings;
+pub mod shutdown;
+pub mod status;
+pub mod view;
+pub mod watch;
+pub mod writer;
+
+pub use run::{RunError, run};

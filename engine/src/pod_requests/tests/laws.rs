@@ -63,10 +63,11 @@ fn by_phases(pod: &PodRequests) -> Amounts {
     let (ordinary, init) = own.split_at(pod.containers.len());
     let stays = |at: usize| matches!(pod.init_containers[at], InitContainer::Sidecar(_));
     let phase = |end: usize, rest: &[Amounts]| {
-        let mut sum = Amounts::new();
-        (0..end).filter(|at| stays(*at)).for_each(|at| sum.add_all(&init[at]));
-        rest.iter().for_each(|amounts| sum.add_all(amounts));
-        sum
+        let sidecars = (0..end).filter(|at| stays(*at)).map(|at| &init[at]);
+        sidecars.chain(rest).fold(Amounts::new(), |mut sum, amounts| {
+            sum.add_all(amounts);
+            sum
+        })
     };
     let starts = (0..init.len()).map(|at| phase(at, &init[at..=at]));
     let mut most = starts.fold(phase(init.len(), ordinary), |most, start| most.max(&start));

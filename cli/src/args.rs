@@ -1,0 +1,127 @@
+//! The command line, and the help that teaches it.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use quotient_engine::time::Timestamp;
+
+/// Fair shares of a cluster: what Quotient would do, and why.
+#[derive(Debug, Parser)]
+#[command(name = "kubectl-quotient", bin_name = "kubectl quotient", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show what Quotient would do with a cluster described by manifests; nothing is contacted or changed.
+    #[command(long_about = SIMULATE, after_long_help = EXAMPLES)]
+    Simulate(Simulate),
+}
+
+/// What to simulate, and how to show it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Simulate {
+    /// Manifests to read: files, directories (their *.yaml, *.yml and *.json, by name) or `-` for standard
+    /// input. May be given several times.
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR", required = true, num_args = 1..)]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Go on, one step after the other, until nothing is evicted, started or on its way out any more.
+    ///
+    /// At most 1000 steps; without this, the first step alone is shown.
+    #[arg(long)]
+    pub(crate) until_stable: bool,
+
+    /// The time at which the cluster is looked at, such as 2026-11-21T12:00:00Z.
+    ///
+    /// Default: the latest timestamp that stands in metadata or status of the input, so that the same files
+    /// always give the same answer.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) now: Option<Timestamp>,
+
+    /// How to print the steps.
+    #[arg(short = 'o', long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
+    pub(crate) output: Format,
+}
+
+/// How to print.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people: amounts in short form, such as "3c 9Gi 2gpu".
+    Table,
+    /// For programs: amounts as Kubernetes quantities, every resource named.
+    Json,
+    /// The same as json, in YAML.
+    Yaml,
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    text.parse::<jiff::Timestamp>()
+        .map(|time| Timestamp::from_millis(time.as_millisecond()))
+        .map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
+}
+
+const SIMULATE: &str = "\
+Show what Quotient would do with a cluster described by manifests.
+
+Reads ordinary manifests (Node, Namespace, Queue, ResourceQuota, Pod; YAML or JSON; several documents or a \
+List), asks the same engine as the operator, and prints each step: what every queue asks for, deserves, is \
+allocated and uses, which pods are evicted and why, and which pods start. Nothing is contacted or changed.
+
+A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted \
+pods go, pending pods are bound where they fit, and the next step begins.
+
+What manifests leave out:
+  - Without an explicit namespace an object is in \"default\".
+  - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
+  - Objects without creationTimestamp are created at the time that the cluster is looked at.
+  - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
+  - The ResourceQuota \"quotient\" of a namespace is what its queue is allocated at the beginning; without \
+status.hard, spec.hard is in force.
+
+Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
+each problem that names file, object and field.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # What would happen next in the cluster that these files describe?
+  kubectl quotient simulate -f cluster/
+
+  # And in the end, when a third queue joins?
+  kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable
+
+  # What if that node went away, in the cluster as it is now?
+  kubectl get nodes,pods,queues.quotient.dev,resourcequotas -A -o json \\
+    | jq '.items |= map(select(.metadata.name != \"node-7\"))' \\
+    | kubectl quotient simulate -f -
+
+  # Which pods would go, for a script?
+  kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn several_files_may_follow_one_flag() {
+        let args = Args::try_parse_from(["q", "simulate", "-f", "a", "b", "-f", "-", "-o", "json"]).unwrap();
+        let Command::Simulate(simulate) = args.command;
+        assert_eq!(simulate.files, ["a", "b", "-"].map(PathBuf::from));
+        assert_eq!(simulate.output, Format::Json);
+        assert!(!simulate.until_stable);
+    }
+
+    #[test]
+    fn a_time_is_read_or_explained() {
+        assert_eq!(time("1970-01-01T01:00:00+01:00"), Ok(Timestamp::from_millis(0)));
+        assert!(time("yesterday").unwrap_err().starts_with("write a time such as"));
+    }
+}

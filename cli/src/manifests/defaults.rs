@@ -1,0 +1,42 @@
+//! What manifests leave out, completed as the API server and the kubelet would.
+//!
+//! The same input is always completed in the same way: there are no random ids and no clock. The uid of an
+//! object that has none is its namespace and name, which the index takes care of.
+
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota, ResourceQuotaStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+
+use super::object::Object;
+
+/// Completes `object`, seen at `now`.
+pub(super) fn complete(object: &mut Object, now: &Time) {
+    // What is not in the cluster yet would be created now: after everything that is.
+    object.metadata_mut().creation_timestamp.get_or_insert_with(|| now.clone());
+    match object {
+        Object::Pod(pod) => complete_pod(pod),
+        Object::ResourceQuota(quota) => complete_quota(quota),
+        Object::Namespace(_) | Object::Node(_) | Object::Queue(_) => {}
+    }
+}
+
+/// A pod that is bound runs since it was created, unless it says otherwise.
+fn complete_pod(pod: &mut Pod) {
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+    let bound = node.is_some_and(|node| !node.is_empty());
+    let status = pod.status.get_or_insert_default();
+    if status.phase.is_none() {
+        status.phase = Some(if bound { "Running" } else { "Pending" }.to_owned());
+        if bound && status.start_time.is_none() {
+            status.start_time.clone_from(&pod.metadata.creation_timestamp);
+        }
+    }
+}
+
+/// A quota without status is in force: a manifest describes a cluster at rest, not a race.
+fn complete_quota(quota: &mut ResourceQuota) {
+    let enforced = quota.status.as_ref().is_some_and(|status| status.hard.is_some());
+    if !enforced {
+        let hard = quota.spec.as_ref().and_then(|spec| spec.hard.clone());
+        quota.status = Some(ResourceQuotaStatus { hard, ..quota.status.take().unwrap_or_default() });
+    }
+}

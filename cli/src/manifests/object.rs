@@ -1,0 +1,77 @@
+//! One object of the input, typed.
+
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_crds::{Queue, names};
+use quotient_engine::snapshot;
+use quotient_index::{Index, Keeps, UnreadableQuantity, nodes, pods, queues, quotas};
+
+/// An object of a kind that is understood.
+#[derive(Debug)]
+pub(super) enum Object {
+    Namespace(Box<Namespace>),
+    Node(Box<Node>),
+    Pod(Box<Pod>),
+    Queue(Box<Queue>),
+    ResourceQuota(Box<ResourceQuota>),
+}
+
+impl Object {
+    pub(super) fn metadata_mut(&mut self) -> &mut ObjectMeta {
+        match self {
+            Self::Namespace(namespace) => &mut namespace.metadata,
+            Self::Node(node) => &mut node.metadata,
+            Self::Pod(pod) => &mut pod.metadata,
+            Self::Queue(queue) => &mut queue.metadata,
+            Self::ResourceQuota(quota) => &mut quota.metadata,
+        }
+    }
+
+    /// What is wrong with its amounts.
+    pub(super) fn mistakes(&self) -> Vec<String> {
+        match self {
+            Self::Namespace(_) => Vec::new(),
+            Self::Node(node) => texts(&nodes::unreadable(node)),
+            Self::Pod(pod) => texts(&pods::unreadable(pod)),
+            Self::Queue(queue) => {
+                let snapshot::Queue { invalid, .. } = queues::decode(queue);
+                invalid.iter().map(ToString::to_string).collect()
+            }
+            Self::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
+        }
+    }
+
+    /// What is understood but makes no difference, though its author may think that it does.
+    pub(super) fn futility(&self) -> Option<&'static str> {
+        match self {
+            Self::Node(node) if !has_room(node) => {
+                Some("it has no room: give it status.allocatable, such as {cpu: 8, memory: 32Gi}")
+            }
+            Self::ResourceQuota(quota) if quota.metadata.name.as_deref() != Some(names::QUOTA) => {
+                Some("ignored: of ResourceQuotas only those named \"quotient\" count")
+            }
+            _ => None,
+        }
+    }
+
+    /// Puts the object into the index.
+    pub(super) fn apply_to(&self, index: &mut Index) {
+        match self {
+            // A namespace is where its objects are; it says nothing itself.
+            Self::Namespace(_) => false,
+            Self::Node(node) => index.apply(&**node),
+            Self::Pod(pod) => index.apply(&**pod),
+            Self::Queue(queue) => index.apply(&**queue),
+            Self::ResourceQuota(quota) => index.apply(&**quota),
+        };
+    }
+}
+
+fn texts(unreadable: &[UnreadableQuantity]) -> Vec<String> {
+    unreadable.iter().map(ToString::to_string).collect()
+}
+
+fn has_room(node: &Node) -> bool {
+    let status = node.status.as_ref();
+    status.is_some_and(|status| status.allocatable.is_some() || status.capacity.is_some())
+}

@@ -1,0 +1,72 @@
+//! What is wrong with the input, and where.
+
+use std::fmt;
+
+/// Something in the input that is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Problem {
+    /// The file as the user named it, with the document if there are several.
+    pub(crate) place: Place,
+    /// Kind, namespace and name, as far as they are known.
+    pub(crate) object: Option<String>,
+    /// What is wrong; names the field where there is one.
+    pub(crate) message: String,
+}
+
+impl Problem {
+    pub(crate) fn of_file(file: &str, message: impl fmt::Display) -> Self {
+        Self { place: Place::file(file), object: None, message: message.to_string() }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: ", self.place)?;
+        if let Some(object) = &self.object {
+            write!(formatter, "{object}: ")?;
+        }
+        formatter.write_str(&self.message)
+    }
+}
+
+/// Where an object stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The file as the user named it, or as it was found in a directory.
+    pub(crate) file: String,
+    /// The number of the document, from 1, if the file has several.
+    pub(crate) document: Option<usize>,
+    /// The number of the item, from 0, if the document is a list.
+    pub(crate) item: Option<usize>,
+}
+
+impl Place {
+    pub(crate) fn file(file: &str) -> Self {
+        Self { file: file.to_owned(), document: None, item: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.file)?;
+        if let Some(document) = self.document {
+            write!(formatter, " (document {document})")?;
+        }
+        if let Some(item) = self.item {
+            write!(formatter, " items[{item}]")?;
+        }
+        Ok(())
+    }
+}
+
+/// All problems of one input; it has at least one.
+#[derive(Debug, thiserror::Error)]
+pub(crate) struct Problems(pub(crate) Vec<Problem>);
+
+/// A line for each.
+impl fmt::Display for Problems {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines: Vec<String> = self.0.iter().map(|problem| format!("error: {problem}")).collect();
+        formatter.write_str(&lines.join("\n"))
+    }
+}

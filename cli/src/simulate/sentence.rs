@@ -1,0 +1,35 @@
+//! Why a pod goes, as a sentence.
+
+use quotient_engine::amounts::Amounts;
+use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::reason::Reason;
+
+use super::compact::compact;
+
+/// Why `eviction` is part of `plan`, for people.
+pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
+    let queue = &eviction.queue;
+    let used = compact(&eviction.used);
+    let numbers = plan.queues.get(queue);
+    match (eviction.reason, &eviction.beneficiary) {
+        (Reason::Overcommitted, _) => {
+            let allocated = numbers.map(|numbers| &numbers.allocated);
+            format!("{queue} uses {used} and is allocated {}", compact_or_nothing(allocated))
+        }
+        (_, Some(beneficiary)) => {
+            let short = plan.queues.get(beneficiary).map(|numbers| &numbers.preempting);
+            format!(
+                "{beneficiary} is short of {}; {queue} uses {used} and deserves {}",
+                compact_or_nothing(short),
+                compact(&eviction.deserved)
+            )
+        }
+        (reason, None) => {
+            format!("{reason}: {queue} uses {used} and deserves {}", compact(&eviction.deserved))
+        }
+    }
+}
+
+fn compact_or_nothing(amounts: Option<&Amounts>) -> String {
+    amounts.map_or_else(|| "0".to_owned(), compact)
+}

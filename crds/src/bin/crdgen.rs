@@ -1,0 +1,16 @@
+//! Writes the custom resource definitions into `crds/yaml`.
+
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("yaml");
+    std::fs::create_dir_all(&directory)?;
+    for manifest in quotient_crds::manifests()? {
+        let path = directory.join(&manifest.file_name);
+        std::fs::write(&path, &manifest.text)
+            .map_err(|error| format!("write {}: {error}", path.display()))?;
+        println!("wrote {}", path.display());
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! The names of a queue's conditions and of their states.
+
+use std::fmt;
+
+/// The conditions that a Queue reports.
+///
+/// Each is written as True or False and never removed, so that `kubectl wait --for=condition=Starved=False`
+/// works. They are ordered as they are shown: the summary first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConditionType {
+    /// The spec is understood and the quota is in sync. It stays True while the queue is starved or preempting:
+    /// fairness is not readiness.
+    Ready,
+    /// The quota in the namespace has the amounts that were allocated, and the API server enforces them.
+    QuotaSynced,
+    /// The queue has less than it asks for and deserves.
+    Starved,
+    /// The queue's pods hold more than it deserves or than its quota allows.
+    Overused,
+    /// Pods of other queues are on their way out for this queue: `status.preempting` is not empty.
+    Preempting,
+    /// Pods that should leave for this queue cannot be evicted now, such as under a disruption budget.
+    PreemptionBlocked,
+    /// What is guaranteed to the queue is more than the cluster has.
+    GuaranteeUnmeetable,
+    /// The queue has no share until a person changes something. Deployment tools such as Flux
+    /// read it as failed.
+    Stalled,
+}
+
+impl ConditionType {
+    /// Every condition, in the order they are shown.
+    pub const ALL: [Self; 8] = [
+        Self::Ready,
+        Self::QuotaSynced,
+        Self::Starved,
+        Self::Overused,
+        Self::Preempting,
+        Self::PreemptionBlocked,
+        Self::GuaranteeUnmeetable,
+        Self::Stalled,
+    ];
+
+    /// The text in a condition's `type`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ready => "Ready",
+            Self::QuotaSynced => "QuotaSynced",
+            Self::Starved => "Starved",
+            Self::Overused => "Overused",
+            Self::Preempting => "Preempting",
+            Self::PreemptionBlocked => "PreemptionBlocked",
+            Self::GuaranteeUnmeetable => "GuaranteeUnmeetable",
+            Self::Stalled => "Stalled",
+        }
+    }
+
+    /// The condition that `text` names; none for conditions of others.
+    pub fn from_text(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+}
+
+impl fmt::Display for ConditionType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+/// Whether a condition holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConditionStatus {
+    /// It holds.
+    True,
+    /// It does not hold.
+    False,
+    /// It cannot be told yet, such as before the first full view of the cluster.
+    Unknown,
+}
+
+impl ConditionStatus {
+    /// The text in a condition's `status`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::True => "True",
+            Self::False => "False",
+            Self::Unknown => "Unknown",
+        }
+    }
+}
+
+impl From<bool> for ConditionStatus {
+    fn from(holds: bool) -> Self {
+        if holds { Self::True } else { Self::False }
+    }
+}
+
+impl fmt::Display for ConditionStatus {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for condition in ConditionType::ALL {
+            assert_eq!(ConditionType::from_text(condition.as_str()), Some(condition));
+        }
+        assert_eq!(ConditionType::from_text("ready"), None);
+    }
+
+    #[test]
+    fn all_is_in_order_and_without_repetition() {
+        assert!(ConditionType::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+}

@@ -1,0 +1,220 @@
+//! Conditions: how a new report joins the ones an object already has.
+
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+use schemars::{Schema, SchemaGenerator, json_schema};
+
+use crate::{ConditionStatus, ConditionType};
+
+/// What one pass over the cluster found for one condition.
+///
+/// It has no time: [`merge_conditions`] knows since when the state holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionReport {
+    /// Which condition.
+    pub condition: ConditionType,
+    /// Whether it holds.
+    pub status: ConditionStatus,
+    /// One CamelCase word for programs, never empty.
+    pub reason: String,
+    /// A sentence for people; may be empty.
+    pub message: String,
+}
+
+/// The conditions an object has after `reports`.
+///
+/// - A condition whose status is unchanged keeps its `lastTransitionTime`, otherwise it gets `now` (whole
+///   seconds, as they are stored).
+/// - Conditions that `reports` does not mention stay as they are: none is ever removed.
+/// - Of several reports for one condition the last counts.
+///
+/// The result is ordered: ours as in [`ConditionType::ALL`], then those of others by name.
+pub fn merge_conditions(
+    old: &[Condition],
+    reports: &[ConditionReport],
+    observed_generation: Option<i64>,
+    now: Timestamp,
+) -> Vec<Condition> {
+    let mut merged: BTreeMap<Rank<'_>, Condition> =
+        old.iter().map(|kept| (rank(&kept.type_), kept.clone())).collect();
+    // A time without its fraction is always a valid one; were it not, the unrounded one is as good.
+    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    for report in reports {
+        let key = rank(report.condition.as_str());
+        let since = old
+            .iter()
+            .find(|former| {
+                former.type_ == report.condition.as_str() && former.status == report.status.as_str()
+            })
+            .map_or(Time(now), |former| former.last_transition_time.clone());
+        let condition = Condition {
+            type_: report.condition.as_str().to_owned(),
+            status: report.status.as_str().to_owned(),
+            reason: report.reason.clone(),
+            message: report.message.clone(),
+            observed_generation,
+            last_transition_time: since,
+        };
+        merged.insert(key, condition);
+    }
+    merged.into_values().collect()
+}
+
+/// Whether two lists of conditions say the same, whatever their times and order.
+pub fn same_conditions(left: &[Condition], right: &[Condition]) -> bool {
+    let meaning = |conditions: &[Condition]| -> BTreeMap<String, Condition> {
+        let timeless = |condition: &Condition| Condition {
+            last_transition_time: Time(Timestamp::UNIX_EPOCH),
+            ..condition.clone()
+        };
+        conditions.iter().map(|condition| (condition.type_.clone(), timeless(condition))).collect()
+    };
+    meaning(left) == meaning(right)
+}
+
+/// The entry of `conditions` for `wanted`, if it was ever reported.
+pub fn condition(conditions: &[Condition], wanted: ConditionType) -> Option<&Condition> {
+    conditions.iter().find(|condition| condition.type_ == wanted.as_str())
+}
+
+/// Where a condition stands in a list: ours first, in their order, then the others by name.
+type Rank<'a> = (bool, Option<ConditionType>, &'a str);
+
+fn rank(type_: &str) -> Rank<'_> {
+    let known = ConditionType::from_text(type_);
+    (known.is_none(), known, type_)
+}
+
+/// The schema of a list of conditions: keyed by type, so that several writers can each keep their own.
+pub(crate) fn conditions_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        "items": {
+            "type": "object",
+            "required": ["type", "status", "reason", "message", "lastTransitionTime"],
+            "properties": {
+                "type": {
+                    "type": "string",
+                    "description": "Which condition this is, such as Ready.",
+                },
+                "status": {
+                    "type": "string",
+                    "enum": ["True", "False", "Unknown"],
+                    "description": "Whether the condition holds: True, False, or Unknown while it cannot be told.",
+                },
+                "reason": {
+                    "type": "string",
+                    "description": "Why the condition has this status, in one CamelCase word for programs.",
+                },
+                "message": {
+                    "type": "string",
+                    "description": "Why the condition has this status, in a sentence for people.",
+                },
+                "lastTransitionTime": {
+                    "type": "string",
+                    "format": "date-time",
+                    "description": "When the status last changed. A new reason or message does not move it.",
+                },
+                "observedGeneration": {
+                    "type": "integer",
+                    "format": "int64",
+                    "description": "The metadata.generation of the object that this condition was computed from.",
+                },
+            },
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn report(condition: ConditionType, holds: bool, reason: &str) -> ConditionReport {
+        ConditionReport {
+            condition,
+            status: holds.into(),
+            reason: reason.to_owned(),
+            message: format!("because of {reason}"),
+        }
+    }
+
+    fn shown(conditions: &[Condition]) -> Vec<String> {
+        let line = |c: &Condition| {
+            format!("{}={} {} @{}", c.type_, c.status, c.reason, c.last_transition_time.0.as_second())
+        };
+        conditions.iter().map(line).collect()
+    }
+
+    #[test]
+    fn the_time_moves_only_with_the_status() {
+        use ConditionType::{Ready, Starved};
+        let first =
+            merge_conditions(&[], &[report(Starved, true, "A"), report(Ready, true, "B")], Some(1), at(10));
+        assert_eq!(shown(&first), ["Ready=True B @10", "Starved=True A @10"]);
+
+        let second = merge_conditions(
+            &first,
+            &[report(Ready, true, "C"), report(Starved, false, "D")],
+            Some(2),
+            at(20),
+        );
+        assert_eq!(shown(&second), ["Ready=True C @10", "Starved=False D @20"]);
+        assert_eq!(second[0].message, "because of C");
+        assert_eq!(second[0].observed_generation, Some(2));
+    }
+
+    #[test]
+    fn nothing_is_removed_and_strangers_come_last() {
+        let mut old = merge_conditions(&[], &[report(ConditionType::Stalled, false, "A")], Some(1), at(10));
+        let stranger = Condition { type_: "Approved".into(), status: "True".into(), ..old[0].clone() };
+        old.insert(0, stranger);
+        let merged = merge_conditions(&old, &[report(ConditionType::Ready, true, "B")], Some(1), at(20));
+        assert_eq!(shown(&merged), ["Ready=True B @20", "Stalled=False A @10", "Approved=True A @10"]);
+    }
+
+    #[test]
+    fn the_last_of_several_reports_counts() {
+        use ConditionType::Ready;
+        let old = merge_conditions(&[], &[report(Ready, true, "A")], None, at(10));
+        let both = [report(Ready, false, "B"), report(Ready, true, "C")];
+        assert_eq!(shown(&merge_conditions(&old, &both, None, at(20))), ["Ready=True C @10"]);
+    }
+
+    #[test]
+    fn a_new_time_is_the_one_that_is_stored() {
+        let now = Timestamp::new(10, 999_999_999).unwrap();
+        let written = merge_conditions(&[], &[report(ConditionType::Ready, true, "A")], None, now);
+        let read: Vec<Condition> = serde_json::from_value(serde_json::to_value(&written).unwrap()).unwrap();
+        assert_eq!(read, written);
+    }
+
+    #[test]
+    fn sameness_ignores_times_and_order_and_nothing_else() {
+        use ConditionType::{Ready, Starved};
+        let reports = [report(Ready, true, "A"), report(Starved, false, "B")];
+        let early = merge_conditions(&[], &reports, Some(1), at(10));
+        let mut late = merge_conditions(&[], &reports, Some(1), at(99));
+        late.reverse();
+        assert!(same_conditions(&early, &late));
+        assert!(!same_conditions(&early, &early[..1]));
+        assert!(!same_conditions(&early, &merge_conditions(&[], &reports, Some(2), at(10))));
+        for change in [report(Ready, false, "A"), report(Ready, true, "C")] {
+            assert!(!same_conditions(&early, &merge_conditions(&early, &[change], Some(1), at(10))));
+        }
+    }
+
+    #[test]
+    fn a_condition_is_found_by_its_type() {
+        let list = merge_conditions(&[], &[report(ConditionType::Ready, true, "A")], None, at(10));
+        assert_eq!(condition(&list, ConditionType::Ready), list.first());
+        assert_eq!(condition(&list, ConditionType::Stalled), None);
+    }
+}

@@ -1,0 +1,144 @@
+//! The Queue: what a team asks for, and how much of the cluster it weighs.
+
+use kube::CustomResource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::validation_rules::queue_spec_rules;
+use crate::{QueueStatus, ResourceMap};
+
+/// The weight of a queue that names none.
+pub const DEFAULT_WEIGHT: i32 = 1;
+
+/// The largest weight of a queue.
+pub const MAX_WEIGHT: i32 = 1_000_000;
+
+/// What the team wants: its weight, what it asks for, and the bounds of its share.
+///
+/// Every field is optional: `spec: {}` is a queue of weight 1 that takes whatever it can get. Amounts are
+/// Kubernetes quantities by resource, named as pods name them: cpu, memory, nvidia.com/gpu. Shares are computed
+/// for each resource by itself.
+#[expect(clippy::duplicated_attributes, reason = "each column is a list of its own, with its own type")]
+#[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[kube(
+    group = "quotient.dev",
+    version = "v1alpha1",
+    kind = "Queue",
+    namespaced,
+    status = "QueueStatus",
+    derive = "PartialEq",
+    shortname = "qtq",
+    category = "quotient",
+    doc = "A Queue gives the pods of its namespace their fair share of the cluster. Quotient writes the share \
+           into the ResourceQuota \"quotient\" of the namespace, raises it while others leave room, and takes \
+           it back, by evicting pods if need be, when others ask for what is theirs. One Queue governs a \
+           namespace: of several the oldest counts.",
+    printcolumn(
+        name = "Weight",
+        type_ = "integer",
+        json_path = ".spec.weight",
+        description = "The queue's weight against the others"
+    ),
+    printcolumn(
+        name = "Deserved",
+        type_ = "string",
+        json_path = ".status.summary.deserved",
+        description = "The fair share"
+    ),
+    printcolumn(
+        name = "Allocated",
+        type_ = "string",
+        json_path = ".status.summary.allocated",
+        description = "What the quota allows now"
+    ),
+    printcolumn(
+        name = "Used",
+        type_ = "string",
+        json_path = ".status.summary.used",
+        description = "What the pods request"
+    ),
+    printcolumn(
+        name = "Preempting",
+        type_ = "string",
+        json_path = ".status.summary.preempting",
+        description = "What pods of other queues still hold of the share"
+    ),
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = r#".status.conditions[?(@.type=="Ready")].status"#,
+        description = "Whether the spec is understood and the quota in sync"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp",
+        description = "Time since the queue was created"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-kubernetes-validations" = queue_spec_rules()))]
+pub struct QueueSpec {
+    /// How much this queue counts against the others when they ask for more than there is: a whole number from
+    /// 0 to 1000000, default 1. Two queues of weights 2 and 4 that both ask for everything get a third and two
+    /// thirds. Only the ratio matters. With weight 0 the queue gets its guaranteed amounts and what nobody else
+    /// wants.
+    #[serde(default = "default_weight")]
+    #[schemars(range(min = 0, max = MAX_WEIGHT))]
+    pub weight: i32,
+
+    /// What the queue asks for. Example: {cpu: "5", memory: 10Gi, nvidia.com/gpu: 2}. The queue never gets
+    /// more than it asks for; what it leaves is shared among the others. Default: everything it can get, of
+    /// every resource. Once a request is given, cpu and memory that it does not name are still asked for without
+    /// bound, because every pod needs them, and any other resource that it does not name is not asked for. A
+    /// request above the limit counts as the limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "ResourceMap::spec_schema")]
+    pub request: Option<ResourceMap>,
+
+    /// The most that the queue ever gets, even of an idle cluster. Example: {cpu: "20"}. Default: no bound, also
+    /// for each resource that it does not name. Pods that hold more when a limit is lowered are evicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "ResourceMap::spec_schema")]
+    pub limit: Option<ResourceMap>,
+
+    /// What the queue gets before shares are divided by weight, as far as it asks for it. Example: {cpu: "2"}.
+    /// Default: nothing. While the queue does not ask for it, it is lent to others. For each resource that both
+    /// name it must not be above limit. Guarantees that are together more than the cluster has are scaled down,
+    /// and the condition `GuaranteeUnmeetable` says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "ResourceMap::spec_schema")]
+    pub guaranteed: Option<ResourceMap>,
+}
+
+/// The spec `{}`.
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self { weight: DEFAULT_WEIGHT, request: None, limit: None, guaranteed: None }
+    }
+}
+
+fn default_weight() -> i32 {
+    DEFAULT_WEIGHT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_empty_spec_is_the_default() {
+        let spec: QueueSpec = serde_json::from_value(json!({})).unwrap();
+        assert_eq!(spec, QueueSpec::default());
+        assert_eq!(spec.weight, 1);
+    }
+
+    #[test]
+    fn an_empty_request_is_not_an_absent_one() {
+        let spec: QueueSpec = serde_json::from_value(json!({"request": {}, "limit": null})).unwrap();
+        assert_eq!(spec.request, Some(ResourceMap::new()));
+        assert_eq!(spec.limit, None);
+        assert_eq!(serde_json::to_value(&spec).unwrap(), json!({"weight": 1, "request": {}}));
+    }
+}

@@ -1,0 +1,177 @@
+//! What the operator reports about a queue.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::{condition, conditions_schema, same_conditions};
+use crate::{ConditionType, ResourceMap};
+
+/// What Quotient found and decided for the queue. Only the operator writes it.
+///
+/// Amounts are Kubernetes quantities by resource. A map that is absent is not known yet; an empty one means
+/// nothing.
+//
+// For writers: apply it (server-side) rather than merge it. A merge patch cannot take a resource out of a map,
+// so a `preempting` that has become empty would show its last amounts for ever.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueStatus {
+    /// The metadata.generation that this status was computed from. While it is lower than the queue's, the last
+    /// change of the spec has not been seen yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+
+    /// What the queue asks for: its request, bounded by its limit. What is asked for without bound is shown as
+    /// the capacity of the cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand: Option<ResourceMap>,
+
+    /// The queue's fair share of the cluster for what all queues ask for now. It is never more than its demand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deserved: Option<ResourceMap>,
+
+    /// What the ResourceQuota "quotient" allows the namespace now. It falls to deserved at once, and rises to it
+    /// as room becomes free.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<ResourceMap>,
+
+    /// What the pods of the namespace request, pending and terminating ones included. A terminating pod counts
+    /// until it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<ResourceMap>,
+
+    /// The part of deserved that is not allocated yet, because pods of other queues hold it and are on their way
+    /// out: deserved minus allocated. Empty when nothing is outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preempting: Option<ResourceMap>,
+
+    /// What the queue would deserve if it asked for everything now: what is its own, asked for or not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_share: Option<ResourceMap>,
+
+    /// The largest fraction of the cluster's capacity that the queue uses, over all resources: used divided by
+    /// capacity, for the resource where that is largest. A decimal number with three places, such as "0.333" for
+    /// a third.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dominant_share: Option<String>,
+
+    /// What the queue uses above its fair share: it belongs to others, who can ask for it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub borrowed: Option<ResourceMap>,
+
+    /// The part of the fair share that the queue does not use while others are above theirs. It comes back when
+    /// the queue asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lent: Option<ResourceMap>,
+
+    /// How many pods the namespace has, by state. Finished pods are not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<PodCounts>,
+
+    /// The main amounts in short form, such as "3c 9Gi 2gpu", for the columns of kubectl get. Programs should
+    /// read the maps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary: Option<StatusSummary>,
+
+    /// The state of the queue, one entry for each type, each True or False and never removed. `Ready`: the spec
+    /// is understood and the quota in sync, also while the queue waits for its share. `QuotaSynced`: the quota
+    /// has the allocated amounts and is enforced. `Starved`: the queue has less than it deserves. `Overused`:
+    /// its pods hold more than it deserves. `Preempting`: pods of others are leaving for it.
+    /// `PreemptionBlocked`: some of them cannot be evicted now. `GuaranteeUnmeetable`: more is guaranteed than
+    /// the cluster has. `Stalled`: the queue has no share until a person changes something; the message says
+    /// what.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
+}
+
+impl QueueStatus {
+    /// The entry for `wanted`, if it was ever reported.
+    pub fn condition(&self, wanted: ConditionType) -> Option<&Condition> {
+        condition(&self.conditions, wanted)
+    }
+
+    /// Whether two statuses say the same, whatever the times and the order of their conditions.
+    ///
+    /// Amounts are compared as text, so both should come from the same writer.
+    pub fn same_meaning(&self, other: &Self) -> bool {
+        let without_conditions = |status: &Self| Self { conditions: Vec::new(), ..status.clone() };
+        same_conditions(&self.conditions, &other.conditions)
+            && without_conditions(self) == without_conditions(other)
+    }
+}
+
+/// How many pods a namespace has, by state. Each pod that is not finished is in exactly one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PodCounts {
+    /// Pods that are bound to a node, also those whose containers are still starting, and not terminating.
+    #[schemars(range(min = 0))]
+    pub running: i32,
+    /// Pods that are not bound to a node and not terminating.
+    #[schemars(range(min = 0))]
+    pub pending: i32,
+    /// Pods that were told to stop and are not gone yet.
+    #[schemars(range(min = 0))]
+    pub terminating: i32,
+}
+
+/// The main amounts of a status, each in one short text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusSummary {
+    /// The amounts of deserved in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deserved: Option<String>,
+    /// The amounts of allocated in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<String>,
+    /// The amounts of used in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<String>,
+    /// The amounts of preempting in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preempting: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ConditionReport, merge_conditions};
+    use k8s_openapi::jiff::Timestamp;
+
+    fn status(second: i64, used: &str) -> QueueStatus {
+        let ready = ConditionReport {
+            condition: ConditionType::Ready,
+            status: true.into(),
+            reason: "Reconciled".into(),
+            message: String::new(),
+        };
+        let now = Timestamp::from_second(second).unwrap();
+        QueueStatus {
+            used: Some([("cpu", used)].into()),
+            conditions: merge_conditions(&[], &[ready], Some(1), now),
+            ..QueueStatus::default()
+        }
+    }
+
+    #[test]
+    fn the_meaning_has_no_time() {
+        assert!(status(10, "3").same_meaning(&status(99, "3")));
+        assert!(!status(10, "3").same_meaning(&status(10, "4")));
+        assert!(!status(10, "3").same_meaning(&QueueStatus { conditions: vec![], ..status(10, "3") }));
+    }
+
+    #[test]
+    fn nothing_known_is_written_as_nothing() {
+        assert_eq!(serde_json::to_string(&QueueStatus::default()).unwrap(), "{}");
+        assert_eq!(serde_json::from_str::<QueueStatus>("{}").unwrap(), QueueStatus::default());
+    }
+
+    #[test]
+    fn nothing_outstanding_is_written_as_an_empty_map() {
+        let status = QueueStatus { preempting: Some(ResourceMap::new()), ..QueueStatus::default() };
+        assert_eq!(serde_json::to_string(&status).unwrap(), r#"{"preempting":{}}"#);
+    }
+}

@@ -1,0 +1,159 @@
+//! One amount of one resource, as text.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
+
+use crate::validation_rules::{QUANTITY, amount_rules};
+
+/// The longest text that a quantity in a spec may have.
+///
+/// It bounds what the API server reckons for the rules on amounts; the longest useful ones have about 20
+/// characters.
+pub const MAX_QUANTITY_LENGTH: u32 = 32;
+
+/// A Kubernetes quantity such as `500m`, `4` or `10Gi`, kept as the text it was written as.
+///
+/// It reads JSON strings and numbers and writes strings. Equality is that of the text: `1` and `1000m` differ
+/// here. The text is not checked while reading: the schema refuses nonsense in the cluster, and whoever
+/// computes with it parses it and can name the object and the field.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct ResourceQuantity(String);
+
+impl ResourceQuantity {
+    /// The text of the quantity.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The schema of an amount that a user writes, with the rules that hold for it alone.
+    pub(crate) fn spec_schema() -> Schema {
+        json_schema!({
+            "x-kubernetes-int-or-string": true,
+            "pattern": QUANTITY,
+            "maxLength": MAX_QUANTITY_LENGTH,
+            "x-kubernetes-validations": amount_rules(),
+        })
+    }
+}
+
+impl fmt::Display for ResourceQuantity {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl AsRef<str> for ResourceQuantity {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for ResourceQuantity {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl From<String> for ResourceQuantity {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<i64> for ResourceQuantity {
+    fn from(whole: i64) -> Self {
+        Self(whole.to_string())
+    }
+}
+
+impl<'de> Deserialize<'de> for ResourceQuantity {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(QuantityVisitor)
+    }
+}
+
+struct QuantityVisitor;
+
+impl Visitor<'_> for QuantityVisitor {
+    type Value = ResourceQuantity;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a Kubernetes quantity, such as \"500m\", 4 or \"10Gi\"")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_string<E: Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(text.into())
+    }
+
+    fn visit_i64<E: Error>(self, whole: i64) -> Result<Self::Value, E> {
+        Ok(whole.into())
+    }
+
+    fn visit_u64<E: Error>(self, whole: u64) -> Result<Self::Value, E> {
+        Ok(ResourceQuantity(whole.to_string()))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<Self::Value, E> {
+        // YAML has `.inf` and `.nan`; both would become words that no parser expects.
+        if !number.is_finite() {
+            return Err(E::invalid_value(serde::de::Unexpected::Float(number), &self));
+        }
+        Ok(ResourceQuantity(number.to_string()))
+    }
+}
+
+/// The schema of an amount that the operator reports: it is never refused.
+impl JsonSchema for ResourceQuantity {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ResourceQuantity".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let mut schema = Schema::default();
+        schema.insert("x-kubernetes-int-or-string".into(), json!(true));
+        schema
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_text_is_kept() {
+        for text in ["500m", "1.50", "10Gi", "1e3", "+4", "0"] {
+            let quantity: ResourceQuantity = serde_json::from_value(json!(text)).unwrap();
+            assert_eq!(quantity.as_str(), text);
+            assert_eq!(serde_json::to_value(&quantity).unwrap(), json!(text));
+        }
+    }
+
+    #[test]
+    fn numbers_become_text() {
+        let yaml = "[4, -1, 18446744073709551615, 0.5, 1.5, 1e3]";
+        let quantities: Vec<ResourceQuantity> = serde_yaml_ng::from_str(yaml).unwrap();
+        let texts: Vec<&str> = quantities.iter().map(ResourceQuantity::as_str).collect();
+        assert_eq!(texts, ["4", "-1", "18446744073709551615", "0.5", "1.5", "1000"]);
+    }
+
+    #[test]
+    fn what_is_no_quantity_is_refused_with_an_example() {
+        for yaml in [".inf", ".nan", "true", "[1]", "{cpu: 1}", "null"] {
+            let error = serde_yaml_ng::from_str::<ResourceQuantity>(yaml).unwrap_err().to_string();
+            assert!(error.contains("such as \"500m\", 4 or \"10Gi\""), "{yaml}: {error}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the API server and kubectl need of the Queue's definition.
+#![cfg(test)]
+
+use kube::{CustomResourceExt, Resource};
+use quotient_crds::{Queue, manifests, names};
+use serde_json::{Value, json};
+
+/// The definition as it is written to the file.
+fn definition() -> Value {
+    serde_yaml_ng::from_str(&manifests().unwrap()[0].text).unwrap()
+}
+
+fn version() -> Value {
+    definition()["spec"]["versions"][0].clone()
+}
+
+fn schema() -> Value {
+    version()["schema"]["openAPIV3Schema"].clone()
+}
+
+/// Calls `visit` with every schema in `schema`, itself included, and its path.
+fn each_schema(path: &str, schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
+    visit(path, schema);
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        each_schema(&format!("{path}.{name}"), property, visit);
+    }
+    for (key, mark) in [("additionalProperties", "{}"), ("items", "[]")] {
+        if schema.get(key).is_some() {
+            each_schema(&format!("{path}{mark}"), &schema[key], visit);
+        }
+    }
+}
+
+#[test]
+fn the_names_are_the_constants() {
+    assert_eq!(Queue::group(&()), names::GROUP);
+    assert_eq!(Queue::version(&()), names::VERSION);
+    assert_eq!(Queue::api_version(&()), names::API_VERSION);
+    assert_eq!(Queue::crd_name(), "queues.quotient.dev");
+    assert_eq!(
+        definition()["spec"]["names"],
+        json!({
+            "kind": "Queue", "plural": "queues", "singular": "queue",
+            "shortNames": ["qtq"], "categories": ["quotient"],
+        })
+    );
+    assert_eq!(definition()["spec"]["scope"], "Namespaced");
+}
+
+#[test]
+fn every_field_is_explained() {
+    let mut fields = 0;
+    each_schema("", &schema(), &mut |path, schema| {
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            fields += 1;
+            let description = property["description"].as_str().unwrap_or_default();
+            assert!(description.len() >= 20, "{path}.{name} needs a doc comment: it has {description:?}");
+            assert!(!description.contains("](") && !description.contains("[`"), "{path}.{name} has a link");
+            let paragraphs: Vec<&str> = description.split("\n\n").collect();
+            assert!(paragraphs.iter().all(|text| !text.contains('\n')), "{path}.{name} has broken lines");
+        }
+    });
+    assert!(fields > 30, "only {fields} fields were visited");
+    assert!(schema()["description"].as_str().unwrap().starts_with("A Queue gives"));
+}
+
+#[test]
+fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
+    each_schema("", &schema(), &mut |path, schema| {
+        assert_eq!(schema.get("x-kubernetes-preserve-unknown-fields"), None, "{path}");
+        assert_ne!(schema.get("additionalProperties"), Some(&json!(true)), "{path}");
+        let typed = schema.get("type").is_some() || schema["x-kubernetes-int-or-string"] == true;
+        assert!(typed, "{path} accepts anything");
+        // API servers warn about formats they do not know, such as uint32.
+        let format = schema["format"].as_str();
+        assert!(matches!(format, None | Some("int32" | "int64" | "date-time")), "{path}: {format:?}");
+    });
+}
+
+#[test]
+fn the_spec_has_the_fields_that_work_and_bounds_them() {
+    let spec = schema()["properties"]["spec"].clone();
+    let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["guaranteed", "limit", "request", "weight"]);
+    assert_eq!(spec.get("required"), None);
+    assert_eq!(spec["x-kubernetes-validations"].as_array().unwrap().len(), 1);
+
+    let weight = &spec["properties"]["weight"];
+    assert_eq!((&weight["default"], weight["minimum"].as_f64()), (&json!(1), Some(0.0)));
+    assert_eq!(weight["maximum"].as_f64(), Some(1_000_000.0));
+
+    for field in ["guaranteed", "limit", "request"] {
+        let map = &spec["properties"][field];
+        assert_eq!(map["maxProperties"], 16, "{field}");
+        assert_eq!(map["nullable"], true, "{field}");
+        assert_eq!(map["x-kubernetes-validations"].as_array().unwrap().len(), 2, "{field}");
+        let amount = &map["additionalProperties"];
+        assert_eq!(amount["x-kubernetes-int-or-string"], true, "{field}");
+        assert_eq!(amount["maxLength"], 32, "{field}");
+        assert!(amount["pattern"].is_string(), "{field}");
+        assert_eq!(amount["x-kubernetes-validations"].as_array().unwrap().len(), 3, "{field}");
+    }
+}
+
+#[test]
+fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
+    assert_eq!(version()["subresources"], json!({"status": {}}));
+    let status = schema()["properties"]["status"].clone();
+    assert_eq!(status.get("required"), None);
+    let conditions = &status["properties"]["conditions"];
+    assert_eq!(conditions["x-kubernetes-list-type"], "map");
+    assert_eq!(conditions["x-kubernetes-list-map-keys"], json!(["type"]));
+}
+
+#[test]
+fn no_rule_may_refuse_what_the_operator_reports() {
+    each_schema("status", &schema()["properties"]["status"], &mut |path, schema| {
+        for bound in ["x-kubernetes-validations", "maxProperties", "pattern", "maxLength"] {
+            assert_eq!(schema.get(bound), None, "{path}");
+        }
+    });
+}
+
+#[test]
+fn the_columns_show_fields_that_exist() {
+    let columns = version()["additionalPrinterColumns"].clone();
+    let titles: Vec<&str> =
+        columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
+    assert_eq!(titles, ["Weight", "Deserved", "Allocated", "Used", "Preempting", "Ready", "Age"]);
+    for column in columns.as_array().unwrap() {
+        let path = column["jsonPath"].as_str().unwrap();
+        if path.starts_with(".metadata") || path.contains("conditions[?(@.type==\"Ready\")]") {
+            continue;
+        }
+        let pointer = path.replace('.', "/properties/");
+        let field = schema().pointer(&pointer).cloned();
+        assert_eq!(field.map(|field| field["type"].clone()), Some(column["type"].clone()), "{path}");
+    }
+}
+
+#[test]
+fn client_side_apply_can_store_the_definition() {
+    // kubectl keeps the whole object in an annotation, and 262144 bytes is the limit for all of them.
+    let stored = definition().to_string().len();
+    assert!(stored < 32 * 1024, "the definition has grown to {stored} bytes of JSON");
+}

@@ -1,2 +1,0 @@
-//! testbed
-fn main() {}

@@ -1,0 +1,74 @@
+//! `testbed`: a real Kubernetes control plane on this machine, for people and scripts.
+
+mod build;
+mod down;
+mod kubectl;
+mod nodes;
+mod run;
+mod running;
+mod status;
+mod up;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Starts a real Kubernetes control plane as plain processes on loopback: etcd, API server, controller manager and
+/// scheduler, with pretended nodes (kwok) on which pods run without containers.
+///
+/// It needs neither containers nor root, takes about two seconds to start and leaves nothing behind. The programs
+/// are built from source with Go the first time (about seven minutes) and kept in the cache directory.
+#[derive(Debug, Parser)]
+#[command(name = "testbed", version, after_help = EXAMPLES)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+The cache directory is $QUOTIENT_CACHE, else $XDG_CACHE_HOME/quotient, else ~/.cache/quotient.
+
+Examples:
+  # A control plane with three nodes, until Ctrl-C
+  testbed up --nodes 3
+
+  # The same in the background; talk to it, end it
+  testbed up --nodes 3 --detach
+  testbed kubectl get nodes
+  testbed down
+
+  # Two at once
+  testbed up --name one --detach && testbed up --name two --detach
+  testbed kubectl --name two get pods --all-namespaces
+
+  # One for a single command, whose exit status is passed on
+  testbed run --nodes 1 -- sh -c 'kubectl create deployment web --image=web && kubectl rollout status deployment/web'";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Up(up::Up),
+    Down(down::Down),
+    Run(run::Run),
+    Kubectl(kubectl::Kubectl),
+    /// Lists the test beds that are running, those of tests too.
+    Status,
+    /// Builds the programs of the control plane, if they are not in the cache, and prints where they are.
+    ///
+    /// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
+    Build,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Up(up) => up.execute(),
+        Command::Down(down) => down.execute(),
+        Command::Run(run) => run.execute(),
+        Command::Kubectl(kubectl) => kubectl.execute(),
+        Command::Status => status::execute(),
+        Command::Build => build::execute(),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("testbed: {error:#}");
+        ExitCode::FAILURE
+    })
+}

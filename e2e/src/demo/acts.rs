@@ -1,0 +1,168 @@
+//! The acts: S-QUEUE's two queues, pods for them, S-PREEMPT's third queue, its pods.
+
+use std::time::{Duration, Instant};
+
+use super::Narrator;
+use crate::quotient::{Operator, PATIENCE, PodCounts, Programs, Stage, install_crds, queue, workspace_root};
+use crate::testbed::{Options, TestBed, eventually};
+
+/// How long an evicted pod takes to go: long enough to look at what happens meanwhile.
+const TERMINATION: Duration = Duration::from_secs(4);
+
+/// The columns by which an event is worth reading.
+const EVENT_COLUMNS: &str = "-o=custom-columns=NAMESPACE:.metadata.namespace,REASON:.reason,MESSAGE:.message";
+
+/// A demo that has been played and still runs.
+pub struct Demo {
+    /// The control plane with everything on it.
+    pub stage: Stage,
+    /// The operator.
+    pub operator: Operator,
+}
+
+/// Plays the demo and leaves everything running.
+pub async fn play(narrator: &mut Narrator) -> anyhow::Result<Demo> {
+    let demo = open(narrator).await?;
+    two_teams(narrator, &demo.stage).await?;
+    workloads(narrator, &demo.stage).await?;
+    newcomer(narrator, &demo.stage).await?;
+    its_work(narrator, &demo.stage).await?;
+    Ok(demo)
+}
+
+/// The control plane, two nodes and the operator.
+async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
+    narrator.line("Quotient: two teams share a cluster, then a third one joins.");
+    narrator.line("");
+    let programs = Programs::build().await?;
+    let started = Instant::now();
+    let options = Options { termination_delay: TERMINATION, ..Options::default() };
+    let bed = TestBed::start(options).await?;
+    let what = format!("Kubernetes {} control plane, real, on loopback", bed.version());
+    narrator.done(&what, started);
+    let started = Instant::now();
+    bed.add_node("node-1", &[("cpu", "6"), ("memory", "15Gi")]).await?;
+    bed.add_node("node-2", &[("cpu", "3"), ("memory", "12Gi")]).await?;
+    narrator.done("two nodes: 6 cpu and 15Gi, 3 cpu and 12Gi", started);
+    let started = Instant::now();
+    // What is used is reported every 15 s by default; a demo has no patience.
+    install_crds(&bed).await?;
+    let operator =
+        Operator::start_with(&bed, &programs.operator, &["--status-interval-seconds", "1"]).await?;
+    narrator.done("the Queue CRD, and the operator as a process of its own", started);
+    Ok(Demo { stage: Stage { bed, programs }, operator })
+}
+
+async fn two_teams(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("Two teams with weights 2 and 4");
+    narrator.say(
+        "team-a asks for 5 cpu and 10Gi, team-b for 10 cpu and 20Gi: more than there is.
+         What a team deserves becomes the ResourceQuota of its namespace.",
+    );
+    apply(narrator, stage, "1-two-teams.yaml").await?;
+    stage
+        .until_shares(
+            "the two teams have their shares",
+            "team-a/team-a: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
+             team-b/team-b: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing",
+        )
+        .await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
+    narrator.kubectl(&stage.bed, "get resourcequota -A").await
+}
+
+async fn workloads(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("They work: ordinary Deployments, the stock scheduler");
+    apply(narrator, stage, "2-workloads.yaml").await?;
+    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    stage.until_pods("team-b", PodCounts::running(3)).await?;
+    until_used(stage, &[("team-a", "cpu 3, memory 2Gi"), ("team-b", "cpu 5, memory 3Gi")]).await?;
+    narrator.kubectl(&stage.bed, "get pods -A -o wide --sort-by=.metadata.namespace").await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
+}
+
+async fn newcomer(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("A third team joins with weight 3");
+    narrator.say(
+        "Fair is now 2, 4 and 3 of the 9 cpu. team-a and team-b each hold one cpu too much.
+         Their quotas are lowered first; once those are in force, the pods to give up are evicted.
+         team-c gets what is free at once; what is still on its way out shows as PREEMPTING.",
+    );
+    apply(narrator, stage, "3-newcomer.yaml").await?;
+    stage
+        .until_shares(
+            "two cpu are on their way to team-c",
+            "team-a/team-a: deserved cpu 2, memory 6Gi; allocated cpu 2, memory 6Gi; preempting nothing
+             team-b/team-b: deserved cpu 4, memory 12Gi; allocated cpu 4, memory 12Gi; preempting nothing
+             team-c/team-c: deserved cpu 3, memory 9Gi; allocated cpu 1, memory 9Gi; preempting cpu 2",
+        )
+        .await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
+    narrator.kubectl(&stage.bed, "get pods -A").await?;
+    let waited = Instant::now();
+    stage
+        .until_shares(
+            "team-c has its share",
+            "team-a/team-a: deserved cpu 2, memory 6Gi; allocated cpu 2, memory 6Gi; preempting nothing
+             team-b/team-b: deserved cpu 4, memory 12Gi; allocated cpu 4, memory 12Gi; preempting nothing
+             team-c/team-c: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing",
+        )
+        .await?;
+    let what = format!(
+        "the evicted pods are gone (they take {} s to stop), team-c has its 3 cpu",
+        TERMINATION.as_secs()
+    );
+    narrator.done(&what, waited);
+    narrator.line("");
+    until_used(stage, &[("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi")]).await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
+    narrator.say("Why did my pod go? Every evicted pod has an event that says so.");
+    narrator
+        .kubectl_as(
+            &stage.bed,
+            "get events -A --field-selector=reason=Preempted",
+            &["get", "events", "-A", "--field-selector=reason=Preempted", EVENT_COLUMNS],
+        )
+        .await?;
+    narrator.say("Its Deployment wants it back and is refused, by a quota that says whom to ask:");
+    narrator
+        .kubectl_first(
+            &stage.bed,
+            "get events -n team-a --field-selector=reason=FailedCreate",
+            &["get", "events", "-n", "team-a", "--field-selector=reason=FailedCreate", EVENT_COLUMNS],
+        )
+        .await
+}
+
+async fn its_work(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("team-c starts its work");
+    let started = Instant::now();
+    apply(narrator, stage, "4-its-work.yaml").await?;
+    stage.until_pods("team-c", PodCounts::running(3)).await?;
+    narrator.done("three pods of one cpu run", started);
+    narrator.line("");
+    let used =
+        [("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi"), ("team-c", "cpu 3, memory 3Gi")];
+    until_used(stage, &used).await?;
+    narrator.kubectl(&stage.bed, "get pods -A").await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
+}
+
+async fn apply(narrator: &Narrator, stage: &Stage, file: &str) -> anyhow::Result<()> {
+    let path = workspace_root().join("e2e/demo").join(file);
+    let path = path.to_string_lossy();
+    narrator.kubectl_as(&stage.bed, &format!("apply -f e2e/demo/{file}"), &["apply", "-f", &path]).await
+}
+
+/// Waits until the operator has reported what the queues use; it does that at leisure.
+async fn until_used(stage: &Stage, expected: &[(&str, &str)]) -> anyhow::Result<()> {
+    for (team, expected) in expected {
+        eventually(format!("{team} is seen to use {expected}"), PATIENCE, async || {
+            let used = queue(&stage.bed, team, team).await?.used;
+            anyhow::ensure!(used.to_string() == *expected, "{used}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,60 @@
+//! The programs under test, built from this workspace.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail, ensure};
+use tokio::process::Command;
+
+/// The workspace that this was compiled in.
+pub fn workspace_root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// Where the programs under test are.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// `quotient-operator`.
+    pub operator: PathBuf,
+    /// `kubectl-quotient`.
+    pub command_line: PathBuf,
+}
+
+impl Programs {
+    /// Builds the programs as they stand in the workspace, so that nobody ever tests yesterday's, with the profile
+    /// that the caller itself was built with. Takes a fraction of a second if nothing changed.
+    pub async fn build() -> anyhow::Result<Self> {
+        let directory = own_profile_directory()?;
+        let profile = match directory.file_name().and_then(|name| name.to_str()) {
+            Some("debug") | None => "dev",
+            Some(name) => name,
+        };
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "-p", "quotient-operator", "-p", "quotient-cli", "--profile", profile])
+            .arg("--target-dir")
+            .arg(directory.parent().context("the target directory has no name")?)
+            .current_dir(workspace_root())
+            .status()
+            .await
+            .context("running cargo build: is cargo installed?")?;
+        ensure!(built.success(), "cargo build of the operator failed, see above");
+        Self::in_directory(&directory)
+    }
+
+    fn in_directory(directory: &Path) -> anyhow::Result<Self> {
+        let find = |name: &str| {
+            let path = directory.join(name);
+            if path.is_file() { Ok(path) } else { bail!("{} was not built", path.display()) }
+        };
+        Ok(Self { operator: find("quotient-operator")?, command_line: find("kubectl-quotient")? })
+    }
+}
+
+/// `target/debug` and the like: where this very program is, or above it for a test.
+fn own_profile_directory() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("finding the own program")?;
+    let directory = program.parent().context("the own program has no directory")?;
+    let is_dependency = directory.file_name().is_some_and(|name| name == "deps");
+    Ok(if is_dependency { directory.parent().unwrap_or(directory) } else { directory }.to_owned())
+}

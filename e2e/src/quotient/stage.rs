@@ -1,0 +1,204 @@
+//! A stage to play stories on: a test bed with nodes, the operator, and queues with pods.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use quotient_crds::Queue;
+use serde_json::{Value, json};
+
+use super::{Operator, Programs, QueueView, queues};
+use crate::testbed::{Options, TestBed, annotations, eventually};
+
+/// How long things may take that take a second on an idle machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A test bed with the programs under test.
+pub struct Stage {
+    /// The control plane.
+    pub bed: TestBed,
+    /// The programs.
+    pub programs: Programs,
+}
+
+impl Stage {
+    /// A control plane with these nodes (name, cpu, memory) and Quotient's CRDs; the operator does not run yet.
+    pub async fn set(nodes: &[(&str, &str, &str)]) -> anyhow::Result<Self> {
+        let programs = Programs::build().await?;
+        let bed = TestBed::start(Options::default()).await?;
+        for (name, cpu, memory) in nodes {
+            bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
+        }
+        super::install_crds(&bed).await?;
+        Ok(Self { bed, programs })
+    }
+
+    /// Starts the operator and waits until it is ready.
+    pub async fn start_operator(&self) -> anyhow::Result<Operator> {
+        Operator::start(&self.bed, &self.programs).await
+    }
+
+    /// Makes a namespace with a Queue of the same name.
+    pub async fn queue(&self, namespace: &str, spec: Value) -> anyhow::Result<()> {
+        self.bed.create_namespace(namespace).await?;
+        self.queue_object(namespace, namespace, spec).await
+    }
+
+    /// Makes a Queue in a namespace that exists.
+    pub async fn queue_object(&self, namespace: &str, name: &str, spec: Value) -> anyhow::Result<()> {
+        let queue: Queue = serde_json::from_value(json!({
+            "apiVersion": "quotient.dev/v1alpha1",
+            "kind": "Queue",
+            "metadata": {"namespace": namespace, "name": name},
+            "spec": spec,
+        }))?;
+        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        queues
+            .create(&PostParams::default(), &queue)
+            .await
+            .with_context(|| format!("creating Queue {namespace}/{name}"))?;
+        Ok(())
+    }
+
+    /// Changes the spec of a Queue.
+    pub async fn patch_queue(&self, namespace: &str, name: &str, spec: Value) -> anyhow::Result<()> {
+        let queues: Api<Queue> = Api::namespaced(self.bed.client(), namespace);
+        queues.patch(name, &PatchParams::default(), &Patch::Merge(json!({"spec": spec}))).await?;
+        Ok(())
+    }
+
+    /// A Deployment of `replicas` pods that stay Terminating until [`release`](Self::release) if `hold` says so.
+    pub async fn deployment(
+        &self,
+        namespace: &str,
+        name: &str,
+        replicas: i32,
+        requests: Value,
+        hold: bool,
+    ) -> anyhow::Result<()> {
+        let mut notes = BTreeMap::new();
+        if hold {
+            notes.insert(annotations::HOLD_TERMINATION, "true");
+        }
+        let deployment: Deployment = serde_json::from_value(json!({
+            "metadata": {"namespace": namespace, "name": name},
+            "spec": {
+                "replicas": replicas,
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}, "annotations": notes},
+                    "spec": {
+                        "terminationGracePeriodSeconds": if hold { 30 } else { 0 },
+                        "containers": [{
+                            "name": "main",
+                            "image": "registry.k8s.io/pause:3.10",
+                            "resources": {"requests": requests},
+                        }],
+                    },
+                },
+            },
+        }))?;
+        let deployments: Api<Deployment> = Api::namespaced(self.bed.client(), namespace);
+        deployments.create(&PostParams::default(), &deployment).await?;
+        Ok(())
+    }
+
+    /// Lets the pods of a namespace go that are held in Terminating.
+    pub async fn release(&self, namespace: &str) -> anyhow::Result<()> {
+        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
+        for pod in self.pods(namespace).await? {
+            if pod.metadata.deletion_timestamp.is_some() {
+                let patch = json!({"metadata": {"annotations": {annotations::HOLD_TERMINATION: null}}});
+                pods.patch(&name_of(&pod), &PatchParams::default(), &Patch::Merge(patch)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The pods of a namespace.
+    pub async fn pods(&self, namespace: &str) -> anyhow::Result<Vec<Pod>> {
+        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
+        Ok(pods.list(&ListParams::default()).await?.items)
+    }
+
+    /// How many pods of a namespace run and are not on their way out, are on their way out, and wait.
+    pub async fn pod_counts(&self, namespace: &str) -> anyhow::Result<PodCounts> {
+        let mut counts = PodCounts::default();
+        for pod in self.pods(namespace).await? {
+            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+            let counter = match phase {
+                _ if pod.metadata.deletion_timestamp.is_some() => &mut counts.terminating,
+                Some("Running") => &mut counts.running,
+                Some("Pending") => &mut counts.pending,
+                _ => continue,
+            };
+            *counter = counter.saturating_add(1);
+        }
+        Ok(counts)
+    }
+
+    /// Waits until a namespace has these pods.
+    pub async fn until_pods(&self, namespace: &str, expected: PodCounts) -> anyhow::Result<()> {
+        let what = format!("{namespace} has {expected:?}");
+        eventually(what, PATIENCE, async || {
+            let counts = self.pod_counts(namespace).await?;
+            ensure!(counts == expected, "{counts:?}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Waits until the Queues show exactly these shares, one line a queue: see [`shares_text`].
+    pub async fn until_shares(&self, what: &str, expected: &str) -> anyhow::Result<()> {
+        let tidy = |text: &str| {
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+        };
+        let expected = tidy(expected);
+        eventually(what, PATIENCE, async || {
+            let seen = tidy(&shares_text(&queues(&self.bed).await?));
+            ensure!(seen == expected, "\n{seen}\nexpected:\n{expected}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+/// What a namespace's pods do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PodCounts {
+    /// Running and not on their way out.
+    pub running: u32,
+    /// On their way out.
+    pub terminating: u32,
+    /// Pending and not on their way out.
+    pub pending: u32,
+}
+
+impl PodCounts {
+    /// So many running, nothing else.
+    pub fn running(running: u32) -> Self {
+        Self { running, ..Self::default() }
+    }
+}
+
+/// The shares of all queues as lines: `q1/q1: deserved cpu 3, memory 9Gi; allocated …; preempting nothing`.
+///
+/// What is used is left out: the operator reports it at leisure.
+pub fn shares_text(queues: &BTreeMap<String, QueueView>) -> String {
+    queues.iter().fold(String::new(), |mut text, (name, queue)| {
+        let QueueView { deserved, allocated, preempting, .. } = queue;
+        let _ = writeln!(text, "{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}");
+        text
+    })
+}
+
+fn name_of(pod: &Pod) -> String {
+    pod.metadata.name.clone().unwrap_or_default()
+}

@@ -1,0 +1,117 @@
+//! The test bed itself: what it holds and how it ends.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use kube::Client;
+
+use super::binaries::kubernetes_version;
+use super::layout::Layout;
+use super::process::{ManagedProcess, Supervisor};
+use super::run_directory::RunDirectory;
+use super::{AuditLog, Component, TestBedError};
+
+/// A running control plane. [`TestBed::start`] makes one.
+///
+/// End a test with [`TestBed::stop`]. A test bed that is dropped without it (because the test panicked or returned
+/// an error) ends as well, but leaves its directory with the logs and prints where it is.
+pub struct TestBed {
+    pub(super) client: Client,
+    pub(super) layout: Layout,
+    pub(super) processes: Mutex<BTreeMap<Component, ManagedProcess>>,
+    pub(super) supervisor: Supervisor,
+    pub(super) end: End,
+}
+
+/// What happens to the directory at the end. The last field of a test bed, so that it is dropped last: when nothing
+/// writes there any more.
+#[derive(Debug)]
+pub(super) struct End {
+    pub(super) directory: Option<RunDirectory>,
+    pub(super) keep: bool,
+}
+
+impl TestBed {
+    /// A client with all rights that does not repeat a refused request by itself: an eviction that is answered
+    /// with 429 fails with 429. Its user agent is `quotient-testbed`.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A kubeconfig with all rights.
+    pub fn kubeconfig_path(&self) -> PathBuf {
+        self.layout.admin_kubeconfig()
+    }
+
+    /// The URL of the API server.
+    pub fn server(&self) -> String {
+        self.layout.server()
+    }
+
+    /// The version of Kubernetes, such as `v1.36.3`.
+    pub fn version(&self) -> &'static str {
+        kubernetes_version()
+    }
+
+    /// What the API server noted about every request.
+    pub fn audit(&self) -> AuditLog {
+        AuditLog::new(self.layout.audit_log())
+    }
+
+    /// The directory with the logs of all processes and the audit log.
+    pub fn logs_directory(&self) -> PathBuf {
+        self.layout.logs()
+    }
+
+    /// The test bed's own directory; free for a test's files too.
+    pub fn directory(&self) -> &Path {
+        &self.layout.directory
+    }
+
+    /// The directory with the programs, `kubectl` among them: fit for `PATH`.
+    pub fn programs_directory(&self) -> &Path {
+        self.layout.binaries.directory()
+    }
+
+    /// The name of the test bed.
+    pub fn name(&self) -> &str {
+        self.end.directory.as_ref().map(RunDirectory::name).unwrap_or_default()
+    }
+
+    /// Ends everything and removes the directory (unless [`Options::keep`](super::Options::keep)). Whatever it was
+    /// for has succeeded.
+    // Nothing waits inside, yet it belongs among the awaited calls of a test, and may wait one day.
+    #[expect(clippy::unused_async, reason = "part of the asynchronous interface")]
+    pub async fn stop(mut self) -> Result<(), TestBedError> {
+        let directory = if self.end.keep { None } else { self.end.directory.take() };
+        drop(self);
+        directory.map_or(Ok(()), RunDirectory::remove)?;
+        Ok(())
+    }
+}
+
+impl fmt::Debug for TestBed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TestBed").field("directory", &self.layout.directory).finish_non_exhaustive()
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(directory) = &self.directory {
+            let why = if std::thread::panicking() {
+                "the test failed"
+            } else if self.keep {
+                "as asked for"
+            } else {
+                "it ended without success"
+            };
+            let path = directory.path().join("logs");
+            // Past the capture of the test harness, like the progress of builds.
+            let _ = writeln!(std::io::stderr().lock(), "testbed: logs kept in {} ({why})", path.display());
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Building the programs, once per cache key.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Instant;
+
+use super::program::Program;
+use super::source::{GO_MOD, GO_SUM, kubernetes_version};
+use super::toolchain::{GoToolchain, ToolchainError, go};
+
+/// Why the programs could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// There is no usable Go compiler.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// A file or directory of the cache could not be used.
+    #[error("preparing {path}: {source}", path = path.display())]
+    Cache {
+        /// What was to be written, read or locked.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Go could not be started.
+    #[error("building {program}: cannot run `go build`: {source}")]
+    Start {
+        /// The program that was to be built.
+        program: Program,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Go refused.
+    #[error("building {program}: `go build` failed:\n{output}")]
+    Failed {
+        /// The program that was to be built.
+        program: Program,
+        /// The end of what Go printed.
+        output: String,
+    },
+}
+
+/// Flags of every build but the linker's.
+pub(super) const BUILD_FLAGS: [&str; 3] = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
+
+/// The linker's flags: no debug tables, and the versions. A Kubernetes without them calls itself v0.0.0-master,
+/// which every client that checks versions refuses.
+pub(super) fn linker_flags() -> String {
+    let version = kubernetes_version();
+    let mut numbers = version.trim_start_matches('v').split('.');
+    let (major, minor) = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
+    let stamps =
+        [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor), ("gitTreeState", "clean")];
+    let stamp = |package| stamps.map(|(name, value)| format!("-X {package}.{name}={value}")).join(" ");
+    let (server, client) = (stamp("k8s.io/component-base/version"), stamp("k8s.io/client-go/pkg/version"));
+    format!("-s -w {server} {client}")
+}
+
+/// Builds into `directory` whatever of the programs is not there yet.
+pub(super) fn ensure_all(toolchain: &GoToolchain, directory: &Path) -> Result<(), BuildError> {
+    if missing(directory).is_empty() {
+        return Ok(());
+    }
+    let _lock = lock(directory)?;
+    // Somebody else may have built them while we waited for the lock.
+    let missing = missing(directory);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let source = directory.join("module");
+    write(&source.join("go.mod"), GO_MOD)?;
+    write(&source.join("go.sum"), GO_SUM)?;
+    progress(&format!(
+        "building {} of {} control plane programs of Kubernetes {} with {} into {}",
+        missing.len(),
+        Program::ALL.len(),
+        kubernetes_version(),
+        toolchain.version().trim_start_matches("go version "),
+        directory.display()
+    ));
+    for program in missing {
+        build(program, &source, directory)?;
+    }
+    Ok(())
+}
+
+fn missing(directory: &Path) -> Vec<Program> {
+    Program::ALL.into_iter().filter(|program| !directory.join(program.file_name()).is_file()).collect()
+}
+
+/// An exclusive lock on the directory, held until the value is dropped (by the system, if the process dies).
+fn lock(directory: &Path) -> Result<File, BuildError> {
+    let path = directory.join("build.lock");
+    let in_path = |source| BuildError::Cache { path: path.clone(), source };
+    fs::create_dir_all(directory).map_err(in_path)?;
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(in_path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            progress("waiting for another process that builds the control plane programs");
+            file.lock().map_err(in_path)?;
+            Ok(file)
+        }
+        Err(fs::TryLockError::Error(source)) => Err(in_path(source)),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BuildError> {
+    let in_path = |source| BuildError::Cache { path: path.to_owned(), source };
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(in_path)?;
+    }
+    fs::write(path, text).map_err(in_path)
+}
+
+fn build(program: Program, source: &Path, directory: &Path) -> Result<(), BuildError> {
+    let position = Program::ALL.iter().take_while(|other| **other != program).count().saturating_add(1);
+    progress(&format!(
+        "building {program} ({position} of {}), {} when nothing is cached …",
+        Program::ALL.len(),
+        program.cold_build_time()
+    ));
+    let started = Instant::now();
+    // A name of its own until it is complete: a build that was interrupted must not look like a program, and its Go,
+    // which may still be running, must not write into ours.
+    let unfinished = directory.join(format!("{program}.{}.unfinished", std::process::id()));
+    let output = go()
+        .arg("build")
+        .args(BUILD_FLAGS)
+        .arg("-ldflags")
+        .arg(linker_flags())
+        .arg("-o")
+        .arg(&unfinished)
+        .arg(program.package())
+        .current_dir(source)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|source| BuildError::Start { program, source })?;
+    if !output.status.success() {
+        return Err(BuildError::Failed { program, output: end_of(&output.stderr) });
+    }
+    let path = directory.join(program.file_name());
+    fs::rename(&unfinished, &path).map_err(|source| BuildError::Cache { path, source })?;
+    progress(&format!("built {program} in {:.0?}", started.elapsed()));
+    Ok(())
+}
+
+/// The last forty lines: Go names what is wrong at the end, after any number of downloads.
+fn end_of(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output);
+    let lines: Vec<&str> = text.lines().collect();
+    let skipped = lines.len().saturating_sub(40);
+    lines.into_iter().skip(skipped).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes to standard error itself, which the test harness does not capture: a build of minutes must be seen.
+fn progress(line: &str) {
+    // Nobody may be reading; the build goes on.
+    let _ = writeln!(std::io::stderr().lock(), "testbed: {line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_stamped() {
+        let flags = linker_flags();
+        let version = kubernetes_version();
+        assert!(
+            flags.contains(&format!("-X k8s.io/component-base/version.gitVersion={version} ")),
+            "{flags}"
+        );
+        assert!(flags.contains("-X k8s.io/client-go/pkg/version.gitMajor=1 "), "{flags}");
+    }
+
+    #[test]
+    fn the_end_of_long_output_is_kept() {
+        let output = (0..100).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
+        let end = end_of(output.as_bytes());
+        assert!(end.starts_with("line 60\n") && end.ends_with("line 99"), "{end}");
+    }
+}

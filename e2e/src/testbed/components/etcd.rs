@@ -1,0 +1,22 @@
+//! etcd: one member, on loopback, without encryption and without waiting for the disk.
+
+use super::{Layout, ProcessSpec, flag};
+
+pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
+    let client = format!("http://127.0.0.1:{}", layout.ports.etcd);
+    let peer = format!("http://127.0.0.1:{}", layout.ports.etcd_peer);
+    process
+        .arg("--name=testbed")
+        .arg(flag("data-dir", &layout.data()))
+        .arg(format!("--listen-client-urls={client}"))
+        .arg(format!("--advertise-client-urls={client}"))
+        .arg(format!("--listen-peer-urls={peer}"))
+        .arg(format!("--initial-advertise-peer-urls={peer}"))
+        .arg(format!("--initial-cluster=testbed={peer}"))
+        // The data need not survive the machine, only the process (SIGKILL): the kernel's cache does that.
+        .arg("--unsafe-no-fsync")
+        .arg("--quota-backend-bytes=8589934592")
+        .arg("--auto-compaction-mode=revision")
+        .arg("--auto-compaction-retention=1000")
+        .arg("--log-level=warn")
+}

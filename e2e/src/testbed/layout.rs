@@ -1,0 +1,134 @@
+//! What the components of one test bed have to know of each other: where everything is.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::binaries::Binaries;
+use super::components::Component;
+use super::kubeconfig::{self, Credential};
+use super::pki::{Authority, CertificateFiles};
+use super::ports::Ports;
+use super::{ProcessSpec, TestBedError};
+
+/// The group whose members may do everything.
+pub(super) const MASTERS: &str = "system:masters";
+/// The user that tests act as.
+pub(super) const ADMIN: &str = "testbed-admin";
+
+/// Programs, ports and files of one test bed. Made once, before the first process: a component that is started
+/// again gets what it got the first time.
+#[derive(Debug)]
+pub(super) struct Layout {
+    pub(super) binaries: Binaries,
+    pub(super) ports: Ports,
+    pub(super) directory: PathBuf,
+    pub(super) authority: Authority,
+    pub(super) server_certificate: CertificateFiles,
+    /// The key that signs tokens of service accounts, and the one that checks them.
+    pub(super) service_account_keys: (PathBuf, PathBuf),
+    pub(super) termination_delay: Duration,
+}
+
+impl Layout {
+    /// Makes certificates and kubeconfigs and writes the components' configuration files.
+    pub(super) fn prepare(
+        binaries: Binaries,
+        directory: &Path,
+        termination_delay: Duration,
+    ) -> Result<Self, TestBedError> {
+        let ports = Ports::free()?;
+        let authority = Authority::create(&directory.join("pki"))?;
+        let server_certificate = authority.server(&[
+            "127.0.0.1",
+            "localhost",
+            "kubernetes",
+            "kubernetes.default",
+            "kubernetes.default.svc",
+            "kubernetes.default.svc.cluster.local",
+            "10.0.0.1",
+        ])?;
+        let service_account_keys = authority.service_account_keys()?;
+        let layout = Self {
+            binaries,
+            ports,
+            directory: directory.to_owned(),
+            authority,
+            server_certificate,
+            service_account_keys,
+            termination_delay,
+        };
+        layout.user_kubeconfig(&layout.admin_kubeconfig(), ADMIN, Some(MASTERS))?;
+        for component in Component::ALL {
+            component.prepare(&layout)?;
+        }
+        Ok(layout)
+    }
+
+    /// Writes the kubeconfig of a user with a certificate of its own.
+    pub(super) fn user_kubeconfig(
+        &self,
+        path: &Path,
+        user: &str,
+        group: Option<&str>,
+    ) -> Result<(), TestBedError> {
+        let files = self.authority.client(user, group)?;
+        self.write_kubeconfig(path, user, &Credential::Certificate(&files))
+    }
+
+    /// Writes a kubeconfig.
+    pub(super) fn write_kubeconfig(
+        &self,
+        path: &Path,
+        user: &str,
+        credential: &Credential<'_>,
+    ) -> Result<(), TestBedError> {
+        kubeconfig::write(path, &self.server(), &self.authority.certificate(), user, credential)?;
+        Ok(())
+    }
+
+    /// Writes a configuration file and returns its path.
+    pub(super) fn write_config(&self, name: &str, text: &str) -> Result<(), TestBedError> {
+        let path = self.config(name);
+        std::fs::write(&path, text).map_err(|source| TestBedError::WriteConfig { path, source })
+    }
+
+    /// The URL of the API server.
+    pub(super) fn server(&self) -> String {
+        format!("https://127.0.0.1:{}", self.ports.api_server)
+    }
+
+    pub(super) fn admin_kubeconfig(&self) -> PathBuf {
+        self.directory.join("kubeconfig")
+    }
+
+    pub(super) fn kubeconfig(&self, name: &str) -> PathBuf {
+        self.directory.join("kubeconfigs").join(name)
+    }
+
+    pub(super) fn config(&self, name: &str) -> PathBuf {
+        self.directory.join("config").join(name)
+    }
+
+    pub(super) fn logs(&self) -> PathBuf {
+        self.directory.join("logs")
+    }
+
+    pub(super) fn pids(&self) -> PathBuf {
+        self.directory.join("pids")
+    }
+
+    /// The data of etcd: worth nothing once the test bed is gone.
+    pub(super) fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    pub(super) fn audit_log(&self) -> PathBuf {
+        self.logs().join("audit.log")
+    }
+
+    /// The process of a component, with the program and directory that every component has.
+    pub(super) fn process(&self, component: Component) -> ProcessSpec {
+        ProcessSpec::new(component.name(), self.binaries.path(component.program()))
+            .current_dir(&self.directory)
+    }
+}

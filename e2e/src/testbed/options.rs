@@ -1,0 +1,15 @@
+//! How a test bed is to be.
+
+use std::time::Duration;
+
+/// How a test bed is to be. The default is what most tests want.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// A name to find it by, from other processes too; without one it gets a name that nobody else has.
+    pub name: Option<String>,
+    /// How long a deleted pod keeps running before its pretended kubelet ends it. Zero by default: gone within
+    /// milliseconds. Single pods can differ, see [`annotations`](super::annotations).
+    pub termination_delay: Duration,
+    /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
+    pub keep: bool,
+}

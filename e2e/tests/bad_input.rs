@@ -1,0 +1,105 @@
+//! Bad input: refused by the API server or reported in a condition, and nobody else is disturbed.
+
+use anyhow::{Context as _, ensure};
+use kube::Api;
+use quotient_crds::{ConditionType, Queue};
+use quotient_e2e::quotient::{PATIENCE, Stage, writes_of_operator};
+use quotient_e2e::testbed::eventually;
+use serde_json::json;
+
+const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("good", json!({})).await?;
+    stage.until_shares("the only queue has everything", GOOD).await?;
+
+    the_api_server_refuses(&stage).await?;
+    a_second_queue_is_told(&stage).await?;
+    a_pod_without_requests_is_refused(&stage).await?;
+    an_empty_namespace_is_nothing_special(&stage).await?;
+
+    let log = operator.process().log();
+    assert!(!log.contains("panicked"), "the operator panicked:\n{log}");
+    operator.process().must_run()?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// What the schema and its rules can see never reaches the operator.
+async fn the_api_server_refuses(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.create_namespace("bad").await?;
+    let cases = [
+        ("spec: {request: {cpu: '-1'}}", "spec.request"),
+        ("spec: {request: {cpu: abc}}", "spec.request"),
+        ("spec: {request: {cpu: '1e999999999'}}", "spec.request"),
+        ("spec: {limit: {memory: 99999999999999999999E}}", "spec.limit"),
+        ("spec: {weight: -1}", "spec.weight"),
+        ("spec: {weight: two}", "spec.weight"),
+        ("spec: {wieght: 2}", "wieght"),
+        ("spec: {guaranteed: {cpu: '5'}, limit: {cpu: '4'}}", "guaranteed"),
+        ("spec: {request: {requests.cpu: '5'}}", "requests."),
+        ("specification: {}", "specification"),
+    ];
+    let before = stage.bed.audit().mark()?;
+    for (body, named) in cases {
+        let manifest = format!(
+            "apiVersion: quotient.dev/v1alpha1\nkind: Queue\nmetadata: {{name: bad, namespace: bad}}\n{body}\n"
+        );
+        let refusal = stage.bed.apply(&manifest).await;
+        let error = refusal.err().with_context(|| format!("{body} was accepted"))?;
+        let text = format!("{:#}", anyhow::Error::from(error));
+        assert!(text.contains(named), "{body}: the refusal does not name {named}: {text}");
+    }
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
+    assert!(writes.is_empty(), "{writes:#?}");
+    Ok(())
+}
+
+/// The oldest Queue governs its namespace; the other one says so.
+async fn a_second_queue_is_told(stage: &Stage) -> anyhow::Result<()> {
+    // Queues of the same second would be ordered by chance.
+    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    stage.queue_object("good", "late", json!({"weight": 100})).await?;
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "good");
+    eventually("the second Queue is stalled", PATIENCE, async || {
+        let status = queues.get("late").await?.status.unwrap_or_default();
+        let stalled = status.condition(ConditionType::Stalled).context("no condition Stalled")?;
+        ensure!(stalled.status == "True" && stalled.reason == "NamespaceTaken", "{stalled:?}");
+        ensure!(
+            stalled.message.contains("good"),
+            "the message does not name the other Queue: {}",
+            stalled.message
+        );
+        Ok(())
+    })
+    .await?;
+    let good = queues.get("good").await?.status.unwrap_or_default();
+    assert_eq!(good.condition(ConditionType::Ready).map(|ready| ready.status.as_str()), Some("True"));
+    stage.bed.kubectl(["delete", "queues.quotient.dev", "late", "-n", "good"]).await?;
+    stage.until_shares("the first Queue is as before", GOOD).await
+}
+
+/// A quota makes requests compulsory; the refusal says which one is missing.
+async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> {
+    let refused = stage.bed.create_pod("good", "careless", &[]).await;
+    let error = refused.err().context("a pod without requests was let in")?;
+    let text = format!("{:#}", anyhow::Error::from(error));
+    assert!(text.contains("quotient") && text.contains("must specify"), "{text}");
+    Ok(())
+}
+
+/// A Queue in a namespace without pods, and a namespace without anything, are ordinary.
+async fn an_empty_namespace_is_nothing_special(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.create_namespace("empty").await?;
+    stage.queue("idle", json!({"weight": 0})).await?;
+    stage
+        .until_shares(
+            "weight 0 gets nothing while others want everything",
+            &format!("{GOOD}\nidle/idle: deserved nothing; allocated nothing; preempting nothing"),
+        )
+        .await
+}

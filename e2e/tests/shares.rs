@@ -1,0 +1,63 @@
+//! Shares on a real control plane: Queues in, ResourceQuotas out.
+
+use anyhow::ensure;
+use k8s_openapi::api::core::v1::ResourceQuota;
+use kube::Api;
+use quotient_e2e::quotient::{PATIENCE, Stage, quotas};
+use quotient_e2e::testbed::eventually;
+use serde_json::json;
+
+/// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_queues_share_by_weight() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "6", "15Gi"), ("node-2", "3", "12Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("q1", json!({"weight": 2, "request": {"cpu": "5", "memory": "10Gi"}})).await?;
+    stage.queue("q2", json!({"weight": 4, "request": {"cpu": "10", "memory": "20Gi"}})).await?;
+    stage
+        .until_shares(
+            "S-QUEUE's shares are there",
+            "q1/q1: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
+             q2/q2: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing",
+        )
+        .await?;
+    let quotas = quotas(&stage.bed).await?;
+    assert_eq!(quotas["q1"].to_string(), "cpu 3, memory 9Gi");
+    assert_eq!(quotas["q2"].to_string(), "cpu 6, memory 18Gi");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The quota refuses, by a name that says whom to ask; a larger share lets the pod in.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("a", json!({"weight": 1})).await?;
+    stage.queue("b", json!({"weight": 3})).await?;
+    in_force(&stage, "a", "cpu 2, memory 4Gi").await?;
+
+    let refused = stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await.unwrap_err();
+    let refused = format!("{:#}", anyhow::Error::from(refused));
+    assert!(refused.contains("exceeded quota: quotient"), "{refused}");
+
+    stage.patch_queue("a", "a", json!({"weight": 3})).await?;
+    in_force(&stage, "a", "cpu 4, memory 8Gi").await?;
+    stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await?;
+    stage.bed.wait_until_running("a", "big").await?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Waits until admission enforces these amounts in a namespace.
+async fn in_force(stage: &Stage, namespace: &str, expected: &str) -> anyhow::Result<()> {
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
+    eventually(format!("{namespace} is allowed {expected}"), PATIENCE, async || {
+        let status = quotas.get("quotient").await?.status.unwrap_or_default();
+        let hard = quotient_e2e::quotient::quota_amounts(&status.hard.unwrap_or_default())?;
+        ensure!(hard.to_string() == expected, "{hard}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}

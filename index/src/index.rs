@@ -1,0 +1,151 @@
+//! The index: what is known of the cluster, ready to be decided on.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::PodId;
+use quotient_engine::snapshot::Snapshot;
+use quotient_engine::time::Timestamp;
+
+use crate::interned::Interned;
+use crate::namespace::NamespaceEntry;
+use crate::nodes::Nodes;
+use crate::pods::PodKind;
+use crate::queues::{ObservedQueue, QueueKind};
+use crate::quotas::{ObservedQuota, QuotaEntry, QuotaKind};
+use crate::settings::IndexSettings;
+
+/// What is known of the cluster: fed through [`Keeps`](crate::Keeps), read through [`snapshot`](Self::snapshot).
+///
+/// One owner, no interior locks: the operator puts it behind a mutex that is held for one event or one
+/// snapshot at a time.
+#[derive(Debug)]
+pub struct Index {
+    pub(crate) settings: IndexSettings,
+    pub(crate) namespaces: BTreeMap<Namespace, NamespaceEntry>,
+    pub(crate) nodes: Nodes,
+    pub(crate) pods: PodKind,
+    pub(crate) queues: QueueKind,
+    pub(crate) quotas: QuotaKind,
+    pub(crate) shapes: Interned<Amounts>,
+    pub(crate) node_names: Interned<str>,
+}
+
+impl Index {
+    /// An index that knows nothing yet.
+    pub fn new(settings: IndexSettings) -> Self {
+        Self {
+            settings,
+            namespaces: BTreeMap::new(),
+            nodes: Nodes::default(),
+            pods: PodKind::default(),
+            queues: QueueKind::default(),
+            quotas: QuotaKind::default(),
+            shapes: Interned::new(),
+            node_names: Interned::new(),
+        }
+    }
+
+    /// What is known, as of `now`: what the API server said, and over it what was written and not seen yet.
+    ///
+    /// Costs time by the number of namespaces and nodes, not of pods. `now` decides only which nodes have been
+    /// Ready for long enough.
+    pub fn snapshot(&mut self, now: Timestamp) -> Snapshot {
+        Snapshot {
+            now,
+            settings: self.settings.engine.clone(),
+            nodes: self.nodes.at(now, self.settings.ready_seconds),
+            namespaces: self
+                .namespaces
+                .iter()
+                .map(|(name, entry)| (name.clone(), Arc::clone(entry.state())))
+                .collect(),
+        }
+    }
+
+    /// When a snapshot would next differ although nothing is applied: a node will have been Ready for long
+    /// enough. None if that will not happen.
+    pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
+        self.nodes.next_change(now, self.settings.ready_seconds)
+    }
+
+    /// What was observed of a Queue, for writing its status: version, generation and the status that it has.
+    pub fn observed_queue(&self, name: &QueueName) -> Option<&Arc<ObservedQueue>> {
+        self.namespaces.get(&name.namespace)?.queue(&name.name)
+    }
+
+    /// What was observed of a namespace's quota, for writing it: id, version and generation.
+    pub fn observed_quota(&self, namespace: &Namespace) -> Option<&Arc<ObservedQuota>> {
+        self.namespaces.get(namespace)?.quota().observed()
+    }
+
+    /// A write of the quota `hard` was sent, or is about to be, and its outcome is not known.
+    ///
+    /// Until it is, snapshots carry the amounts in `Quota::unconfirmed`, so that a write that lands late is
+    /// already counted. `based_on` is the quota as the write found it, none for a create. The write must test that
+    /// the uid and the generation are still those of `based_on`, and must change the generation: then the amounts
+    /// stay until the quota is observed with another uid or generation (for a create: at all), for from there on
+    /// the write is either part of what is observed or refused for ever. An observation that came before this
+    /// call counts, too.
+    pub fn quota_written(
+        &mut self,
+        namespace: &Namespace,
+        hard: &Bounds,
+        based_on: Option<&ObservedQuota>,
+    ) -> bool {
+        let entry = self.namespaces.entry(namespace.clone()).or_default();
+        let changed = entry.change_quota(|quota| quota.written(hard.clone(), based_on.map(ObservedQuota::stamp)));
+        self.drop_if_empty(namespace);
+        changed
+    }
+
+    /// Whether a write of this namespace's quota may still land.
+    pub fn quota_is_unconfirmed(&self, namespace: &Namespace) -> bool {
+        self.namespaces.get(namespace).is_some_and(|entry| entry.quota().is_unconfirmed())
+    }
+
+    /// The outcome of every write of this namespace's quota so far is known: none is on its way any more.
+    pub fn quota_confirmed(&mut self, namespace: &Namespace) -> bool {
+        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
+        let changed = entry.change_quota(QuotaEntry::confirmed);
+        self.drop_if_empty(namespace);
+        changed
+    }
+
+    /// The API server accepted the eviction of this pod, which has to be gone by `deadline`.
+    ///
+    /// Snapshots show the pod as terminating from now on, until the watch shows it terminating itself or gone,
+    /// or [`pod_eviction_forgotten`](Self::pod_eviction_forgotten). Another pod of the same name is not
+    /// affected, nor is one that the index does not hold.
+    pub fn pod_evicted(&mut self, pod: &PodId, deadline: Timestamp) -> bool {
+        let Some(entry) = self.namespaces.get_mut(&pod.namespace) else { return false };
+        if entry.pod(&pod.name).is_none_or(|(kept, _)| kept.uid != pod.uid || kept.is_terminating()) {
+            return false;
+        }
+        self.pods.evicted(pod, deadline);
+        entry.set_pod_deletion(&pod.name, &pod.uid, Some(deadline))
+    }
+
+    /// The pod is not leaving after all, as far as is known: shows it again as the watch does.
+    pub fn pod_eviction_forgotten(&mut self, pod: &PodId) -> bool {
+        // What the watch has shown as terminating by itself is in no overlay any more and stays so.
+        self.pods.forget_eviction(&pod.uid)
+            && self
+                .namespaces
+                .get_mut(&pod.namespace)
+                .is_some_and(|entry| entry.set_pod_deletion(&pod.name, &pod.uid, None))
+    }
+
+    /// The pods whose eviction was accepted and is not seen yet, by uid.
+    pub fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
+        self.pods.unseen_evictions()
+    }
+
+    pub(crate) fn drop_if_empty(&mut self, namespace: &Namespace) {
+        if self.namespaces.get(namespace).is_some_and(NamespaceEntry::is_empty) {
+            self.namespaces.remove(namespace);
+        }
+    }
+}

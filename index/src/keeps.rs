@@ -1,0 +1,30 @@
+//! What the index offers for every kind of object that it keeps.
+
+/// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
+///
+/// The index keeps pods, nodes, Queues and ResourceQuotas; the operator's watch tasks are written once, against
+/// this trait. Every function says whether anything changed that a decision depends on, so that a watch event
+/// that only moved a heartbeat wakes nobody.
+pub trait Keeps<K> {
+    /// Takes `object` in, new or changed, from a watch or from the reply to a write.
+    ///
+    /// Ignored are: an object without a name, one older (by resourceVersion) than what is kept under its name,
+    /// and, for kinds that are also written, one whose uid was deleted before.
+    fn apply(&mut self, object: &K) -> bool;
+
+    /// Forgets the object of this name. A successor under the same name, with another uid, stays.
+    ///
+    /// `namespace` is empty for nodes.
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool;
+
+    /// Starts a full list: objects not applied until [`relist_finish`](Self::relist_finish) are gone by then.
+    ///
+    /// Nothing changes yet; snapshots taken during the list show what was known before plus what came in. A
+    /// list that broke off is simply started again.
+    fn relist_begin(&mut self);
+
+    /// Ends a full list: forgets everything that was kept when it began and that it did not contain.
+    ///
+    /// Without a list begun before, nothing is forgotten.
+    fn relist_finish(&mut self) -> bool;
+}

@@ -1,0 +1,73 @@
+//! One node.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Node as Object;
+use kube::core::Selector;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::snapshot::Node;
+use quotient_engine::time::Timestamp;
+
+use super::readiness::Readiness;
+use super::selection::is_eligible;
+use crate::reading::{Reading, Rounding, UnreadableQuantity};
+use crate::resource_version::Age;
+
+/// A node as it was seen last.
+#[derive(Debug)]
+pub(crate) struct NodeEntry {
+    pub(super) uid: Arc<str>,
+    pub(super) age: Age,
+    node: Arc<Node>,
+    eligible: bool,
+    readiness: Readiness,
+}
+
+impl NodeEntry {
+    pub(super) fn of(object: &Object, uid: &str, selector: &Selector) -> Self {
+        Self {
+            uid: uid.into(),
+            age: Age::of(&object.metadata),
+            node: Arc::new(Node { allocatable: allocatable(object, &mut Reading::default()), counts: false }),
+            eligible: is_eligible(object, selector),
+            readiness: Readiness::of(object),
+        }
+    }
+
+    /// Whether a decision can tell this entry from `other`.
+    pub(super) fn differs_from(&self, other: &Self) -> bool {
+        self.node.allocatable != other.node.allocatable
+            || self.eligible != other.eligible
+            || self.readiness != other.readiness
+    }
+
+    /// The node as of `now`, shared with the snapshots before as long as it is the same.
+    pub(super) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> Arc<Node> {
+        let counts = self.eligible && self.readiness.ripe(ready_seconds).is_some_and(|ripe| ripe <= now);
+        if self.node.counts != counts {
+            Arc::make_mut(&mut self.node).counts = counts;
+        }
+        self.node.clone()
+    }
+
+    /// When it will begin to count, if it does not yet and will if left alone.
+    pub(super) fn ripens_after(&self, now: Timestamp, ready_seconds: i64) -> Option<Timestamp> {
+        self.readiness.ripe(ready_seconds).filter(|ripe| self.eligible && *ripe > now)
+    }
+}
+
+/// The quantities of the node that cannot be read.
+pub fn unreadable(node: &Object) -> Vec<UnreadableQuantity> {
+    let mut reading = Reading::default();
+    allocatable(node, &mut reading);
+    reading.unreadable
+}
+
+fn allocatable(node: &Object, reading: &mut Reading) -> Amounts {
+    let Some(status) = &node.status else { return Amounts::new() };
+    match &status.allocatable {
+        Some(list) => reading.list(Some(list), Rounding::Down, format_args!("status.allocatable")),
+        // The default of the API, and what a manifest may leave at.
+        None => reading.list(status.capacity.as_ref(), Rounding::Down, format_args!("status.capacity")),
+    }
+}

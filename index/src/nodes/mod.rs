@@ -1,0 +1,9 @@
+//! Nodes: what they offer, and whether they count.
+
+mod entry;
+mod kind;
+mod readiness;
+mod selection;
+
+pub use entry::unreadable;
+pub(crate) use kind::Nodes;

@@ -1,0 +1,118 @@
+//! How Queues come in.
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::DeserializeGuard;
+use quotient_crds::{Queue as Written, QueueStatus};
+use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Queue;
+
+use super::{ObservedQueue, decode, undecodable};
+use crate::gone::Gone;
+use crate::index::Index;
+use crate::keeps::Keeps;
+use crate::reading::uid_of;
+use crate::relist::Relist;
+use crate::resource_version::Age;
+
+/// What is remembered of Queues as a kind.
+#[derive(Debug)]
+pub(crate) struct QueueKind {
+    relist: Relist<(Namespace, Arc<str>)>,
+    gone: Gone,
+}
+
+impl Default for QueueKind {
+    fn default() -> Self {
+        Self { relist: Relist::idle(), gone: Gone::default() }
+    }
+}
+
+impl Keeps<Written> for Index {
+    fn apply(&mut self, object: &Written) -> bool {
+        self.put_queue(&object.metadata, object.status.as_ref(), || decode(object))
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        self.queues.gone.insert(uid);
+        self.remove_queue(&namespace.into(), name, Some(uid))
+    }
+
+    fn relist_begin(&mut self) {
+        let kept = self
+            .namespaces
+            .iter()
+            .flat_map(|(namespace, entry)| entry.queue_names().map(|name| (namespace.clone(), name.clone())));
+        self.queues.relist.begin(kept);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        let missing = self.queues.relist.finish();
+        missing
+            .iter()
+            .fold(false, |changed, (namespace, name)| self.remove_queue(namespace, name, None) | changed)
+    }
+}
+
+/// Queues as a watch should deliver them: one that cannot be decoded is kept as an invalid one, instead of
+/// making the whole list fail. Feed one index through either form, not both.
+impl Keeps<DeserializeGuard<Written>> for Index {
+    fn apply(&mut self, object: &DeserializeGuard<Written>) -> bool {
+        match &object.0 {
+            Ok(queue) => Keeps::<Written>::apply(self, queue),
+            Err(invalid) => self.put_queue(&invalid.metadata, None, || {
+                let problem = format!(
+                    "the Queue cannot be read: {}; correct the field and apply it again",
+                    invalid.error
+                );
+                undecodable(&invalid.metadata, &problem)
+            }),
+        }
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        Keeps::<Written>::delete(self, namespace, name, uid)
+    }
+
+    fn relist_begin(&mut self) {
+        Keeps::<Written>::relist_begin(self);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        Keeps::<Written>::relist_finish(self)
+    }
+}
+
+impl Index {
+    fn put_queue(
+        &mut self,
+        metadata: &ObjectMeta,
+        status: Option<&QueueStatus>,
+        decode: impl FnOnce() -> Queue,
+    ) -> bool {
+        let Some(uid) = uid_of(metadata) else { return false };
+        let name = metadata.name.as_deref().unwrap_or_default();
+        let namespace = Namespace::from(metadata.namespace.as_deref().unwrap_or_default());
+        self.queues.relist.seen(&(namespace.clone(), name.into()));
+        if self.queues.gone.contains(&uid) {
+            return false;
+        }
+        let kept = self.namespaces.get(&namespace).and_then(|entry| entry.queue(name));
+        if kept.is_some_and(|kept| Age::of(metadata).is_stale_beside(kept.age())) {
+            return false;
+        }
+        let observed = ObservedQueue::of(metadata, &uid, status);
+        self.namespaces.entry(namespace).or_default().put_queue(decode(), observed)
+    }
+
+    fn remove_queue(&mut self, namespace: &Namespace, name: &str, uid: Option<&str>) -> bool {
+        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
+        let removed = entry.remove_queue(name, uid);
+        if removed {
+            self.queues.relist.seen(&(namespace.clone(), name.into()));
+            self.drop_if_empty(namespace);
+        }
+        removed
+    }
+}

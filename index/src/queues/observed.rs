@@ -1,0 +1,38 @@
+//! What the API server said of one Queue beyond its spec.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_crds::QueueStatus;
+use quotient_engine::names::QueueUid;
+
+use crate::resource_version::{Age, ResourceVersion};
+
+/// A Queue as it was seen last: what the operator needs to write its status only when that changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedQueue {
+    /// Its id.
+    pub uid: QueueUid,
+    /// Its version.
+    pub resource_version: Option<ResourceVersion>,
+    /// The generation of its spec, to be reported as observed.
+    pub generation: Option<i64>,
+    /// Whether somebody asked for its deletion.
+    pub deleting: bool,
+    /// Its status as it stands, none if it never had one or cannot be decoded.
+    pub status: Option<QueueStatus>,
+}
+
+impl ObservedQueue {
+    pub(crate) fn of(metadata: &ObjectMeta, uid: &str, status: Option<&QueueStatus>) -> Self {
+        Self {
+            uid: QueueUid::from(uid),
+            resource_version: ResourceVersion::of(metadata),
+            generation: metadata.generation,
+            deleting: metadata.deletion_timestamp.is_some(),
+            status: status.cloned(),
+        }
+    }
+
+    pub(crate) fn age(&self) -> Age {
+        self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
+    }
+}

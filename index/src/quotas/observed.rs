@@ -1,0 +1,74 @@
+//! What the API server said of one quota.
+
+use std::fmt;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::ResourceQuota;
+use quotient_crds::names::GENERATION_ANNOTATION;
+use quotient_engine::amounts::Bounds;
+
+use super::bounds_from_hard;
+use crate::resource_version::{Age, ResourceVersion};
+
+/// The id that the API server gave to one life of one ResourceQuota.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuotaUid(Arc<str>);
+
+impl QuotaUid {
+    /// Wraps the text as it stands in the object's metadata.
+    pub fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text as it stands in the object's metadata.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for QuotaUid {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(&self.0)
+    }
+}
+
+/// A ResourceQuota `quotient` as it was seen last: what a write of it has to carry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObservedQuota {
+    /// Its id.
+    pub uid: QuotaUid,
+    /// Its version, the precondition of the next write. None only in manifests.
+    pub resource_version: Option<ResourceVersion>,
+    /// The ledger's generation that its amounts belong to (annotation `quotient.dev/generation`). None if it
+    /// was never stamped or the stamp is no number.
+    pub generation: Option<u64>,
+    /// `spec.hard`, of the resources that can be shared.
+    pub hard: Bounds,
+    /// `status.hard`, of the same: what admission enforces.
+    pub enforced: Bounds,
+}
+
+impl ObservedQuota {
+    pub(crate) fn of(quota: &ResourceQuota, uid: &str) -> Self {
+        let spec = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
+        let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
+        let annotations = quota.metadata.annotations.as_ref();
+        let generation = annotations.and_then(|annotations| annotations.get(GENERATION_ANNOTATION));
+        Self {
+            uid: QuotaUid::new(uid),
+            resource_version: ResourceVersion::of(&quota.metadata),
+            generation: generation.and_then(|text| text.parse().ok()),
+            hard: spec.map(bounds_from_hard).unwrap_or_default(),
+            enforced: status.map(bounds_from_hard).unwrap_or_default(),
+        }
+    }
+
+    /// What a write of it tests before it lands, and changes.
+    pub(crate) fn stamp(&self) -> (QuotaUid, Option<u64>) {
+        (self.uid.clone(), self.generation)
+    }
+
+    pub(crate) fn age(&self) -> Age {
+        self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
+    }
+}

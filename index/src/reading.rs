@@ -1,0 +1,120 @@
+//! Reading amounts out of objects that nobody may have checked yet.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_engine::amounts::{Amount, ParseQuantityError, Quantity, Resource};
+
+use crate::governable::governable;
+
+/// More than any cluster has of anything, and few enough that sums of a million stay exact.
+const MOST: i128 = i64::MAX as i128;
+
+/// A quantity that cannot be read.
+///
+/// The API server refuses most of these objects, so they come from manifests.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("read {field}: {problem}")]
+pub struct UnreadableQuantity {
+    /// The path of the field within the object.
+    pub field: String,
+    /// What is wrong with its text.
+    pub problem: QuantityProblem,
+}
+
+/// What is wrong with a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityProblem {
+    /// It is no quantity.
+    #[error("{0}")]
+    Unparsable(#[from] ParseQuantityError),
+    /// It is below zero.
+    #[error("{0:?} is negative; write 0 or more")]
+    Negative(String),
+    /// It is more than can be meant.
+    #[error("{0:?} is beyond 2^63; if no bound is meant, leave the resource out")]
+    Absurd(String),
+}
+
+/// Which way a quantity finer than the resource's unit is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Rounding {
+    /// For what is asked for.
+    Up,
+    /// For what is on offer, and for limits.
+    Down,
+}
+
+/// Reads amounts, and remembers the quantities that it could not read.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// In the order in which they were met.
+    pub(crate) unreadable: Vec<UnreadableQuantity>,
+}
+
+impl Reading {
+    /// The governable resources of a list; collect it into `Amounts` or `Bounds`.
+    ///
+    /// `field` is the path of the list within its object.
+    pub(crate) fn list<C: FromIterator<(Resource, Amount)>>(
+        &mut self,
+        list: Option<&BTreeMap<String, Text>>,
+        rounding: Rounding,
+        field: fmt::Arguments<'_>,
+    ) -> C {
+        list.into_iter()
+            .flatten()
+            .filter_map(|(name, text)| {
+                let resource = governable(name)?;
+                let amount = self.amount(&resource, &text.0, rounding, format_args!("{field}.{name}"));
+                Some((resource, amount))
+            })
+            .collect()
+    }
+
+    /// One amount. What cannot be read counts as nothing, what is too much as the most that can be meant: a
+    /// pod that asks for 1e40 cpu must not look like one that asks for none.
+    pub(crate) fn amount(
+        &mut self,
+        resource: &Resource,
+        text: &str,
+        rounding: Rounding,
+        field: fmt::Arguments<'_>,
+    ) -> Amount {
+        let (amount, problem) = match text.parse::<Quantity>() {
+            Ok(quantity) => {
+                let amount = match rounding {
+                    Rounding::Up => resource.rounded_up(quantity),
+                    Rounding::Down => resource.rounded_down(quantity),
+                };
+                if quantity.nano() < 0 {
+                    (Amount::ZERO, Some(QuantityProblem::Negative(text.to_owned())))
+                } else if amount.units() > MOST {
+                    (Amount::new(MOST), Some(QuantityProblem::Absurd(text.to_owned())))
+                } else {
+                    (amount, None)
+                }
+            }
+            Err(error @ ParseQuantityError::TooLarge { .. }) => (Amount::new(MOST), Some(error.into())),
+            Err(error) => (Amount::ZERO, Some(error.into())),
+        };
+        if let Some(problem) = problem {
+            self.unreadable.push(UnreadableQuantity { field: field.to_string(), problem });
+        }
+        amount
+    }
+}
+
+/// The uid of an object, none if it has no name. Manifests have no uids: there the name stands in for it,
+/// because a manifest describes one life of the object.
+pub(crate) fn uid_of(metadata: &ObjectMeta) -> Option<Cow<'_, str>> {
+    let name = metadata.name.as_deref().filter(|name| !name.is_empty())?;
+    Some(match (metadata.uid.as_deref(), metadata.namespace.as_deref()) {
+        (Some(uid), _) if !uid.is_empty() => Cow::Borrowed(uid),
+        (_, Some(namespace)) => Cow::Owned(format!("{namespace}/{name}")),
+        (_, None) => Cow::Borrowed(name),
+    })
+}

@@ -1,0 +1,31 @@
+//! What the index needs to know from configuration.
+
+use kube::core::Selector;
+use quotient_engine::snapshot::Settings;
+
+/// How objects are read into snapshots.
+#[derive(Clone, Debug)]
+pub struct IndexSettings {
+    /// Handed on to the engine in every snapshot.
+    pub engine: Settings,
+    /// How long a node has to be Ready before it counts, in seconds.
+    pub ready_seconds: i64,
+    /// The nodes that count, by label. The default selects all.
+    pub nodes: Selector,
+}
+
+impl IndexSettings {
+    /// How long a node has to be Ready before it counts, unless configured: long enough to outlast a flapping
+    /// kubelet, short enough to be no wait when a cluster grows.
+    pub const DEFAULT_READY_SECONDS: i64 = 10;
+}
+
+impl Default for IndexSettings {
+    fn default() -> Self {
+        Self {
+            engine: Settings::default(),
+            ready_seconds: Self::DEFAULT_READY_SECONDS,
+            nodes: Selector::default(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A pod costs little.
+
+use std::mem::size_of;
+
+use quotient_engine::snapshot::Pod;
+
+use crate::resource_version::Age;
+
+/// What an allocation of a reference-counted text takes: two counts, the text, and what glibc's malloc adds
+/// and rounds to.
+fn allocated(text: &str) -> usize {
+    (2 * size_of::<usize>() + text.len() + 8).next_multiple_of(16)
+}
+
+/// The goal is 200 bytes and the bound 250; shapes, node names and namespaces are shared and do not count.
+#[test]
+fn a_pod_takes_less_than_250_bytes() {
+    let uid = "0b5ce7a2-7e3c-4c1c-9a35-5c2ac0c0ffee";
+    let name = "recommender-7d9c6b5f8d-x8k2z-extra";
+    let entry = size_of::<Pod>() + size_of::<Age>();
+    let total = entry + allocated(uid) + allocated(name);
+    assert!(total < 250, "{total} bytes, {entry} of them in the entry");
+}

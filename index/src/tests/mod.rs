@@ -1,0 +1,62 @@
+//! Manifests in, snapshots out.
+
+#![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
+
+mod freshness;
+mod interleavings;
+mod memory;
+mod nodes;
+mod overlays;
+mod pods;
+mod queues;
+mod quotas;
+mod sharing;
+mod story;
+
+use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use kube::core::DeserializeGuard;
+use quotient_crds::Queue;
+use quotient_engine::time::Timestamp;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Index, IndexSettings, Keeps};
+
+/// The documents of a YAML text.
+fn documents(yaml: &str) -> Vec<Value> {
+    let documents = serde_yaml_ng::Deserializer::from_str(yaml);
+    documents.map(|document| Value::deserialize(document).unwrap()).filter(|value| !value.is_null()).collect()
+}
+
+/// Applies every document of a YAML text and says of each whether it changed anything.
+fn apply(index: &mut Index, yaml: &str) -> Vec<bool> {
+    documents(yaml).into_iter().map(|document| apply_value(index, document)).collect()
+}
+
+fn apply_value(index: &mut Index, object: Value) -> bool {
+    match object["kind"].as_str().unwrap() {
+        "Pod" => index.apply(&serde_json::from_value::<Pod>(object).unwrap()),
+        "Node" => index.apply(&serde_json::from_value::<Node>(object).unwrap()),
+        "ResourceQuota" => index.apply(&serde_json::from_value::<ResourceQuota>(object).unwrap()),
+        "Queue" => index.apply(&serde_json::from_value::<DeserializeGuard<Queue>>(object).unwrap()),
+        other => panic!("no such kind here: {other}"),
+    }
+}
+
+/// The objects of a YAML text in an index with default settings.
+fn index_of(yaml: &str) -> Index {
+    let mut index = Index::new(IndexSettings::default());
+    apply(&mut index, yaml);
+    index
+}
+
+/// What a snapshot of these objects shows, at this time of 2026-01-01.
+fn shown(yaml: &str, time: &str) -> String {
+    story::tell(&index_of(yaml).snapshot(at(time)))
+}
+
+/// This time of 2026-01-01, such as `12:00:05`.
+fn at(time: &str) -> Timestamp {
+    let instant: jiff::Timestamp = format!("2026-01-01T{time}Z").parse().unwrap();
+    Timestamp::from_millis(instant.as_millisecond())
+}

@@ -1,0 +1,121 @@
+//! What a snapshot shows of nodes, and when.
+
+use expect_test::expect;
+use kube::core::{Expression, Selector};
+
+use super::{apply, at, shown, story};
+use crate::{Index, IndexSettings};
+
+const READY_AT_NOON: &str = "
+kind: Node
+metadata: {name: n1, uid: u-1}
+status:
+  allocatable: {cpu: 3999500u, memory: 15Gi, pods: 110, ephemeral-storage: 1Ti, nvidia.com/gpu: 4}
+  conditions:
+  - {type: MemoryPressure, status: 'False'}
+  - {type: Ready, status: 'True', lastTransitionTime: 2026-01-01T12:00:00Z}
+";
+
+#[test]
+fn a_node_counts_once_it_has_been_ready_for_a_while() {
+    let mut index = Index::new(IndexSettings::default());
+    apply(&mut index, READY_AT_NOON);
+    assert_eq!(index.next_change(at("12:00:03")), Some(at("12:00:10")));
+    expect![[r#"
+        node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; does not count
+    "#]]
+    .assert_eq(&story::tell(&index.snapshot(at("12:00:09"))));
+    expect![[r#"
+        node n1: cpu 3999m, memory 15Gi, nvidia.com/gpu 4; counts
+    "#]]
+    .assert_eq(&story::tell(&index.snapshot(at("12:00:10"))));
+    assert_eq!(index.next_change(at("12:00:10")), None);
+    // Time is the caller's: an earlier question gets the earlier answer.
+    assert!(!index.snapshot(at("12:00:01")).nodes.values().any(|node| node.counts));
+}
+
+#[test]
+fn nodes_that_do_not_count() {
+    let text = shown(
+        "
+kind: Node
+metadata: {name: cordoned}
+spec: {unschedulable: true}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: control-plane, labels: {node-role.kubernetes.io/control-plane: ''}}
+spec: {taints: [{key: node-role.kubernetes.io/control-plane, effect: NoSchedule}]}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: single-node-cluster, labels: {node-role.kubernetes.io/control-plane: ''}}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: lost}
+status: {allocatable: {cpu: 1}, conditions: [{type: Ready, status: Unknown}]}
+---
+kind: Node
+metadata: {name: new}
+status: {allocatable: {cpu: 1}, conditions: [{type: DiskPressure, status: 'False'}]}
+---
+kind: Node
+metadata: {name: manifest}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: capacity-alone}
+status: {capacity: {cpu: 1}}
+---
+kind: Node
+metadata: {name: nothing}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        node capacity-alone: cpu 1; counts
+        node control-plane: cpu 1; does not count
+        node cordoned: cpu 1; does not count
+        node lost: cpu 1; does not count
+        node manifest: cpu 1; counts
+        node new: cpu 1; does not count
+        node nothing: nothing; counts
+        node single-node-cluster: cpu 1; counts
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn only_selected_nodes_count() {
+    let nodes = Selector::from(Expression::Equal("pool".into(), "batch".into()));
+    let mut index = Index::new(IndexSettings { nodes, ..IndexSettings::default() });
+    let changed = apply(
+        &mut index,
+        "
+kind: Node
+metadata: {name: n1, labels: {pool: batch}}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: n2, labels: {pool: web}}
+status: {allocatable: {cpu: 1}}
+---
+kind: Node
+metadata: {name: n1, labels: {pool: web}}
+status: {allocatable: {cpu: 1}}
+",
+    );
+    assert_eq!(changed, [true, true, true]);
+    assert!(!index.snapshot(at("12:00:00")).nodes.values().any(|node| node.counts));
+}
+
+#[test]
+fn heartbeats_change_nothing() {
+    let mut index = Index::new(IndexSettings::default());
+    assert_eq!(apply(&mut index, READY_AT_NOON), [true]);
+    let before = index.snapshot(at("12:01:00"));
+    let beat = READY_AT_NOON.replace("'False'}", "'False', lastHeartbeatTime: 2026-01-01T12:05:00Z}");
+    assert_eq!(apply(&mut index, &beat), [false]);
+    assert_eq!(index.snapshot(at("12:01:00")), before);
+}

@@ -1,0 +1,212 @@
+//! What a snapshot shows of a pod.
+
+use expect_test::{Expect, expect};
+
+use super::{index_of, shown};
+
+fn check(yaml: &str, expected: &Expect) {
+    expected.assert_eq(&shown(yaml, "12:00:00"));
+}
+
+#[test]
+fn a_running_pod() {
+    check(
+        "
+kind: Pod
+metadata: {name: web-0, namespace: team-a, uid: u-1, creationTimestamp: 2026-01-01T11:00:00Z}
+spec:
+  nodeName: n1
+  priority: 100
+  containers:
+  - name: app
+    resources: {requests: {cpu: 500m, memory: 1Gi, nvidia.com/gpu: 1, ephemeral-storage: 5Gi}}
+  - name: log
+    resources: {limits: {cpu: 250m, memory: 64Mi}}
+status:
+  phase: Running
+  startTime: 2026-01-01T11:00:01Z
+  containerStatuses:
+  - {name: app, image: i, imageID: i, ready: true, restartCount: 0,
+     state: {running: {startedAt: 2026-01-01T11:00:09Z}}}
+  - {name: log, image: i, imageID: i, ready: true, restartCount: 1,
+     state: {running: {startedAt: 2026-01-01T11:30:00Z}},
+     lastState: {terminated: {exitCode: 1, startedAt: 2026-01-01T11:00:07Z}}}
+",
+        &expect![[r#"
+            namespace team-a
+              pod web-0 (u-1): cpu 750m, memory 1088Mi, nvidia.com/gpu 1; Running, created 11:00:00, on n1, priority 100, started 11:00:07
+        "#]],
+    );
+}
+
+#[test]
+fn phases() {
+    for (phase, expected) in [
+        ("Pending", "Pending"),
+        ("Running", "Running"),
+        ("Succeeded", "Finished"),
+        ("Failed", "Finished"),
+        ("Unknown", "Pending"),
+        ("", "Pending"),
+    ] {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []}}, status: {{phase: {phase:?}}}}}"
+        );
+        let text = shown(&yaml, "12:00:00");
+        assert!(text.contains(&format!("; {expected},")), "{phase}: {text}");
+    }
+}
+
+#[test]
+fn a_pod_has_started_when_a_container_has() {
+    // The kubelet took it on, but still pulls the image.
+    check(
+        "
+kind: Pod
+metadata: {name: pulling, namespace: a}
+spec: {containers: [], nodeName: n1}
+status: {phase: Pending, startTime: 2026-01-01T11:00:01Z}
+---
+kind: Pod
+metadata: {name: unreported, namespace: a}
+spec: {containers: [], nodeName: n1}
+status: {phase: Running, startTime: 2026-01-01T11:00:01Z}
+",
+        &expect![[r#"
+            namespace a
+              pod pulling (a/pulling): nothing; Pending, created -, on n1
+              pod unreported (a/unreported): nothing; Running, created -, on n1, started 11:00:01
+        "#]],
+    );
+}
+
+#[test]
+fn a_manifest_is_enough() {
+    check(
+        "
+kind: Pod
+metadata: {name: p, namespace: a}
+spec: {containers: [{name: c}]}
+",
+        &expect![[r#"
+            namespace a
+              pod p (a/p): nothing; Pending, created -
+        "#]],
+    );
+}
+
+#[test]
+fn terminating_and_immune_pods() {
+    check(
+        "
+kind: Pod
+metadata: {name: leaving, namespace: a, deletionTimestamp: 2026-01-01T12:00:30Z}
+spec: {containers: []}
+status: {phase: Running}
+---
+kind: Pod
+metadata: {name: mirror, namespace: a, annotations: {kubernetes.io/config.mirror: abc}}
+spec: {containers: [], priorityClassName: system-node-critical}
+---
+kind: Pod
+metadata:
+  name: agent
+  namespace: a
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d, controller: true}]
+spec: {containers: []}
+---
+kind: Pod
+metadata:
+  name: not-agent
+  namespace: a
+  ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d}]
+spec: {containers: [], priorityClassName: important}
+---
+kind: Pod
+metadata: {name: dns, namespace: a}
+spec: {containers: [], priorityClassName: system-cluster-critical}
+",
+        &expect![[r#"
+            namespace a
+              pod agent (a/agent): nothing; Pending, created -, DaemonSet
+              pod dns (a/dns): nothing; Pending, created -, SystemCritical
+              pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
+              pod mirror (a/mirror): nothing; Pending, created -, Mirror
+              pod not-agent (a/not-agent): nothing; Pending, created -
+        "#]],
+    );
+}
+
+#[test]
+fn all_that_kubernetes_charges_counts() {
+    check(
+        "
+kind: Pod
+metadata: {name: init-needs-most, namespace: a}
+spec:
+  initContainers:
+  - {name: mesh, restartPolicy: Always, resources: {requests: {cpu: 500m}}}
+  - {name: migrate, resources: {requests: {cpu: 2}}}
+  containers: [{name: app, resources: {requests: {cpu: 1}}}]
+---
+kind: Pod
+metadata: {name: pod-level, namespace: a}
+spec:
+  resources: {requests: {cpu: 3}}
+  overhead: {cpu: 250m, memory: 10Mi}
+  containers: [{name: app, resources: {requests: {cpu: 1, memory: 1Gi}}}]
+---
+kind: Pod
+metadata: {name: shrinking, namespace: a}
+spec: {containers: [{name: app, resources: {requests: {cpu: 1}}}]}
+status:
+  containerStatuses:
+  - {name: app, image: i, imageID: i, ready: true, restartCount: 0,
+     allocatedResources: {cpu: 2}, resources: {requests: {cpu: 2}}}
+---
+kind: Pod
+metadata: {name: cannot-grow, namespace: a}
+spec: {containers: [{name: app, resources: {requests: {cpu: 4}}}]}
+status:
+  conditions: [{type: PodResizePending, status: 'True', reason: Infeasible}]
+  containerStatuses:
+  - {name: app, image: i, imageID: i, ready: true, restartCount: 0,
+     allocatedResources: {cpu: 1}, resources: {requests: {cpu: 1}}}
+---
+kind: Pod
+metadata: {name: absurd, namespace: a}
+spec: {containers: [{name: app, resources: {requests: {cpu: 1e40, memory: nonsense}}}]}
+",
+        &expect![[r#"
+            namespace a
+              pod absurd (a/absurd): cpu 9223372036854775807m; Pending, created -
+              pod cannot-grow (a/cannot-grow): cpu 1; Pending, created -
+              pod init-needs-most (a/init-needs-most): cpu 2500m; Pending, created -
+              pod pod-level (a/pod-level): cpu 3250m, memory 1034Mi; Pending, created -
+              pod shrinking (a/shrinking): cpu 2; Pending, created -
+        "#]],
+    );
+}
+
+#[test]
+fn quantities_that_cannot_be_read_are_named() {
+    let pod = |resources: &str| {
+        let yaml = format!(
+            "{{metadata: {{name: p}}, spec: {{containers: [{{name: app, resources: {resources}}}]}}}}"
+        );
+        let pod = serde_yaml_ng::from_str(&yaml).unwrap();
+        crate::pods::unreadable(&pod).iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(pod("{requests: {cpu: 1, memory: 1Gi, ephemeral-storage: much}}"), "");
+    expect![[r#"
+        read spec.containers[app].resources.requests.cpu: read quantity "1 core": " core" is no suffix; those that exist are n u m k M G T P E, Ki Mi Gi Ti Pi Ei and exponents such as e3
+        read spec.containers[app].resources.requests.memory: "-1Gi" is negative; write 0 or more
+        read spec.containers[app].resources.requests.nvidia.com/gpu: "10000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out"#]]
+        .assert_eq(&pod("{requests: {cpu: 1 core, memory: -1Gi}, limits: {nvidia.com/gpu: 1e19}}"));
+}
+
+#[test]
+fn pods_without_a_name_are_ignored() {
+    let mut index = index_of("{kind: Pod, metadata: {namespace: a}, spec: {containers: []}}");
+    assert_eq!(super::story::tell(&index.snapshot(super::at("12:00:00"))), "");
+}

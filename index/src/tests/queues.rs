@@ -1,0 +1,101 @@
+//! What a snapshot shows of Queues, and what the operator can look up.
+
+use expect_test::expect;
+use quotient_engine::names::QueueName;
+
+use super::{apply, at, index_of, shown};
+
+#[test]
+fn a_spec_as_the_engine_reads_it() {
+    let text = shown(
+        "
+kind: Queue
+metadata: {name: all, namespace: a, uid: u-1, creationTimestamp: 2026-01-01T10:00:00Z}
+spec:
+  weight: 2
+  request: {cpu: 4999900u, memory: 10Gi, nvidia.com/gpu: 0}
+  guaranteed: {cpu: 100u}
+  limit: {cpu: 20000900u, nvidia.com/gpu: 4}
+---
+kind: Queue
+metadata: {name: nothing, namespace: a}
+spec: {}
+---
+kind: Queue
+metadata: {name: empty-request, namespace: b}
+spec: {weight: 0, request: {}}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue all (u-1), created 10:00:00: weight 2; request cpu 5, memory 10Gi, nvidia.com/gpu 0; guaranteed cpu 1m; limit cpu 20, nvidia.com/gpu 4
+          queue nothing (a/nothing), created -: weight 1; request everything; guaranteed -; limit -
+        namespace b
+          queue empty-request (b/empty-request), created -: weight 0; request -; guaranteed -; limit -
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn mistakes_are_explained_to_the_administrator() {
+    let text = shown(
+        "
+kind: Queue
+metadata: {name: amounts, namespace: a}
+spec: {request: {cpu: five}, guaranteed: {memory: -1Gi}, limit: {cpu: 1e25}}
+---
+kind: Queue
+metadata: {name: names, namespace: a}
+spec: {request: {gpu: 1}, limit: {ephemeral-storage: 1Gi}}
+---
+kind: Queue
+metadata: {name: type, namespace: a, uid: u-3}
+spec: {weight: heavy}
+---
+kind: Queue
+metadata: {name: weight, namespace: a}
+spec: {weight: -1}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue amounts (a/amounts), created -, invalid: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out
+          queue names (a/names), created -, invalid: spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu
+          queue type (u-3), created -, invalid: the Queue cannot be read: Invalid type string "heavy". Expected i32; correct the field and apply it again
+          queue weight (a/weight), created -, invalid: spec.weight is -1: write 0 to 1000000
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn what_the_operator_writes_changes_no_decision() {
+    let mut index = index_of(
+        "{kind: Queue, metadata: {name: q, namespace: a, uid: u, resourceVersion: '7', generation: 1}, spec: {}}",
+    );
+    let before = index.snapshot(at("12:00:00"));
+    let reply = "
+kind: Queue
+metadata: {name: q, namespace: a, uid: u, resourceVersion: '8', generation: 1}
+spec: {}
+status: {observedGeneration: 1, used: {cpu: 1}}
+";
+    assert_eq!(apply(&mut index, reply), [false]);
+    assert_eq!(index.snapshot(at("12:00:00")), before);
+    let observed = index.observed_queue(&QueueName::new("a", "q")).unwrap();
+    assert_eq!(observed.resource_version.as_ref().unwrap().as_str(), "8");
+    assert_eq!(observed.status.as_ref().unwrap().observed_generation, Some(1));
+}
+
+#[test]
+fn a_new_generation_is_news_even_if_it_means_the_same() {
+    let queue = |generation: i64, cpu: &str| {
+        format!(
+            "{{kind: Queue, metadata: {{name: q, namespace: a, uid: u, generation: {generation}}}, \
+             spec: {{limit: {{cpu: {cpu}}}}}}}"
+        )
+    };
+    let mut index = index_of(&queue(1, "1"));
+    assert_eq!(apply(&mut index, &queue(1, "1")), [false]);
+    assert_eq!(apply(&mut index, &queue(2, "1000m")), [true]);
+    assert_eq!(index.observed_queue(&QueueName::new("a", "q")).unwrap().generation, Some(2));
+}

@@ -1,0 +1,239 @@
+//! Happenings as events of Kubernetes: where they hang, and the sentence that people read.
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::api::events::v1::Event;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::names::API_VERSION;
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::names::{QueueName, QueueUid};
+use quotient_engine::plan::PodId;
+use quotient_engine::reason::Reason;
+
+use super::{Happening, Preempted};
+use crate::identity::Identity;
+
+/// Who tells, in every event.
+const CONTROLLER: &str = "quotient.dev/operator";
+
+/// The longest note that the API server takes, in bytes.
+const LONGEST_NOTE: usize = 1024;
+
+/// The longest name of a reporter that it takes.
+const LONGEST_INSTANCE: usize = 128;
+
+/// How victims are chosen, in the words of an event.
+const ORDER: &str = "not running first, lower priority first, most recently started first";
+
+/// The event that tells `happening`. `uid` finds the Queue's id; `kubectl describe` wants it.
+pub(super) fn event(
+    happening: &Happening,
+    uid: impl Fn(&QueueName) -> Option<QueueUid>,
+    identity: &Identity,
+    now: Timestamp,
+) -> Event {
+    let regarding = regarding(happening, uid);
+    let (type_, reason, action) = kind(happening);
+    Event {
+        metadata: ObjectMeta {
+            namespace: regarding.namespace.clone(),
+            generate_name: regarding.name.as_ref().map(|name| format!("{name}.")),
+            ..ObjectMeta::default()
+        },
+        type_: Some(type_.to_owned()),
+        reason: Some(reason.to_owned()),
+        action: Some(action.to_owned()),
+        note: Some(shortened(&note(happening), LONGEST_NOTE)),
+        regarding: Some(regarding),
+        event_time: Some(MicroTime(now)),
+        reporting_controller: Some(CONTROLLER.to_owned()),
+        reporting_instance: Some(shortened(identity.as_str(), LONGEST_INSTANCE)),
+        ..Event::default()
+    }
+}
+
+fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
+    match happening {
+        Happening::Preempted(preempted) => pod_reference(&preempted.pod),
+        Happening::QuotaWritten { queue, .. }
+        | Happening::QuotaRaised { queue, .. }
+        | Happening::PreemptionPlanned { queue, .. } => ObjectReference {
+            api_version: Some(API_VERSION.to_owned()),
+            kind: Some("Queue".to_owned()),
+            namespace: Some(queue.namespace.as_str().to_owned()),
+            name: Some(queue.name.to_string()),
+            uid: uid(queue).map(|uid| uid.as_str().to_owned()),
+            ..ObjectReference::default()
+        },
+    }
+}
+
+fn pod_reference(pod: &PodId) -> ObjectReference {
+    ObjectReference {
+        api_version: Some("v1".to_owned()),
+        kind: Some("Pod".to_owned()),
+        namespace: Some(pod.namespace.as_str().to_owned()),
+        name: Some(pod.name.as_str().to_owned()),
+        uid: Some(pod.uid.as_str().to_owned()),
+        ..ObjectReference::default()
+    }
+}
+
+/// Type, reason and action.
+const fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
+    match happening {
+        Happening::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
+        Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
+            ("Normal", "QuotaRaised", "WriteQuota")
+        }
+        Happening::PreemptionPlanned { .. } => ("Normal", "PreemptionPlanned", "Preempt"),
+        Happening::Preempted(_) => ("Warning", "Preempted", "Evict"),
+    }
+}
+
+fn note(happening: &Happening) -> String {
+    match happening {
+        Happening::QuotaWritten { before, after, .. } | Happening::QuotaRaised { before, after, .. } => {
+            quota_note(before.as_ref(), after)
+        }
+        Happening::PreemptionPlanned { short_of, pods, .. } => {
+            let losers: Vec<String> =
+                pods.iter().map(|(queue, count)| format!("{count} of queue {queue}")).collect();
+            let total: usize = pods.iter().map(|(_, count)| count).sum();
+            let noun = if total == 1 { "pod" } else { "pods" };
+            format!("short of {short_of}: {total} {noun} to be evicted ({})", losers.join(", "))
+        }
+        Happening::Preempted(preempted) => preempted_note(preempted),
+    }
+}
+
+fn preempted_note(preempted: &Preempted) -> String {
+    let Preempted { queue, beneficiary, short_of, reason, used, deserved, .. } = preempted;
+    let whom = match (beneficiary, reason) {
+        (Some(beneficiary), _) => format!("evicted for queue {beneficiary} (short of {short_of})"),
+        (None, Reason::Overcommitted) => {
+            "evicted because its queue holds more than its quota and the cluster has no room for it"
+                .to_owned()
+        }
+        (None, _) => "evicted".to_owned(),
+    };
+    // What is within the share explains nothing.
+    let over = used.less(deserved);
+    let shown = |amounts: &Amounts| of(amounts, over.resources());
+    let numbers = if over.is_empty() {
+        format!("queue {queue} uses {used} and deserves {deserved}")
+    } else {
+        format!("queue {queue} uses {} but deserves {}", shown(used), shown(deserved))
+    };
+    format!("{whom}: {numbers}; {ORDER}")
+}
+
+/// `cpu 3, memory 0`: these resources, zeros included.
+fn of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> String {
+    let one = |resource: &Resource| format!("{resource} {}", resource.format(amounts.get(resource)));
+    resources.map(one).collect::<Vec<_>>().join(", ")
+}
+
+fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
+    let changes: Vec<String> = after
+        .iter()
+        .filter_map(|(resource, amount)| match before.and_then(|before| before.get(resource)) {
+            Some(former) if former == amount => None,
+            Some(former) => {
+                Some(format!("{resource} from {} to {}", resource.format(former), resource.format(amount)))
+            }
+            None => Some(format!("{resource} {}", resource.format(amount))),
+        })
+        .collect();
+    let verb = if before.is_some() { "was changed:" } else { "was created:" };
+    format!(
+        "the quota {verb} {}",
+        if changes.is_empty() { "no amount".to_owned() } else { changes.join(", ") }
+    )
+}
+
+/// At most `bytes` of `text`, cut between characters.
+fn shortened(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text.to_owned();
+    }
+    let end = text.char_indices().map(|(at, _)| at).take_while(|at| at.saturating_add(3) <= bytes).last();
+    format!("{}…", text.get(..end.unwrap_or_default()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::Amount;
+
+    fn cpu(milli: i128) -> Amounts {
+        [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
+    }
+
+    fn bounds(pairs: &[(&str, i128)]) -> Bounds {
+        pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
+    }
+
+    fn told(happening: &Happening) -> Event {
+        event(happening, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_victim_reads_for_whom_and_why_it_went() {
+        let mut used = cpu(3000);
+        used.set(&Resource::Memory, Amount::new(1 << 30));
+        let mut deserved = cpu(2000);
+        deserved.set(&Resource::Memory, Amount::new(2 << 30));
+        let event = told(&Happening::Preempted(Box::new(Preempted {
+            pod: PodId { namespace: "a".into(), name: "web-0".into(), uid: "u1".into() },
+            queue: QueueName::new("a", "team"),
+            beneficiary: Some(QueueName::new("b", "batch")),
+            short_of: cpu(2000),
+            reason: Reason::Reclaimed,
+            used,
+            deserved,
+        })));
+        assert_eq!(
+            event.note.as_deref(),
+            Some(
+                "evicted for queue b/batch (short of cpu 2): queue a/team uses cpu 3 but deserves cpu 2; \
+                 not running first, lower priority first, most recently started first"
+            )
+        );
+        assert_eq!(event.reason.as_deref(), Some("Preempted"));
+        let regarding = event.regarding.unwrap();
+        assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
+        assert_eq!(event.metadata.namespace.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_quota_tells_what_moved() {
+        let event = told(&Happening::QuotaWritten {
+            queue: QueueName::new("a", "team"),
+            before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30)])),
+            after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
+            lowers: true,
+        });
+        assert_eq!(event.note.as_deref(), Some("the quota was changed: cpu from 3 to 2"));
+        assert_eq!(event.reason.as_deref(), Some("QuotaLowered"));
+        assert_eq!(event.regarding.unwrap().uid.as_deref(), Some("q1"));
+    }
+
+    #[test]
+    fn a_preemption_counts_its_victims() {
+        let event = told(&Happening::PreemptionPlanned {
+            queue: QueueName::new("b", "batch"),
+            short_of: cpu(2000),
+            pods: vec![(QueueName::new("a", "team"), 2), (QueueName::new("c", "web"), 1)],
+        });
+        let expected = "short of cpu 2: 3 pods to be evicted (2 of queue a/team, 1 of queue c/web)";
+        assert_eq!(event.note.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(shortened("short", 10), "short");
+        let cut = shortened(&"ä".repeat(20), 10);
+        assert!(cut.len() <= 10 && cut.ends_with('…'), "{cut}");
+    }
+}

@@ -1,0 +1,164 @@
+//! What about a sequence of plans and writes is news.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quotient_engine::amounts::Bounds;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::Plan;
+
+use super::Happening;
+
+/// Remembers what was told, so that the same is not told every cycle.
+///
+/// Only a hint: after a restart something may be told twice.
+#[derive(Debug, Default)]
+pub(super) struct Transitions {
+    /// Queues for which pods are being evicted.
+    preempting: BTreeSet<QueueName>,
+    /// Queues whose quota rises in steps: what it allowed before the first.
+    rising: BTreeMap<QueueName, (Option<Bounds>, Bounds)>,
+}
+
+impl Transitions {
+    /// What a new plan tells: preemptions that begin, and rises that have ended.
+    pub(super) fn of_plan(&mut self, plan: &Plan) -> Vec<Happening> {
+        let mut victims: BTreeMap<&QueueName, BTreeMap<&QueueName, usize>> = BTreeMap::new();
+        for eviction in plan.evictions.iter().chain(&plan.waiting) {
+            let Some(beneficiary) = &eviction.beneficiary else { continue };
+            let pods = victims.entry(beneficiary).or_default().entry(&eviction.queue).or_default();
+            *pods = pods.saturating_add(1);
+        }
+        let begun = victims.iter().filter(|(queue, _)| !self.preempting.contains(**queue));
+        let mut news: Vec<Happening> = begun
+            .map(|(queue, pods)| Happening::PreemptionPlanned {
+                queue: (*queue).clone(),
+                short_of: plan.queues.get(*queue).map(|queue| queue.preempting.clone()).unwrap_or_default(),
+                pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
+            })
+            .collect();
+        // It goes on until nothing is outstanding, even while no further pod is needed.
+        self.preempting
+            .retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.preempting.is_empty()));
+        self.preempting.extend(victims.into_keys().cloned());
+
+        let settled = |queue: &QueueName| {
+            plan.queues
+                .get(queue)
+                .is_none_or(|queue| queue.quota_write.is_none() && queue.preempting.is_empty())
+        };
+        let ended: Vec<QueueName> = self.rising.keys().filter(|queue| settled(queue)).cloned().collect();
+        for queue in ended {
+            if let Some((before, after)) = self.rising.remove(&queue)
+                && before.as_ref() != Some(&after)
+            {
+                news.push(Happening::QuotaRaised { queue, before, after });
+            }
+        }
+        news
+    }
+
+    /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a raised one when it has
+    /// stopped rising, because a share that is got back comes in many small steps.
+    pub(super) fn of_happening(&mut self, happening: Happening) -> Option<Happening> {
+        let Happening::QuotaWritten { queue, before, after, lowers } = happening else {
+            return Some(happening);
+        };
+        if lowers {
+            self.rising.remove(&queue);
+            return Some(Happening::QuotaWritten { queue, before, after, lowers });
+        }
+        let rise = self.rising.entry(queue).or_insert_with(|| (before, after.clone()));
+        rise.1 = after;
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan, Stage};
+    use quotient_engine::reason::Reason;
+
+    fn gainer() -> QueueName {
+        QueueName::new("b", "batch")
+    }
+
+    fn plan(preempting: i128, victims: usize) -> Plan {
+        let none = Amounts::new();
+        let short: Amounts = [(Resource::Cpu, Amount::new(preempting))].into_iter().collect();
+        let queue = QueuePlan {
+            uid: "1".into(),
+            demand: none.clone(),
+            deserved: none.clone(),
+            fair_share: none.clone(),
+            allocated: none.clone(),
+            used: none.clone(),
+            preempting: short,
+            unmeetable: none.clone(),
+            pods: PodCounts::default(),
+            quota_write: None,
+            quota_in_force: true,
+            starved: None,
+        };
+        let eviction = |number: usize| Eviction {
+            pod: PodId { namespace: "a".into(), name: "web".into(), uid: number.to_string().as_str().into() },
+            queue: QueueName::new("a", "team"),
+            beneficiary: Some(gainer()),
+            reason: Reason::Reclaimed,
+            stage: Stage::Committed,
+            priority: 0,
+            requests: none.clone(),
+            used: none.clone(),
+            deserved: none.clone(),
+        };
+        Plan {
+            queues: [(gainer(), queue)].into(),
+            evictions: (0..victims).map(eviction).collect(),
+            ..Plan::default()
+        }
+    }
+
+    fn write(before: i128, after: i128) -> Happening {
+        let bounds = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect::<Bounds>();
+        Happening::QuotaWritten {
+            queue: gainer(),
+            before: Some(bounds(before)),
+            after: bounds(after),
+            lowers: after < before,
+        }
+    }
+
+    #[test]
+    fn a_preemption_is_told_once() {
+        let mut transitions = Transitions::default();
+        let news = transitions.of_plan(&plan(2000, 2));
+        let [Happening::PreemptionPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
+        assert_eq!(*pods, [(QueueName::new("a", "team"), 2)]);
+        assert_eq!(transitions.of_plan(&plan(2000, 2)), []);
+        assert_eq!(transitions.of_plan(&plan(1000, 0)), []);
+        assert_eq!(transitions.of_plan(&plan(1000, 1)), []);
+        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
+        assert_eq!(transitions.of_plan(&plan(2000, 1)).len(), 1);
+    }
+
+    #[test]
+    fn a_rise_is_told_when_it_has_ended() {
+        let mut transitions = Transitions::default();
+        assert_eq!(transitions.of_happening(write(1000, 2000)), None);
+        assert_eq!(transitions.of_plan(&plan(1000, 0)), []);
+        assert_eq!(transitions.of_happening(write(2000, 3000)), None);
+        let news = transitions.of_plan(&plan(0, 0));
+        let [Happening::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
+        let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
+        assert_eq!((before.as_ref().and_then(milli), milli(after)), (Some(1000), Some(3000)));
+        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
+    }
+
+    #[test]
+    fn a_fall_is_told_at_once() {
+        let mut transitions = Transitions::default();
+        assert!(transitions.of_happening(write(3000, 2000)).is_some());
+        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
+    }
+}

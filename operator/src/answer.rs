@@ -1,0 +1,126 @@
+//! What became of a call to the API server: done, refused, or nobody knows.
+
+use std::time::Duration;
+
+use kube::core::Status;
+
+/// What became of a call.
+///
+/// The third case is the one that decides whether Quotient is safe: a request whose answer was lost may have been
+/// carried out, or may yet be.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// It was carried out, and this is the result.
+    Done(T),
+    /// It was not carried out and never will be.
+    Refused(Box<Status>),
+    /// It was carried out, will be, or will never be: the answer was lost, or is no answer.
+    Unknown(Lost),
+}
+
+/// Why the outcome of a call is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lost {
+    /// No answer within the time allowed.
+    TimedOut(Duration),
+    /// The server failed after it had taken the request.
+    Server(String),
+    /// The connection failed, or what came back could not be read.
+    Connection(String),
+}
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TimedOut(limit) => write!(formatter, "no answer within {limit:?}"),
+            Self::Server(message) | Self::Connection(message) => formatter.write_str(message),
+        }
+    }
+}
+
+/// Awaits `call` for at most `limit`.
+pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>) -> Answer<T> {
+    match tokio::time::timeout(limit, call).await {
+        Ok(Ok(result)) => Answer::Done(result),
+        Ok(Err(error)) => judge(error),
+        Err(_) => Answer::Unknown(Lost::TimedOut(limit)),
+    }
+}
+
+fn judge<T>(error: kube::Error) -> Answer<T> {
+    match error {
+        // 408 is a proxy's, given up half-way; every other 4xx, 429 included, is a decision not to do it.
+        kube::Error::Api(status) if (400..500).contains(&status.code) && status.code != 408 => {
+            Answer::Refused(status)
+        }
+        kube::Error::Api(status) => Answer::Unknown(Lost::Server(said(&status))),
+        // It never left the process.
+        error @ kube::Error::BuildRequest(_) => {
+            Answer::Refused(Status::failure(&error.to_string(), "BadRequest").with_code(400).boxed())
+        }
+        error => Answer::Unknown(Lost::Connection(error.to_string())),
+    }
+}
+
+/// What the API server said, in one line.
+pub fn said(status: &Status) -> String {
+    if status.message.is_empty() {
+        format!("status {} {}", status.code, status.reason)
+    } else {
+        status.message.clone()
+    }
+}
+
+impl<T> Answer<T> {
+    /// The kind of outcome, for metrics: few values, never a message.
+    pub fn result(&self) -> &'static str {
+        match self {
+            Self::Done(_) => "done",
+            Self::Refused(status) => match status.code {
+                403 => "forbidden",
+                404 => "not_found",
+                409 => "conflict",
+                422 => "invalid",
+                429 => "too_many_requests",
+                _ => "refused",
+            },
+            Self::Unknown(Lost::TimedOut(_)) => "timeout",
+            Self::Unknown(Lost::Server(_)) => "server_error",
+            Self::Unknown(Lost::Connection(_)) => "connection_error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result_of(code: u16) -> &'static str {
+        judge::<()>(kube::Error::Api(Status::failure("no", "").with_code(code).boxed())).result()
+    }
+
+    #[test]
+    fn a_refusal_is_final_and_a_failure_is_not() {
+        for (code, expected) in [
+            (403, "forbidden"),
+            (404, "not_found"),
+            (409, "conflict"),
+            (422, "invalid"),
+            (429, "too_many_requests"),
+            (400, "refused"),
+            (408, "server_error"),
+            (500, "server_error"),
+            (503, "server_error"),
+            (504, "server_error"),
+        ] {
+            assert_eq!(result_of(code), expected, "{code}");
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_an_unknown_outcome() {
+        let limit = Duration::from_secs(5);
+        let answer: Answer<()> = ask(limit, std::future::pending()).await;
+        assert!(matches!(answer, Answer::Unknown(Lost::TimedOut(after)) if after == limit));
+    }
+}

@@ -1,0 +1,58 @@
+//! Signs of life: when each long-running part last showed that it is not stuck.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// The sign of life of one part.
+#[derive(Clone, Debug)]
+pub struct Beat(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    part: &'static str,
+    /// How long the part may be silent.
+    allowed: Duration,
+    start: Instant,
+    /// Milliseconds from `start` to the last sign.
+    last: AtomicU64,
+}
+
+impl Beat {
+    /// The sign of life of `part`, which may be silent for `allowed`. Being born is the first sign.
+    pub fn new(part: &'static str, allowed: Duration) -> Self {
+        Self(Arc::new(Inner { part, allowed, start: Instant::now(), last: AtomicU64::new(0) }))
+    }
+
+    /// Shows that the part is alive.
+    pub fn now(&self) {
+        let millis = u64::try_from(self.0.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.0.last.fetch_max(millis, Ordering::Relaxed);
+    }
+
+    /// What is wrong, if the part has been silent for too long.
+    pub fn complaint(&self) -> Option<String> {
+        let last = Duration::from_millis(self.0.last.load(Ordering::Relaxed));
+        let silent = self.0.start.elapsed().saturating_sub(last);
+        (silent > self.0.allowed)
+            .then(|| format!("{} has been silent for {} s", self.0.part, silent.as_secs()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_noticed_and_a_sign_ends_it() {
+        let beat = Beat::new("the loop", Duration::from_secs(60));
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(beat.complaint(), None);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(beat.complaint().as_deref(), Some("the loop has been silent for 61 s"));
+        beat.now();
+        assert_eq!(beat.complaint(), None);
+    }
+}

@@ -1,0 +1,100 @@
+//! The small HTTP server: is it alive, is it ready, what are its numbers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use axum::routing::get;
+use prometheus::{Encoder as _, Registry, TextEncoder};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::health::Beat;
+use crate::watch::Synced;
+
+/// What the server answers from.
+#[derive(Clone, Debug)]
+pub struct Vitals {
+    /// The parts that must not fall silent: `/healthz`.
+    pub beats: Vec<Beat>,
+    /// Which kinds have had their first full list: `/readyz`. A replica that does not lead is ready, too.
+    pub synced: Synced,
+    /// `/metrics`.
+    pub registry: Registry,
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpError {
+    /// The address is taken or not ours.
+    #[error("listen on {address}: {source}")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// It failed later.
+    #[error("serve health and metrics: {0}")]
+    Serve(#[source] std::io::Error),
+}
+
+/// Opens the listener; done before anything else, so that a taken port is noticed at once.
+pub async fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
+    TcpListener::bind(address).await.map_err(|source| HttpError::Listen { address, source })
+}
+
+/// Serves until `stop`.
+pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), HttpError> {
+    axum::serve(listener, router(vitals))
+        .with_graceful_shutdown(stop.cancelled_owned())
+        .await
+        .map_err(HttpError::Serve)
+}
+
+fn router(vitals: Vitals) -> Router {
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .route("/metrics", get(metrics))
+        .with_state(Arc::new(vitals))
+}
+
+async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
+    let complaints: Vec<String> = vitals.beats.iter().filter_map(Beat::complaint).collect();
+    answer(&complaints)
+}
+
+async fn readyz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
+    let waiting: Vec<String> = vitals
+        .synced
+        .missing()
+        .into_iter()
+        .map(|kind| format!("waiting for the first list of {kind}"))
+        .collect();
+    answer(&waiting)
+}
+
+fn answer(complaints: &[String]) -> (StatusCode, String) {
+    if complaints.is_empty() {
+        (StatusCode::OK, "ok\n".to_owned())
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("{}\n", complaints.join("\n")))
+    }
+}
+
+async fn metrics(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
+    let encoder = TextEncoder::new();
+    let mut text = Vec::new();
+    match encoder.encode(&vitals.registry.gather(), &mut text) {
+        Ok(()) => (StatusCode::OK, [(header::CONTENT_TYPE, encoder.format_type().to_owned())], text),
+        Err(error) => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            [(header::CONTENT_TYPE, "text/plain".to_owned())],
+            format!("encode metrics: {error}\n").into_bytes(),
+        ),
+    }
+}

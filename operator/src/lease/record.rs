@@ -1,0 +1,100 @@
+//! The Lease object: how it is read, and what is written.
+
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::jiff::Timestamp;
+
+use super::LeaseSettings;
+
+/// The Lease as it stands in the API server.
+#[derive(Clone, Debug)]
+pub(super) struct Record(Lease);
+
+impl Record {
+    pub(super) fn new(lease: Lease) -> Self {
+        Self(lease)
+    }
+
+    fn spec(&self) -> Option<&LeaseSpec> {
+        self.0.spec.as_ref()
+    }
+
+    /// Who holds it; empty if nobody does.
+    pub(super) fn holder(&self) -> &str {
+        self.spec().and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
+    }
+
+    /// How long it keeps others out, by its own word.
+    pub(super) fn duration(&self, default: Duration) -> Duration {
+        self.spec()
+            .and_then(|spec| spec.lease_duration_seconds)
+            .and_then(|seconds| u64::try_from(seconds).ok())
+            .map_or(default, Duration::from_secs)
+    }
+
+    /// Whether `other` is the same holding, not renewed since.
+    pub(super) fn is_unchanged(&self, other: &Self) -> bool {
+        let renewal =
+            |record: &Self| record.spec().map(|spec| (spec.renew_time.clone(), spec.acquire_time.clone()));
+        self.holder() == other.holder() && renewal(self) == renewal(other)
+    }
+
+    /// The first Lease of all.
+    pub(super) fn create(settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
+        let metadata = ObjectMeta {
+            name: Some(settings.name.clone()),
+            namespace: Some(settings.namespace.clone()),
+            ..ObjectMeta::default()
+        };
+        let spec = LeaseSpec { lease_transitions: Some(0), ..held(settings, identity, now) };
+        Lease { metadata, spec: Some(spec) }
+    }
+
+    /// This Lease, renewed by its holder.
+    pub(super) fn renewed(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
+        let former = self.0.spec.clone().unwrap_or_default();
+        let spec = LeaseSpec {
+            acquire_time: former.acquire_time.clone(),
+            lease_transitions: former.lease_transitions,
+            ..held(settings, identity, now)
+        };
+        self.with(spec)
+    }
+
+    /// This Lease, held by somebody new.
+    pub(super) fn taken(&self, settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
+        let transitions = self.spec().and_then(|spec| spec.lease_transitions).unwrap_or_default();
+        self.with(LeaseSpec {
+            lease_transitions: Some(transitions.saturating_add(1)),
+            ..held(settings, identity, now)
+        })
+    }
+
+    /// This Lease, held by nobody; its successor need not wait.
+    pub(super) fn released(&self, now: Timestamp) -> Lease {
+        let former = self.0.spec.clone().unwrap_or_default();
+        self.with(LeaseSpec {
+            holder_identity: Some(String::new()),
+            lease_duration_seconds: Some(1),
+            renew_time: Some(MicroTime(now)),
+            ..former
+        })
+    }
+
+    /// The object as it was read with another spec: its resourceVersion makes the write a compare-and-swap.
+    fn with(&self, spec: LeaseSpec) -> Lease {
+        Lease { metadata: ObjectMeta { managed_fields: None, ..self.0.metadata.clone() }, spec: Some(spec) }
+    }
+}
+
+fn held(settings: &LeaseSettings, identity: &str, now: Timestamp) -> LeaseSpec {
+    LeaseSpec {
+        holder_identity: Some(identity.to_owned()),
+        lease_duration_seconds: Some(i32::try_from(settings.duration.as_secs()).unwrap_or(i32::MAX)),
+        acquire_time: Some(MicroTime(now)),
+        renew_time: Some(MicroTime(now)),
+        ..LeaseSpec::default()
+    }
+}

@@ -1,0 +1,199 @@
+//! Starting all parts, noticing when one ends, and ending in order.
+
+use std::time::Duration;
+
+use kube::Client;
+use prometheus::Registry;
+use quotient_index::Index;
+use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::announce::{Announcer, Publisher};
+use crate::cycle::{Cycle, CycleError};
+use crate::health::Beat;
+use crate::http::{self, HttpError, Vitals};
+use crate::lease::{Elector, Leadership, LeaseError};
+use crate::metrics::Metrics;
+use crate::settings::Settings;
+use crate::view::View;
+use crate::watch::{self, KINDS, Synced};
+use crate::writer::{Statuses, Tools, Writer};
+
+/// How long the loop may show no sign of life. A cycle shows one with every answer to a write, and no call takes
+/// longer than twelve seconds.
+const LOOP_SILENCE: Duration = Duration::from_secs(60);
+
+/// How long the candidate may show none.
+const LEASE_SILENCE: Duration = Duration::from_secs(60);
+
+/// How long ending may take before the Lease is released regardless. Less than the 30 s that a pod is given.
+const ENDING: Duration = Duration::from_secs(20);
+
+/// Why the operator ended although nobody asked it to. The process should end with it: a fresh one starts from
+/// what the API server says.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The metrics contradict each other.
+    #[error("register metrics: {0}")]
+    Metrics(#[from] prometheus::Error),
+    /// Health and metrics cannot be served.
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    /// Leadership was lost.
+    #[error(transparent)]
+    Lease(#[from] LeaseError),
+    /// No plan could be computed.
+    #[error(transparent)]
+    Cycle(#[from] CycleError),
+    /// A part panicked.
+    #[error("keep all parts running: {0}")]
+    Panicked(#[from] JoinError),
+    /// A part ended that never should.
+    #[error("keep all parts running: {0} ended")]
+    Ended(&'static str),
+}
+
+/// Runs the operator against the cluster of `client` until `shutdown` is cancelled.
+///
+/// Then what is under way is finished, nothing new is begun, and the Lease is released, so that another replica
+/// takes over at once.
+///
+/// # Errors
+///
+/// When a part fails in a way that only a fresh process mends, above all when leadership is lost.
+pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken) -> Result<(), RunError> {
+    let registry = Registry::new();
+    let metrics = Metrics::register(&registry)?;
+    let listener = http::listen(settings.listen).await?;
+    if let Ok(address) = listener.local_addr() {
+        info!(%address, mode = ?settings.mode, identity = %settings.identity, "serving health and metrics");
+    }
+
+    let view = View::new(Index::new(settings.index.clone()));
+    let synced = Synced::none_of(KINDS);
+    let mut watches = JoinSet::new();
+    watch::start(&mut watches, &client, settings.watch, &view, &synced, &metrics);
+
+    let beat = Beat::new("the loop", LOOP_SILENCE);
+    let mut beats = vec![beat.clone()];
+    // Ends after everything that relies on being the leader.
+    let stop_lease = CancellationToken::new();
+    let mut lease = JoinSet::new();
+    let leadership = match settings.lease.clone() {
+        None => Leadership::unconditional(),
+        Some(terms) => {
+            let beat = Beat::new("the lease", LEASE_SILENCE);
+            beats.push(beat.clone());
+            let (elector, leadership) = Elector::new(client.clone(), terms, settings.identity.clone(), beat);
+            lease.spawn(elector.run(stop_lease.clone()));
+            leadership
+        }
+    };
+
+    let stop_http = CancellationToken::new();
+    let vitals = Vitals { beats, synced: synced.clone(), registry };
+    let mut server = JoinSet::new();
+    server.spawn(http::serve(listener, vitals, stop_http.clone()));
+
+    let mut work =
+        start_work(&settings, &client, &view, &synced, &metrics, leadership, beat, shutdown.clone());
+    let result = tokio::select! {
+        () = shutdown.cancelled() => Ok(()),
+        ended = watches.join_next() => Err(ended.map_or(RunError::Ended("watches"), unexpected)),
+        ended = lease.join_next(), if !lease.is_empty() => Err(failure(ended, "the lease")),
+        ended = server.join_next() => Err(failure(ended, "the HTTP server")),
+        ended = work.join_next() => Err(failure(ended, "the loop")),
+    };
+    // After an error nothing more may be written: leadership may be lost, or the view torn.
+    if result.is_ok() {
+        finish(work, lease, &stop_lease).await;
+    }
+    stop_http.cancel();
+    result
+}
+
+#[expect(clippy::too_many_arguments, reason = "called once; the parts that `run` has just made")]
+fn start_work(
+    settings: &Settings,
+    client: &Client,
+    view: &View,
+    synced: &Synced,
+    metrics: &Metrics,
+    leadership: Leadership,
+    beat: Beat,
+    stop: CancellationToken,
+) -> JoinSet<Result<(), RunError>> {
+    let mut work = JoinSet::new();
+    let (announcer, happenings) = Announcer::new(metrics.clone());
+    let publisher = Publisher {
+        client: client.clone(),
+        view: view.clone(),
+        identity: settings.identity.clone(),
+        metrics: metrics.clone(),
+    };
+    work.spawn(async move {
+        publisher.run(happenings).await;
+        Ok(())
+    });
+
+    let tools = Tools {
+        client: client.clone(),
+        view: view.clone(),
+        leadership,
+        metrics: metrics.clone(),
+        announcer,
+        beat,
+        stop,
+    };
+    let (reports, newest) = tokio::sync::watch::channel(None);
+    let statuses = Statuses::new(tools.clone(), settings.mode, settings.status_interval);
+    work.spawn(async move {
+        statuses.run(newest).await;
+        Ok(())
+    });
+    let writer = Writer::new(&tools, settings.mode, settings.writes);
+    let cycle = Cycle { tools, synced: synced.clone(), writer, pace: settings.pace, reports };
+    work.spawn(async move { cycle.run().await.map_err(RunError::Cycle) });
+    work
+}
+
+/// Waits for what is under way, then releases the Lease.
+async fn finish(
+    mut work: JoinSet<Result<(), RunError>>,
+    mut lease: JoinSet<Result<(), LeaseError>>,
+    stop_lease: &CancellationToken,
+) {
+    let finished = async { while work.join_next().await.is_some() {} };
+    if tokio::time::timeout(ENDING, finished).await.is_err() {
+        warn!("ending although something is still under way");
+    }
+    work.abort_all();
+    stop_lease.cancel();
+    while let Some(ended) = lease.join_next().await {
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => warn!(%error, "the lease was lost while ending"),
+            Err(error) => warn!(%error, "the lease was not released"),
+        }
+    }
+    info!("ended");
+}
+
+fn unexpected(ended: Result<&'static str, JoinError>) -> RunError {
+    match ended {
+        Ok(kind) => RunError::Ended(kind),
+        Err(error) => RunError::Panicked(error),
+    }
+}
+
+fn failure<E: Into<RunError>>(
+    ended: Option<Result<Result<(), E>, JoinError>>,
+    part: &'static str,
+) -> RunError {
+    match ended {
+        Some(Ok(Err(error))) => error.into(),
+        Some(Err(error)) => RunError::Panicked(error),
+        Some(Ok(Ok(()))) | None => RunError::Ended(part),
+    }
+}

@@ -1,0 +1,206 @@
+//! The settings: what the command line says, checked once and given types.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use quotient_engine::amounts::Resource;
+use quotient_index::{IndexSettings, governable};
+
+use crate::args::{Args, Mode};
+use crate::identity::Identity;
+use crate::lease::LeaseSettings;
+use crate::node_selector::{self, SelectorError};
+
+/// Everything that [`run`](crate::run) needs to know besides the connection.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How far the operator may go.
+    pub mode: Mode,
+    /// How the cluster is read: governed resources, counted nodes.
+    pub index: IndexSettings,
+    /// This replica's name.
+    pub identity: Identity,
+    /// Where health and metrics are served.
+    pub listen: SocketAddr,
+    /// How the leader is found; none if this replica is to lead without asking.
+    pub lease: Option<LeaseSettings>,
+    /// The watches.
+    pub watch: WatchSettings,
+    /// When cycles happen.
+    pub pace: Pace,
+    /// How hard the API server is used.
+    pub writes: WriteSettings,
+    /// How often what only informs is written for one queue.
+    pub status_interval: Duration,
+}
+
+/// How objects are listed and watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchSettings {
+    /// Objects in one page of a list.
+    pub page_size: u32,
+    /// How long a watch lasts before it is opened anew.
+    pub timeout: Duration,
+}
+
+/// When cycles happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pace {
+    /// The shortest time between the starts of two cycles.
+    pub interval: Duration,
+    /// The longest.
+    pub resync: Duration,
+}
+
+/// How hard the API server is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteSettings {
+    /// The most quotas written at the same time.
+    pub quotas_in_parallel: usize,
+    /// The most evictions asked for at the same time.
+    pub evictions_in_parallel: usize,
+    /// The most evictions asked for in a second.
+    pub evictions_per_second: u32,
+    /// The most evictions asked for in one cycle.
+    pub evictions_per_cycle: usize,
+}
+
+/// Why a command line makes no sense as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingsError {
+    /// The times of the Lease are not in order.
+    #[error(
+        "check lease times: --lease-retry-seconds ({retry}) must be less than --lease-renew-deadline-seconds \
+         ({deadline}), and that less than --lease-duration-seconds ({duration})"
+    )]
+    LeaseTimes {
+        /// How often the leader renews.
+        retry: u32,
+        /// When it gives up.
+        deadline: u32,
+        /// When others may take over.
+        duration: u32,
+    },
+    /// The nodes cannot be selected like that.
+    #[error("check --node-selector: {0}")]
+    NodeSelector(#[from] SelectorError),
+    /// A resource is named as a quota names it, not as a pod does.
+    #[error(
+        "check --resources: {name:?} is no resource that can be shared; cpu, memory and nvidia.com/gpu are"
+    )]
+    ResourceName {
+        /// What was written.
+        name: String,
+    },
+}
+
+impl Settings {
+    /// Checks `args` as a whole.
+    ///
+    /// `default_namespace` holds the Lease if the command line names no namespace.
+    pub fn from_args(args: &Args, default_namespace: &str) -> Result<Self, SettingsError> {
+        let identity = args.identity.as_deref().map_or_else(Identity::of_this_process, Identity::new);
+        let lease = args.leader_elect.then(|| lease_settings(args, default_namespace)).transpose()?;
+        let resources: BTreeSet<Resource> =
+            args.resources.iter().map(|name| resource(name.trim())).collect::<Result<_, _>>()?;
+        let nodes = node_selector::parse(&args.node_selector)?;
+        Ok(Self {
+            mode: args.mode,
+            index: IndexSettings {
+                engine: quotient_engine::snapshot::Settings { resources },
+                ready_seconds: args.node_ready_seconds.into(),
+                nodes,
+            },
+            identity,
+            listen: args.listen,
+            lease,
+            watch: WatchSettings {
+                page_size: args.watch_page_size,
+                timeout: Duration::from_secs(args.watch_timeout_seconds.into()),
+            },
+            pace: Pace {
+                interval: Duration::from_millis(args.cycle_interval_milliseconds),
+                resync: Duration::from_secs(args.resync_seconds),
+            },
+            writes: WriteSettings {
+                quotas_in_parallel: args.quota_writes_in_parallel.into(),
+                evictions_in_parallel: args.evictions_in_parallel.into(),
+                evictions_per_second: args.evictions_per_second,
+                evictions_per_cycle: usize::try_from(args.evictions_per_cycle).unwrap_or(usize::MAX),
+            },
+            status_interval: Duration::from_secs(args.status_interval_seconds.into()),
+        })
+    }
+}
+
+fn lease_settings(args: &Args, default_namespace: &str) -> Result<LeaseSettings, SettingsError> {
+    let (retry, deadline, duration) =
+        (args.lease_retry_seconds, args.lease_renew_deadline_seconds, args.lease_duration_seconds);
+    if retry >= deadline || deadline >= duration {
+        return Err(SettingsError::LeaseTimes { retry, deadline, duration });
+    }
+    let seconds = |count: u32| Duration::from_secs(count.into());
+    Ok(LeaseSettings {
+        namespace: args.lease_namespace.clone().unwrap_or_else(|| default_namespace.to_owned()),
+        name: args.lease_name.clone(),
+        duration: seconds(duration),
+        renew_deadline: seconds(deadline),
+        retry: seconds(retry),
+    })
+}
+
+fn resource(name: &str) -> Result<Resource, SettingsError> {
+    let valid = !name.contains(char::is_whitespace);
+    governable(name).filter(|_| valid).ok_or_else(|| SettingsError::ResourceName { name: name.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn settings(flags: &[&str]) -> Result<Settings, SettingsError> {
+        let command_line = std::iter::once("quotient-operator").chain(flags.iter().copied());
+        Settings::from_args(&Args::try_parse_from(command_line).unwrap(), "home")
+    }
+
+    #[test]
+    fn the_defaults_are_sound() {
+        let settings = settings(&[]).unwrap();
+        let lease = settings.lease.unwrap();
+        assert_eq!((lease.namespace.as_str(), lease.name.as_str()), ("home", "quotient-operator"));
+        assert_eq!(
+            [lease.duration, lease.renew_deadline, lease.retry].map(|time| time.as_secs()),
+            [15, 10, 2]
+        );
+        assert!(settings.index.engine.resources.is_empty());
+        assert_eq!(settings.pace.interval.as_millis(), 50);
+    }
+
+    #[test]
+    fn lease_times_must_be_in_order() {
+        let error = settings(&["--lease-renew-deadline-seconds=15"]).unwrap_err().to_string();
+        assert!(error.contains("--lease-renew-deadline-seconds (15)"), "{error}");
+        assert!(settings(&["--lease-retry-seconds=10"]).is_err());
+        assert!(settings(&["--lease-retry-seconds=10", "--leader-elect=false"]).unwrap().lease.is_none());
+    }
+
+    #[test]
+    fn resources_are_named_as_pods_name_them() {
+        let resources =
+            settings(&["--resources", "nvidia.com/gpu,cpu, memory"]).unwrap().index.engine.resources;
+        let names: Vec<&str> = resources.iter().map(Resource::name).collect();
+        assert_eq!(names, ["cpu", "memory", "nvidia.com/gpu"]);
+        for wrong in ["requests.cpu", "cpu memory", "cpu,,memory", "pods"] {
+            assert!(settings(&["--resources", wrong]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_selector_that_cannot_be_read_is_named() {
+        assert!(settings(&["--node-selector", "pool in (batch,gpu),!spot"]).is_ok());
+        let error = settings(&["--node-selector", "pool in batch"]).unwrap_err().to_string();
+        assert!(error.contains("--node-selector: \"pool in batch\""), "{error}");
+    }
+}

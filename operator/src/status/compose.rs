@@ -1,0 +1,113 @@
+//! One queue's status from a plan.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::{PodCounts, QueueStatus, ResourceMap, StatusSummary, merge_conditions};
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Plan, QueuePlan};
+
+use super::compact::compact;
+use super::conditions::{self, Circumstances};
+
+/// A plan, and what about it concerns every queue's status.
+#[derive(Debug)]
+pub struct Overview<'a> {
+    plan: &'a Plan,
+    /// The resources of which some queue uses more than its fair share.
+    borrowed: BTreeSet<&'a Resource>,
+}
+
+impl<'a> Overview<'a> {
+    /// Looks over `plan` once for all its queues.
+    pub fn of(plan: &'a Plan) -> Self {
+        let borrows = |resource: &Resource| {
+            plan.queues.values().any(|queue| queue.used.get(resource) > queue.fair_share.get(resource))
+        };
+        Self { plan, borrowed: plan.resources.iter().filter(|resource| borrows(resource)).collect() }
+    }
+}
+
+/// The status of the Queue `name`, whose generation is `generation` and whose status was `former`. None if the
+/// plan does not know it.
+///
+/// `now` becomes the time of those conditions that change.
+pub fn compose(
+    overview: &Overview<'_>,
+    name: &QueueName,
+    generation: Option<i64>,
+    former: Option<&QueueStatus>,
+    circumstances: &Circumstances,
+    now: Timestamp,
+) -> Option<QueueStatus> {
+    let kept = former.map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
+    if let Some(queue) = overview.plan.queues.get(name) {
+        let conditions = merge(&conditions::of_leaf(overview.plan, queue, kept, circumstances));
+        return Some(QueueStatus { observed_generation: generation, conditions, ..numbers(overview, queue) });
+    }
+    let stall = overview.plan.stalled.get(name)?;
+    Some(QueueStatus {
+        observed_generation: generation,
+        conditions: merge(&conditions::of_stalled(stall)),
+        ..QueueStatus::default()
+    })
+}
+
+fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
+    let resources = &overview.plan.resources;
+    // Written even when it is empty: a map that is absent is not known.
+    let every =
+        |amounts: &Amounts| Some(map(resources.iter().map(|resource| (resource, amounts.get(resource)))));
+    let some = |amounts: &Amounts| Some(map(amounts.iter()));
+    let mut lent = Amounts::new();
+    for resource in &overview.borrowed {
+        lent.set(resource, queue.fair_share.get(resource).less(queue.used.get(resource)));
+    }
+    QueueStatus {
+        demand: every(&queue.demand),
+        deserved: every(&queue.deserved),
+        allocated: every(&queue.allocated),
+        used: every(&queue.used),
+        preempting: some(&queue.preempting),
+        fair_share: every(&queue.fair_share),
+        dominant_share: Some(dominant_share(&queue.used, &overview.plan.capacity)),
+        borrowed: some(&queue.used.less(&queue.fair_share)),
+        lent: some(&lent),
+        pods: Some(pods(queue)),
+        summary: Some(StatusSummary {
+            deserved: Some(compact(&queue.deserved)),
+            allocated: Some(compact(&queue.allocated)),
+            used: Some(compact(&queue.used)),
+            preempting: Some(compact(&queue.preempting)),
+        }),
+        ..QueueStatus::default()
+    }
+}
+
+fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {
+    amounts.map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
+}
+
+fn pods(queue: &QueuePlan) -> PodCounts {
+    let count = |pods: u32| i32::try_from(pods).unwrap_or(i32::MAX);
+    PodCounts {
+        running: count(queue.pods.running),
+        pending: count(queue.pods.pending),
+        terminating: count(queue.pods.terminating),
+    }
+}
+
+/// The largest used/capacity over all resources, rounded down to three places. What the cluster has nothing of
+/// counts as nothing.
+fn dominant_share(used: &Amounts, capacity: &Amounts) -> String {
+    let thousandths = used
+        .iter()
+        .filter_map(|(resource, used)| {
+            used.units().saturating_mul(1000).checked_div(capacity.get(resource).units())
+        })
+        .max()
+        .unwrap_or_default();
+    format!("{}.{:03}", thousandths.div_euclid(1000), thousandths.rem_euclid(1000))
+}

@@ -1,0 +1,186 @@
+//! What the conditions of one queue say, and why.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, condition};
+use quotient_engine::plan::{Plan, QueuePlan, Stall};
+use quotient_engine::reason::Reason;
+
+use crate::args::Mode;
+
+/// What is known about one queue beyond the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Circumstances {
+    /// How far the operator may go.
+    pub mode: Mode,
+    /// How the write of its quota stands.
+    pub quota: QuotaState,
+    /// Why pods that should leave for it cannot be evicted, if so.
+    pub blocked: Option<String>,
+}
+
+/// How the write of one quota stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuotaState {
+    /// The amounts of the plan are enforced.
+    InForce,
+    /// They will be in a moment: a normal write takes some milliseconds, which is no news for anybody.
+    Settling,
+    /// They have been written, or should have been, for longer than is normal.
+    Waiting,
+    /// The API server refuses the write.
+    Refused(String),
+}
+
+/// The conditions of a Queue that governs its namespace, which has had `former` until now.
+pub(super) fn of_leaf(
+    plan: &Plan,
+    queue: &QueuePlan,
+    former: &[Condition],
+    circumstances: &Circumstances,
+) -> Vec<ConditionReport> {
+    let quota = quota_synced(former, circumstances);
+    vec![
+        ready(plan, &quota, circumstances.mode),
+        quota,
+        starved(queue, circumstances.mode),
+        overused(queue),
+        preempting(queue, circumstances.mode),
+        blocked(circumstances),
+        guarantee(queue),
+        no(ConditionType::Stalled, "Governing", "the Queue governs its namespace"),
+    ]
+}
+
+/// The conditions of a Queue without a share.
+pub(super) fn of_stalled(stall: &Stall) -> Vec<ConditionReport> {
+    let reason = stall.reason.name();
+    ConditionType::ALL
+        .into_iter()
+        .map(|condition| match condition {
+            ConditionType::Stalled => yes(condition, reason, &stall.message),
+            ConditionType::Ready => no(condition, reason, &stall.message),
+            ConditionType::QuotaSynced => {
+                no(condition, reason, "no quota is written for a Queue without a share")
+            }
+            _ => no(condition, reason, "the Queue has no share"),
+        })
+        .collect()
+}
+
+fn ready(plan: &Plan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
+    let condition = ConditionType::Ready;
+    if plan.capacity.is_empty() {
+        return no(
+            condition,
+            "CapacityUnknown",
+            "no node counts towards the capacity; until one does, nothing shrinks and nobody is evicted",
+        );
+    }
+    if quota.status != ConditionStatus::True && mode != Mode::Observe {
+        return no(condition, &quota.reason, &quota.message);
+    }
+    yes(condition, "Reconciled", "the spec is understood and its share computed")
+}
+
+fn quota_synced(former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
+    let wanted = ConditionType::QuotaSynced;
+    if circumstances.mode == Mode::Observe {
+        return no(wanted, "ObserveMode", "the operator runs in mode Observe and writes no quota");
+    }
+    let synced = yes(wanted, "Synced", "the quota has the allocated amounts, and they are enforced");
+    match &circumstances.quota {
+        QuotaState::InForce => synced,
+        QuotaState::Settling if condition(former, wanted).is_some_and(|former| former.status == "True") => {
+            synced
+        }
+        QuotaState::Settling | QuotaState::Waiting => no(
+            wanted,
+            "WaitingForQuotaController",
+            "the quota's status does not show the allocated amounts yet, so they are not enforced; \
+             kube-controller-manager fills it in",
+        ),
+        QuotaState::Refused(why) => {
+            no(wanted, "WriteRefused", &format!("the quota cannot be written: {why}"))
+        }
+    }
+}
+
+fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
+    let condition = ConditionType::Starved;
+    let Some(reason) = queue.starved else {
+        return no(condition, "ShareMet", "the queue has what it asks for and deserves");
+    };
+    let why = match reason {
+        Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
+        Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
+        Reason::NothingToEvict => "no pod that may be evicted holds it; it comes as pods finish",
+        _ => "it is held by others",
+    };
+    let (reason, why) = if mode == Mode::Full {
+        (reason.name(), why)
+    } else {
+        ("EvictionsDisabled", "the operator's mode allows no evictions; it comes as pods finish")
+    };
+    yes(
+        condition,
+        reason,
+        &format!("lacks {} of the {} that it deserves: {why}", queue.preempting, queue.deserved),
+    )
+}
+
+fn overused(queue: &QueuePlan) -> ConditionReport {
+    let condition = ConditionType::Overused;
+    let over = queue.used.less(&queue.deserved);
+    if over.is_empty() {
+        return no(condition, "WithinShare", "the queue's pods hold no more than it deserves");
+    }
+    yes(
+        condition,
+        "UsedAboveDeserved",
+        &format!("uses {} but deserves {}: {over} too much", queue.used, queue.deserved),
+    )
+}
+
+fn preempting(queue: &QueuePlan, mode: Mode) -> ConditionReport {
+    let condition = ConditionType::Preempting;
+    if queue.preempting.is_empty() {
+        return no(condition, "Converged", "others hold nothing of what the queue deserves");
+    }
+    let reason = match queue.starved {
+        Some(reason) if mode == Mode::Full => reason.name(),
+        _ => "HeldByOthers",
+    };
+    yes(condition, reason, &format!("{} is promised and still held by others", queue.preempting))
+}
+
+fn blocked(circumstances: &Circumstances) -> ConditionReport {
+    let condition = ConditionType::PreemptionBlocked;
+    match &circumstances.blocked {
+        Some(why) => yes(condition, "EvictionRefused", why),
+        None => no(condition, "NotBlocked", "no eviction for the queue is blocked"),
+    }
+}
+
+fn guarantee(queue: &QueuePlan) -> ConditionReport {
+    let condition = ConditionType::GuaranteeUnmeetable;
+    if queue.unmeetable.is_empty() {
+        return no(condition, "Meetable", "the cluster has what is guaranteed");
+    }
+    yes(
+        condition,
+        "GuaranteesExceedCapacity",
+        &format!("{} of what is guaranteed is more than the cluster has", queue.unmeetable),
+    )
+}
+
+fn yes(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
+    report(condition, ConditionStatus::True, reason, message)
+}
+
+fn no(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {
+    report(condition, ConditionStatus::False, reason, message)
+}
+
+fn report(condition: ConditionType, status: ConditionStatus, reason: &str, message: &str) -> ConditionReport {
+    ConditionReport { condition, status, reason: reason.to_owned(), message: message.to_owned() }
+}

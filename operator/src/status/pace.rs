@@ -1,0 +1,149 @@
+//! When a changed status is written: at once what decides, now and then what only informs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use quotient_crds::QueueStatus;
+use quotient_engine::names::QueueName;
+use tokio::time::Instant;
+
+/// When to write a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// It says what the stored one says.
+    Never,
+    /// At once.
+    Now,
+    /// At this time, unless something more urgent comes.
+    At(Instant),
+}
+
+/// Remembers when each queue's status was written last.
+///
+/// Only a hint: forgetting it costs one early write a queue.
+#[derive(Debug)]
+pub struct Pacer {
+    interval: Duration,
+    written: BTreeMap<QueueName, Instant>,
+}
+
+impl Pacer {
+    /// Lets what only informs be written every `interval`, and a little later for some queues, so that they do
+    /// not all write at the same moment.
+    pub fn new(interval: Duration) -> Self {
+        Self { interval, written: BTreeMap::new() }
+    }
+
+    /// When `wanted` is to replace `stored`.
+    pub fn when(
+        &self,
+        queue: &QueueName,
+        stored: Option<&QueueStatus>,
+        wanted: &QueueStatus,
+        now: Instant,
+    ) -> When {
+        let Some(stored) = stored else { return When::Now };
+        if stored.same_meaning(wanted) {
+            return When::Never;
+        }
+        if is_urgent(stored, wanted) {
+            return When::Now;
+        }
+        let Some(written) = self.written.get(queue) else { return When::Now };
+        let wait = self.interval.saturating_add(self.jitter(queue));
+        match written.checked_add(wait) {
+            Some(due) if due > now => When::At(due),
+            _ => When::Now,
+        }
+    }
+
+    /// The status of `queue` was written.
+    pub fn wrote(&mut self, queue: &QueueName, now: Instant) {
+        self.written.insert(queue.clone(), now);
+    }
+
+    /// Forgets queues that are gone.
+    pub fn retain(&mut self, exists: impl Fn(&QueueName) -> bool) {
+        self.written.retain(|queue, _| exists(queue));
+    }
+
+    /// Up to a fifth of the interval, always the same for the same name.
+    fn jitter(&self, queue: &QueueName) -> Duration {
+        let fifth =
+            u64::try_from(self.interval.as_millis()).unwrap_or(u64::MAX).checked_div(5).unwrap_or_default();
+        let hash = queue.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        Duration::from_millis(hash.checked_rem(fifth).unwrap_or_default())
+    }
+}
+
+/// Whether the two differ in more than what only informs: used, demand, counts, and the words of a message.
+fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
+    deciding(stored) != deciding(wanted) || states(&stored.conditions) != states(&wanted.conditions)
+}
+
+fn deciding(status: &QueueStatus) -> QueueStatus {
+    QueueStatus {
+        observed_generation: status.observed_generation,
+        deserved: status.deserved.clone(),
+        allocated: status.allocated.clone(),
+        preempting: status.preempting.clone(),
+        fair_share: status.fair_share.clone(),
+        ..QueueStatus::default()
+    }
+}
+
+fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
+    conditions
+        .iter()
+        .map(|condition| (condition.type_.as_str(), (condition.status.as_str(), condition.reason.as_str())))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(deserved: &str, used: &str) -> QueueStatus {
+        QueueStatus {
+            deserved: Some([("cpu", deserved)].into()),
+            used: Some([("cpu", used)].into()),
+            ..QueueStatus::default()
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn shares_are_written_at_once_and_usage_now_and_then() {
+        let mut pacer = Pacer::new(Duration::from_secs(15));
+        let queue = QueueName::new("a", "team");
+        let now = Instant::now();
+        let stored = status("3", "1");
+        assert_eq!(pacer.when(&queue, None, &stored, now), When::Now);
+        assert_eq!(pacer.when(&queue, Some(&stored), &stored.clone(), now), When::Never);
+        // After a quiet time usage is written at once, too.
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), now), When::Now);
+
+        pacer.wrote(&queue, now);
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("4", "1"), now), When::Now);
+        let When::At(due) = pacer.when(&queue, Some(&stored), &status("3", "2"), now) else {
+            panic!("usage was written a moment ago")
+        };
+        let wait = due.duration_since(now);
+        assert!((15..18).contains(&wait.as_secs()), "{wait:?}");
+        // The last value is written in the end.
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), due), When::Now);
+    }
+
+    #[test]
+    fn queues_spread_and_each_keeps_its_place() {
+        let pacer = Pacer::new(Duration::from_secs(15));
+        let jitters: Vec<Duration> =
+            (0..20).map(|number| pacer.jitter(&QueueName::new("a", format!("queue-{number}")))).collect();
+        let distinct: std::collections::BTreeSet<_> = jitters.iter().collect();
+        assert!(distinct.len() > 15, "{jitters:?}");
+        assert!(jitters.iter().all(|jitter| *jitter < Duration::from_secs(3)));
+        assert_eq!(pacer.jitter(&QueueName::new("a", "queue-3")), jitters[3]);
+    }
+}

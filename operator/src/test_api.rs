@@ -1,0 +1,94 @@
+//! An API server made of a closure, for tests.
+
+use std::sync::{Arc, Mutex};
+
+use http::{Method, Request, Response};
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower::service_fn;
+
+/// One request, as it would go over the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: String,
+    pub(crate) content_type: String,
+    pub(crate) body: Value,
+}
+
+impl Asked {
+    /// `PATCH /api/v1/…`.
+    pub(crate) fn line(&self) -> String {
+        format!("{} {}", self.method, self.path)
+    }
+}
+
+/// What the server does.
+pub(crate) enum Reply {
+    /// Answers with this status and body.
+    Json(u16, Value),
+    /// Never answers.
+    Silence,
+}
+
+impl Reply {
+    /// A failure as the API server words it.
+    pub(crate) fn failure(code: u16, reason: &str, message: &str) -> Self {
+        Self::Json(
+            code,
+            json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+                "message": message, "reason": reason, "code": code,
+            }),
+        )
+    }
+}
+
+/// The requests that were made, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<Asked>>>);
+
+impl Log {
+    pub(crate) fn all(&self) -> Vec<Asked> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn lines(&self) -> Vec<String> {
+        self.all().iter().map(Asked::line).collect()
+    }
+}
+
+/// A client whose server is `answer`.
+pub(crate) fn client(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Client, Log) {
+    let log = Log::default();
+    let answer = Arc::new(answer);
+    let logged = log.clone();
+    let service = service_fn(move |request: Request<Body>| {
+        let (answer, log) = (Arc::clone(&answer), logged.clone());
+        async move {
+            let (parts, body) = request.into_parts();
+            let bytes = body.collect_bytes().await.unwrap();
+            let header = parts.headers.get(http::header::CONTENT_TYPE);
+            let asked = Asked {
+                method: parts.method,
+                path: parts.uri.path().to_owned(),
+                query: parts.uri.query().unwrap_or_default().to_owned(),
+                content_type: header.map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default(),
+                body: if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() },
+            };
+            log.0.lock().unwrap().push(asked.clone());
+            match answer(&asked) {
+                Reply::Json(code, body) => {
+                    let body = Body::from(serde_json::to_vec(&body).unwrap());
+                    Ok::<_, std::convert::Infallible>(
+                        Response::builder().status(code).body(body).unwrap(),
+                    )
+                }
+                Reply::Silence => std::future::pending().await,
+            }
+        }
+    });
+    (Client::new(service, "default"), log)
+}
