@@ -92,10 +92,10 @@ Examples:
   # And in the end, when a third queue joins?
   kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable
 
-  # What if that node went away, in the cluster as it is now?
+  # What if node-7 were cordoned, in the cluster as it is now?
   kubectl get nodes,pods,queues.quotient.dev,resourcequotas -A -o json \\
-    | jq '.items |= map(select(.metadata.name != \"node-7\"))' \\
-    | kubectl quotient simulate -f -
+    | jq '(.items[] | select(.kind == \"Node\" and .metadata.name == \"node-7\")).spec.unschedulable = true' \\
+    | kubectl quotient simulate -f - --until-stable
 
   # Which pods would go, for a script?
   kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'";

@@ -19,13 +19,12 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
-    let args::Command::Simulate(simulate) = args.command;
-    match simulate::run(&simulate) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error:#}");
-            ExitCode::from(2)
-        }
+    let args::Command::Simulate(simulate) = args::Args::parse().command;
+    let Err(error) = simulate::run(&simulate) else { return ExitCode::SUCCESS };
+    if let Some(problems) = error.downcast_ref::<manifests::Problems>() {
+        eprintln!("{problems}");
+        return ExitCode::from(2);
     }
+    eprintln!("error: {error:#}");
+    ExitCode::FAILURE
 }

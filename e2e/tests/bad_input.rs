@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use kube::Api;
 use quotient_crds::{ConditionType, Queue};
-use quotient_e2e::quotient::{PATIENCE, Stage, writes_of_operator};
+use quotient_e2e::quotient::{PATIENCE, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::eventually;
 use serde_json::json;
 
@@ -15,6 +15,13 @@ async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Resul
     let operator = stage.start_operator().await?;
     stage.queue("good", json!({})).await?;
     stage.until_shares("the only queue has everything", GOOD).await?;
+
+    eventually("the Queue is Ready", PATIENCE, async || {
+        let view = queue(&stage.bed, "good", "good").await?;
+        ensure!(view.conditions.contains_key("Ready"), "{view:?}");
+        Ok(())
+    })
+    .await?;
 
     the_api_server_refuses(&stage).await?;
     a_second_queue_is_told(&stage).await?;

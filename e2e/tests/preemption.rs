@@ -194,7 +194,7 @@ fn assert_evictions_wait_for_the_quota(events: &[AuditEvent]) -> anyhow::Result<
 
 /// At every write of q3's quota, what it allows fits beside what the others still hold.
 fn assert_nothing_grows_before_the_room_is_free(events: &[AuditEvent]) -> anyhow::Result<()> {
-    // A pod is gone with the last delete that was answered before.
+    // The pretended kubelet deletes a pod when it has stopped; what it may do a second time changes nothing.
     let gone = |namespace: &str| -> Option<Timestamp> {
         let deleted = events.iter().filter(|event| event.verb == "delete" && event.is_about("pods"));
         deleted

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::api::policy::v1::Eviction;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Preconditions};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
@@ -38,9 +39,10 @@ async fn evict(bed: &TestBed, pod: &Pod) -> kube::Result<()> {
     let name = pod.metadata.name.clone().unwrap_or_default();
     let eviction = Eviction {
         metadata: ObjectMeta { name: Some(name.clone()), ..ObjectMeta::default() },
-        delete_options: Some(
-            serde_json::from_value(json!({"preconditions": {"uid": pod.metadata.uid}})).unwrap(),
-        ),
+        delete_options: Some(DeleteOptions {
+            preconditions: Some(Preconditions { uid: pod.metadata.uid.clone(), ..Preconditions::default() }),
+            ..DeleteOptions::default()
+        }),
     };
     let answer: kube::Result<serde_json::Value> =
         pods(bed).create_subresource("eviction", &name, &PostParams::default(), &eviction).await;
@@ -206,8 +208,8 @@ async fn annotations_tell_the_kubelets_what_to_do() -> Result<()> {
 
     // A node can be taken away, and comes back.
     let not_ready = r#"{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Test"}]}}"#;
-    let hold = format!("{}=true", annotations::HOLD_READY);
-    bed.kubectl(["annotate", "node", "node-1", &hold]).await?;
+    let annotation = format!("{}=true", annotations::HOLD_READY);
+    bed.kubectl(["annotate", "node", "node-1", &annotation]).await?;
     bed.kubectl(["patch", "node", "node-1", "--subresource=status", "-p", not_ready]).await?;
     bed.kubectl(["wait", "node/node-1", "--for=condition=Ready=false", "--timeout=10s"]).await?;
     bed.kubectl(["annotate", "node", "node-1", &format!("{}-", annotations::HOLD_READY)]).await?;

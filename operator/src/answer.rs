@@ -47,7 +47,7 @@ pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>
     }
 }
 
-fn judge<T>(error: kube::Error) -> Answer<T> {
+pub(crate) fn judge<T>(error: kube::Error) -> Answer<T> {
     match error {
         // 408 is a proxy's, given up half-way; every other 4xx, 429 included, is a decision not to do it.
         kube::Error::Api(status) if (400..500).contains(&status.code) && status.code != 408 => {

@@ -41,6 +41,8 @@ mod run;
 pub mod settings;
 pub mod shutdown;
 pub mod status;
+#[cfg(test)]
+mod test_api;
 pub mod view;
 pub mod watch;
 pub mod writer;

@@ -82,9 +82,7 @@ pub(crate) fn client(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -
             match answer(&asked) {
                 Reply::Json(code, body) => {
                     let body = Body::from(serde_json::to_vec(&body).unwrap());
-                    Ok::<_, std::convert::Infallible>(
-                        Response::builder().status(code).body(body).unwrap(),
-                    )
+                    Ok::<_, std::convert::Infallible>(Response::builder().status(code).body(body).unwrap())
                 }
                 Reply::Silence => std::future::pending().await,
             }

@@ -38,7 +38,7 @@ pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster,
     for source in &sources {
         for (place, document) in documents(source, &mut reader.problems) {
             for (place, object) in take_apart(place, document, &mut reader.problems) {
-                reader.take(place, object);
+                reader.take(&place, object);
             }
         }
     }
@@ -56,10 +56,10 @@ struct Reader {
 
 impl Reader {
     /// Takes one object in, or remembers what is wrong with it.
-    fn take(&mut self, place: Place, value: Value) {
+    fn take(&mut self, place: &Place, value: Value) {
         let latest = latest_time(&value);
         let name = displayed_name(&value);
-        match self.decoded(&place, value) {
+        match self.decoded(place, value) {
             Ok(object) => {
                 self.objects.push(object);
                 self.latest = self.latest.max(latest);

@@ -16,7 +16,12 @@ pub(super) struct Decoded {
 }
 
 /// Reads `value` as an object of `kind`. The error names the field.
-pub(super) fn decode(kind: Kind, value: Value) -> Result<Decoded, String> {
+pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
+    // They have done their duty, and a Queue's type knows them not as fields.
+    if let Value::Object(fields) = &mut value {
+        fields.remove("apiVersion");
+        fields.remove("kind");
+    }
     let mut unknown_fields = Vec::new();
     let object = match kind {
         Kind::Namespace => Object::Namespace(typed(value, &mut unknown_fields)?),

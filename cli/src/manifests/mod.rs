@@ -17,4 +17,7 @@ mod object;
 mod problem;
 mod sources;
 
-pub(crate) use cluster::{Cluster, read};
+#[cfg(test)]
+pub(crate) use cluster::Cluster;
+pub(crate) use cluster::read;
+pub(crate) use problem::Problems;

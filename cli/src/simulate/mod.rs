@@ -7,13 +7,12 @@ mod steps;
 mod table;
 
 use anyhow::Context;
-use quotient_engine::snapshot::Snapshot;
 
 use crate::args::{Format, Simulate};
 use crate::manifests;
 use crate::output::{self, Style};
 
-pub(crate) use steps::simulate;
+pub(crate) use steps::{Simulation, simulate};
 
 /// Reads, simulates and prints.
 pub(crate) fn run(args: &Simulate) -> anyhow::Result<()> {
@@ -21,26 +20,35 @@ pub(crate) fn run(args: &Simulate) -> anyhow::Result<()> {
     for warning in &cluster.warnings {
         eprintln!("warning: {warning}");
     }
-    let text = render(&cluster.snapshot, args.until_stable, args.output, Style::of_stdout())?;
+    let simulation = simulate(&cluster.snapshot, args.until_stable);
+    if args.output != Format::Table {
+        // The table shows them itself.
+        for warning in stalled(&simulation) {
+            eprintln!("warning: {warning}");
+        }
+    }
+    let text = render(&simulation, args.output, Style::of_stdout())?;
     output::print(&text).context("print the steps")
 }
 
-/// The steps from `snapshot` on as they are printed.
-pub(crate) fn render(
-    snapshot: &Snapshot,
-    until_stable: bool,
-    format: Format,
-    style: Style,
-) -> anyhow::Result<String> {
-    let simulation = simulate(snapshot, until_stable);
+/// The Queues without a share, and what to do about each. They stay so, whatever happens.
+pub(crate) fn stalled(simulation: &Simulation) -> Vec<String> {
+    let stalls = simulation.steps.first().into_iter().flat_map(|step| &step.plan.stalled);
+    stalls
+        .map(|(name, stall)| format!("Queue {name} has no share: {}: {}", stall.reason, stall.message))
+        .collect()
+}
+
+/// The simulation as it is printed.
+pub(crate) fn render(simulation: &Simulation, format: Format, style: Style) -> anyhow::Result<String> {
     Ok(match format {
-        Format::Table => table::table(&simulation, style),
+        Format::Table => table::table(simulation, style),
         Format::Json => {
-            let text = serde_json::to_string_pretty(&report::report(&simulation));
+            let text = serde_json::to_string_pretty(&report::report(simulation));
             format!("{}\n", text.context("write the steps as JSON")?)
         }
         Format::Yaml => {
-            serde_yaml_ng::to_string(&report::report(&simulation)).context("write the steps as YAML")?
+            serde_yaml_ng::to_string(&report::report(simulation)).context("write the steps as YAML")?
         }
     })
 }

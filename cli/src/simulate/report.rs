@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PodId, QueuePlan, Stall};
+use quotient_engine::plan::{Eviction, PodId, QueuePlan};
 use serde::Serialize;
 
 use super::steps::{Simulation, Step};
@@ -22,7 +22,6 @@ struct StepReport {
     queues: Vec<QueueReport>,
     evictions: Vec<EvictionReport>,
     started: Vec<String>,
-    stalled: Vec<StallReport>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,13 +40,6 @@ struct EvictionReport {
     queue: String,
     beneficiary: Option<String>,
     reason: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-struct StallReport {
-    queue: String,
-    reason: &'static str,
-    message: String,
 }
 
 /// Every governed resource with its amount as a Kubernetes quantity, zeros included.
@@ -71,7 +63,6 @@ fn step_report(number: usize, step: &Step) -> StepReport {
         queues: plan.queues.iter().map(|(name, queue)| queue_report(name, queue, resources)).collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
         started: step.started.iter().map(pod_name).collect(),
-        stalled: plan.stalled.iter().map(|(name, stall)| stall_report(name, stall)).collect(),
     }
 }
 
@@ -93,10 +84,6 @@ fn eviction_report(eviction: &Eviction) -> EvictionReport {
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         reason: eviction.reason.name(),
     }
-}
-
-fn stall_report(name: &QueueName, stall: &Stall) -> StallReport {
-    StallReport { queue: name.to_string(), reason: stall.reason.name(), message: stall.message.to_string() }
 }
 
 fn quantities(amounts: &Amounts, resources: &[Resource]) -> Quantities {

@@ -1,1 +1,46 @@
-//! Manifests in, printed steps out.
+//! Manifests in, printed steps or problems out.
+
+mod formats;
+mod input;
+mod seeds;
+
+use std::path::{Path, PathBuf};
+
+use expect_test::Expect;
+
+use crate::args::Format;
+use crate::manifests::{self, Cluster};
+use crate::output::Style;
+use crate::simulate::{render, simulate};
+
+/// A directory of `examples/`.
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
+}
+
+/// A directory with these files.
+fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(directory.path().join(name), text).unwrap();
+    }
+    directory
+}
+
+/// What the files describe, or their problems, with `DIR` for the directory.
+fn read(files: &[(&str, &str)]) -> Result<Cluster, String> {
+    let directory = directory(files);
+    let path = directory.path().to_path_buf();
+    manifests::read(std::slice::from_ref(&path), None)
+        .map_err(|problems| problems.to_string().replace(&*path.to_string_lossy(), "DIR"))
+}
+
+/// The steps until nothing happens any more, as they are printed.
+fn played(cluster: &Cluster, format: Format) -> String {
+    render(&simulate(&cluster.snapshot, true), format, Style::Plain).unwrap()
+}
+
+/// The printed steps of one YAML text.
+fn check(yaml: &str, expected: &Expect) {
+    expected.assert_eq(&played(&read(&[("input.yaml", yaml)]).unwrap(), Format::Table));
+}

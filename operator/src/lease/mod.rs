@@ -13,6 +13,8 @@ mod elector;
 mod evaluate;
 mod leadership;
 mod record;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

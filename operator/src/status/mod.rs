@@ -8,6 +8,8 @@ mod compose;
 mod conditions;
 pub mod pace;
 pub mod patch;
+#[cfg(test)]
+mod tests;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};

@@ -14,6 +14,8 @@ mod quotas;
 mod rate;
 mod retry;
 mod statuses;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 use std::collections::BTreeMap;

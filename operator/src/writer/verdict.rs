@@ -48,3 +48,69 @@ fn budget(status: &Status) -> Option<String> {
     let cause = causes.iter().find(|cause| cause.reason == "DisruptionBudget")?;
     Some(if cause.message.is_empty() { said(status) } else { cause.message.clone() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn of(body: Value) -> Verdict {
+        let status: Status = serde_json::from_value(body).unwrap();
+        verdict(crate::answer::judge(kube::Error::Api(status.boxed())))
+    }
+
+    #[test]
+    fn a_budget_blocks_and_says_why() {
+        let blocked = of(json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "Cannot evict pod as it would violate the pod's disruption budget.",
+            "reason": "TooManyRequests",
+            "details": {"causes": [{
+                "reason": "DisruptionBudget",
+                "message": "The disruption budget web needs 2 healthy pods and has 2 currently",
+            }]},
+            "code": 429,
+        }));
+        let why = "The disruption budget web needs 2 healthy pods and has 2 currently";
+        assert_eq!(blocked, Verdict::Blocked(why.to_owned()));
+    }
+
+    #[test]
+    fn two_budgets_block_although_it_reads_like_a_failure() {
+        let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        let blocked =
+            of(json!({"status": "Failure", "message": message, "reason": "InternalError", "code": 500}));
+        assert_eq!(blocked, Verdict::Blocked(message.to_owned()));
+    }
+
+    #[test]
+    fn an_overloaded_server_is_no_budget() {
+        let body = json!({
+            "status": "Failure", "message": "Too many requests, please try again later.",
+            "reason": "TooManyRequests", "details": {"retryAfterSeconds": 1}, "code": 429,
+        });
+        assert!(matches!(of(body), Verdict::Refused(_)));
+    }
+
+    #[test]
+    fn what_is_gone_is_gone() {
+        let absent = json!({"status": "Failure", "message": "pods \"a\" not found", "reason": "NotFound", "code": 404});
+        assert_eq!(of(absent), Verdict::Gone);
+        let successor = json!({
+            "status": "Failure", "reason": "Conflict", "code": 409,
+            "message": "Operation cannot be fulfilled on Pod \"a\": Precondition failed: UID in precondition: 1, UID in object meta: 2",
+        });
+        assert_eq!(of(successor), Verdict::Gone);
+        let other = json!({
+            "status": "Failure", "reason": "Conflict", "code": 409,
+            "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
+        });
+        assert!(matches!(of(other), Verdict::Refused(_)));
+    }
+
+    #[test]
+    fn a_timeout_of_the_server_is_unknown() {
+        let body = json!({"status": "Failure", "message": "Timeout: request did not complete", "reason": "Timeout", "code": 504});
+        assert!(matches!(of(body), Verdict::Unknown(_)));
+    }
+}

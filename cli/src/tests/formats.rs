@@ -1,0 +1,322 @@
+//! What is printed for programs, and details of what is printed for people.
+
+use expect_test::expect;
+
+use super::{check, example, played, read};
+use crate::args::Format;
+use crate::manifests;
+use crate::output::Style;
+use crate::simulate::{render, simulate, stalled};
+
+#[test]
+fn json_names_every_resource() {
+    let cluster = manifests::read(&[example("newcomer")], None).unwrap();
+    expect![[r#"
+        {
+          "steps": [
+            {
+              "step": 1,
+              "capacity": {
+                "cpu": "9",
+                "memory": "27Gi"
+              },
+              "queues": [
+                {
+                  "queue": "team-1/team-1",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "2",
+                    "memory": "6Gi"
+                  },
+                  "allocated": {
+                    "cpu": "2",
+                    "memory": "6Gi"
+                  },
+                  "used": {
+                    "cpu": "3",
+                    "memory": "2Gi"
+                  },
+                  "preempting": {
+                    "cpu": "0",
+                    "memory": "0"
+                  }
+                },
+                {
+                  "queue": "team-2/team-2",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "4",
+                    "memory": "12Gi"
+                  },
+                  "allocated": {
+                    "cpu": "4",
+                    "memory": "12Gi"
+                  },
+                  "used": {
+                    "cpu": "5",
+                    "memory": "3Gi"
+                  },
+                  "preempting": {
+                    "cpu": "0",
+                    "memory": "0"
+                  }
+                },
+                {
+                  "queue": "team-3/team-3",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "3",
+                    "memory": "9Gi"
+                  },
+                  "allocated": {
+                    "cpu": "1",
+                    "memory": "9Gi"
+                  },
+                  "used": {
+                    "cpu": "0",
+                    "memory": "0"
+                  },
+                  "preempting": {
+                    "cpu": "2",
+                    "memory": "0"
+                  }
+                }
+              ],
+              "evictions": [
+                {
+                  "pod": "team-1/pod-3",
+                  "queue": "team-1/team-1",
+                  "beneficiary": "team-3/team-3",
+                  "reason": "Reclaimed"
+                },
+                {
+                  "pod": "team-2/pod-3",
+                  "queue": "team-2/team-2",
+                  "beneficiary": "team-3/team-3",
+                  "reason": "Reclaimed"
+                }
+              ],
+              "started": []
+            },
+            {
+              "step": 2,
+              "capacity": {
+                "cpu": "9",
+                "memory": "27Gi"
+              },
+              "queues": [
+                {
+                  "queue": "team-1/team-1",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "2",
+                    "memory": "6Gi"
+                  },
+                  "allocated": {
+                    "cpu": "2",
+                    "memory": "6Gi"
+                  },
+                  "used": {
+                    "cpu": "2",
+                    "memory": "1Gi"
+                  },
+                  "preempting": {
+                    "cpu": "0",
+                    "memory": "0"
+                  }
+                },
+                {
+                  "queue": "team-2/team-2",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "4",
+                    "memory": "12Gi"
+                  },
+                  "allocated": {
+                    "cpu": "4",
+                    "memory": "12Gi"
+                  },
+                  "used": {
+                    "cpu": "4",
+                    "memory": "2Gi"
+                  },
+                  "preempting": {
+                    "cpu": "0",
+                    "memory": "0"
+                  }
+                },
+                {
+                  "queue": "team-3/team-3",
+                  "demand": {
+                    "cpu": "9",
+                    "memory": "27Gi"
+                  },
+                  "deserved": {
+                    "cpu": "3",
+                    "memory": "9Gi"
+                  },
+                  "allocated": {
+                    "cpu": "3",
+                    "memory": "9Gi"
+                  },
+                  "used": {
+                    "cpu": "0",
+                    "memory": "0"
+                  },
+                  "preempting": {
+                    "cpu": "0",
+                    "memory": "0"
+                  }
+                }
+              ],
+              "evictions": [],
+              "started": []
+            }
+          ],
+          "stable": true
+        }
+    "#]]
+    .assert_eq(&played(&cluster, Format::Json));
+}
+
+#[test]
+fn yaml_says_the_same_as_json() {
+    let cluster = manifests::read(&[example("overcommitted")], None).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&played(&cluster, Format::Json)).unwrap();
+    let yaml: serde_json::Value = serde_yaml_ng::from_str(&played(&cluster, Format::Yaml)).unwrap();
+    assert_eq!(json, yaml);
+    assert_eq!(json["steps"][0]["evictions"][0]["beneficiary"], serde_json::Value::Null);
+    assert_eq!(json["stable"], true);
+}
+
+#[test]
+fn one_step_is_shown_unless_more_are_asked_for() {
+    let cluster = manifests::read(&[example("newcomer")], None).unwrap();
+    let text = render(&simulate(&cluster.snapshot, false), Format::Table, Style::Plain).unwrap();
+    assert!(text.ends_with("\nNot stable: more would happen; --until-stable shows it.\n"), "{text}");
+    assert!(!text.contains("Step 2"), "{text}");
+    let cluster = manifests::read(&[example("two-queues")], None).unwrap();
+    let text = render(&simulate(&cluster.snapshot, false), Format::Table, Style::Plain).unwrap();
+    assert!(text.ends_with("\nStable: nothing more would happen.\n"), "{text}");
+}
+
+#[test]
+fn pods_start_and_terminating_ones_go() {
+    check(
+        "
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 2, memory: 4Gi, nvidia.com/gpu: 1}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: q, namespace: a}
+spec: {}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: leaving, namespace: a, deletionTimestamp: 2026-01-01T00:00:30Z}
+spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 2, nvidia.com/gpu: 1}}}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: waiting, namespace: a}
+spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}
+",
+        &expect![[r#"
+            Step 1  capacity 2c 4Gi 1gpu
+              QUEUE  WEIGHT  DEMAND       DESERVED     ALLOCATED    USED     PREEMPTING
+              a/q    1       2c 4Gi 1gpu  2c 4Gi 1gpu  2c 4Gi 1gpu  4c 1gpu  0
+              start  a/waiting
+
+            Step 2  capacity 2c 4Gi 1gpu
+              QUEUE  WEIGHT  DEMAND       DESERVED     ALLOCATED    USED  PREEMPTING
+              a/q    1       2c 4Gi 1gpu  2c 4Gi 1gpu  2c 4Gi 1gpu  2c    0
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}
+
+#[test]
+fn queues_without_a_share_are_shown_with_what_to_do() {
+    check(
+        "
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 2}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: bounds, namespace: b}
+spec: {guaranteed: {cpu: 2}, limit: {cpu: 1}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: newer, namespace: a, creationTimestamp: 2026-01-02T00:00:00Z}
+spec: {}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: older, namespace: a, creationTimestamp: 2026-01-01T00:00:00Z}
+spec: {}
+",
+        &expect![[r#"
+            Step 1  capacity 2c
+              QUEUE    WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/older  1       2c      2c        2c         0     0
+              stalled  a/newer   NamespaceTaken: this namespace is governed by the older Queue older: delete one of the two, one namespace has one Queue
+              stalled  b/bounds  GuaranteedAboveLimit: spec.guaranteed asks for cpu 2 but spec.limit allows 1: lower the one or raise the other
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}
+
+#[test]
+fn programs_learn_of_stalled_queues_beside_the_steps() {
+    let queue = |name: &str, time: &str| {
+        format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, spec: {{}}, \
+             metadata: {{name: {name}, namespace: a, creationTimestamp: 2026-01-01T00:00:{time}Z}}}}"
+        )
+    };
+    let files = [("1.yaml", &*queue("older", "00")), ("2.yaml", &*queue("newer", "01"))];
+    let simulation = simulate(&read(&files).unwrap().snapshot, true);
+    let [warning] = &stalled(&simulation)[..] else { panic!("{simulation:?}") };
+    assert!(warning.starts_with("Queue a/newer has no share: NamespaceTaken: "), "{warning}");
+}
+
+#[test]
+fn a_cluster_without_queues_is_no_mistake() {
+    check(
+        "{apiVersion: v1, kind: Namespace, metadata: {name: a}}",
+        &expect![[r#"
+        Step 1  capacity 0
+          no Queue has a share
+
+        Stable: nothing more would happen.
+    "#]],
+    );
+    assert_eq!(
+        read(&[("a.yaml", "{apiVersion: v1, kind: Namespace, metadata: {name: a}}")]).unwrap().warnings.len(),
+        0
+    );
+}

@@ -1,0 +1,293 @@
+//! What is read, and what is said about what is not understood.
+
+use expect_test::{Expect, expect};
+use quotient_engine::snapshot::Phase;
+use quotient_engine::time::Timestamp;
+
+use super::{directory, example, read};
+use crate::manifests;
+
+fn check_problems(files: &[(&str, &str)], expected: &Expect) {
+    expected.assert_eq(&read(files).unwrap_err());
+}
+
+#[test]
+fn other_kinds_are_refused_by_name() {
+    check_problems(
+        &[(
+            "cluster.yaml",
+            "
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: team-a}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: theirs}
+---
+metadata: {name: nothing}
+---
+kind: Pod
+metadata: {name: p}
+---
+- 1
+",
+        )],
+        &expect![[r#"
+            error: DIR/cluster.yaml (document 1): Deployment team-a/web: kind: Deployment is not understood; what is: Namespace, Node, Pod, Queue, ResourceQuota
+            error: DIR/cluster.yaml (document 2): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
+            error: DIR/cluster.yaml (document 3): kind: a manifest says what it describes, such as kind: Pod
+            error: DIR/cluster.yaml (document 4): Pod p: apiVersion: a manifest names it, such as apiVersion: v1
+            error: DIR/cluster.yaml (document 5): this is no object: a manifest has apiVersion, kind and metadata"#]],
+    );
+}
+
+#[test]
+fn a_field_that_is_not_understood_is_named() {
+    check_problems(
+        &[
+            (
+                "1-queues.yaml",
+                "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: typo, namespace: a}
+spec: {wieght: 2, request: {cpu: 1}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: type, namespace: a}
+spec: {weight: heavy}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: amount, namespace: a}
+spec: {weight: -1, request: {cpu: five, gpu: 1}}
+",
+            ),
+            (
+                "2-others.yaml",
+                "
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1 core}}}, {name: d, ports: 80}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: q}
+spec: {containers: [{name: c, resources: {requests: {cpu: 1 core}}}]}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {allocatable: {memory: -1Gi}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: quotient, namespace: a}
+spec: {hard: {requests.cpu: lots}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {generateName: p-}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p, creationTimestamp: yesterday}
+",
+            ),
+        ],
+        &expect![[r#"
+            error: DIR/1-queues.yaml (document 1): Queue a/typo: spec.wieght: a Queue has no such field
+            error: DIR/1-queues.yaml (document 2): Queue a/type: spec.weight: invalid type: string "heavy", expected i32
+            error: DIR/1-queues.yaml (document 3): Queue a/amount: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.weight is -1: write 0 to 1000000
+            error: DIR/2-others.yaml (document 1): Pod p: spec.containers[1].ports: invalid type: integer `80`, expected a sequence
+            error: DIR/2-others.yaml (document 2): Pod q: read spec.containers[c].resources.requests.cpu: read quantity "1 core": " core" is no suffix; those that exist are n u m k M G T P E, Ki Mi Gi Ti Pi Ei and exponents such as e3
+            error: DIR/2-others.yaml (document 3): Node n: read status.allocatable.memory: "-1Gi" is negative; write 0 or more
+            error: DIR/2-others.yaml (document 4): ResourceQuota a/quotient: read spec.hard.requests.cpu: read quantity "lots": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi
+            error: DIR/2-others.yaml (document 5): Pod: metadata.name: give the object a name
+            error: DIR/2-others.yaml (document 6): Pod p: metadata.creationTimestamp: failed to parse four digit integer as year: invalid digit, expected 0-9 but got y"#]],
+    );
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named() {
+    check_problems(
+        &[
+            ("a.yaml", "kind: [unclosed"),
+            ("b.json", "{\"kind\": }"),
+            ("c.json", "{\"apiVersion\": \"v1\", \"kind\": \"PodList\"}"),
+            ("ignored.txt", "not: [yaml"),
+        ],
+        &expect![[r#"
+            error: DIR/a.yaml: read YAML: did not find expected ',' or ']' at line 2 column 1, while parsing a flow sequence at line 1 column 7
+            error: DIR/b.json: read JSON: expected value at line 1 column 10
+            error: DIR/c.json: PodList: items: a list has its objects here"#]],
+    );
+    check_problems(
+        &[("ignored.txt", "")],
+        &expect!["error: DIR: read directory: there is no *.yaml, *.yml or *.json file in it"],
+    );
+    check_problems(&[("empty.yaml", "# nothing\n---\n")], &expect!["error: input: there is no object in it"]);
+    let missing = manifests::read(&["missing.yaml".into()], None).unwrap_err().to_string();
+    assert!(missing.starts_with("error: missing.yaml: read file: No such file"), "{missing}");
+}
+
+#[test]
+fn each_object_stands_once() {
+    check_problems(
+        &[
+            ("a.yaml", "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: []}}"),
+            (
+                "b.yaml",
+                "{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {containers: []}}",
+            ),
+        ],
+        &expect!["error: DIR/b.yaml: Pod default/p: it stands in DIR/a.yaml already; give each object once"],
+    );
+}
+
+#[test]
+fn what_makes_no_difference_is_mentioned() {
+    let cluster = read(&[(
+        "a.yaml",
+        "
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, resource: {}}, {name: d, resource: {}}], nodename: n}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: theirs, namespace: a}
+spec: {hard: {cpu: 1}}
+",
+    )])
+    .unwrap();
+    let warnings = cluster.warnings.join("\n");
+    let warnings: Vec<&str> =
+        warnings.lines().map(|line| line.split_once("a.yaml").map_or(line, |(_, rest)| rest)).collect();
+    expect![[r#"
+         (document 2): Node n: it has no room: give it status.allocatable, such as {cpu: 8, memory: 32Gi}
+         (document 3): ResourceQuota a/theirs: ignored: of ResourceQuotas only those named "quotient" count
+        Pod: field spec.containers[].resource is not known and ignored
+        Pod: field spec.nodename is not known and ignored"#]]
+    .assert_eq(&warnings.join("\n"));
+}
+
+#[test]
+fn lists_and_several_documents_are_read_in_json_and_yaml() {
+    let pod =
+        |name: &str| format!("{{\"metadata\": {{\"name\": \"{name}\"}}, \"spec\": {{\"containers\": []}}}}");
+    let typed =
+        format!("{{\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": [{}, {}]}}", pod("a"), pod("b"));
+    let list = "
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Pod, metadata: {name: c}, spec: {containers: []}}
+- apiVersion: v1
+  kind: List
+  items: [{apiVersion: v1, kind: Pod, metadata: {name: d}, spec: {containers: []}}]
+";
+    let anchors = "
+apiVersion: v1
+kind: Pod
+metadata: &metadata {name: e, labels: {app: x}}
+spec: {containers: []}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: f}
+spec: &base {containers: []}
+status: {<<: &ready {phase: Running}, reason: x}
+";
+    let rows = "{\"apiVersion\": \"v1\", \"kind\": \"Namespace\", \"metadata\": {\"name\": \"x\"}}\n\
+                {\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": null}\n";
+    let files =
+        [("1.json", &*typed), ("2.yaml", list), ("3.yml", anchors), ("4.json", rows), ("5.yaml", rows)];
+    // The namespace stands in two files.
+    assert!(
+        read(&files).unwrap_err().contains("DIR/5.yaml (document 1): Namespace x: it stands in DIR/4.json")
+    );
+    let cluster = read(&files[..4]).unwrap();
+    let pods = &cluster.snapshot.namespaces[&"default".into()].pods;
+    assert_eq!(pods.iter().map(|pod| pod.name.as_str()).collect::<Vec<_>>(), ["a", "b", "c", "d", "e", "f"]);
+    assert_eq!(pods.last().unwrap().phase, Phase::Running);
+}
+
+#[test]
+fn what_manifests_leave_out_is_completed() {
+    let cluster = read(&[(
+        "a.yaml",
+        "
+apiVersion: v1
+kind: Pod
+metadata: {name: bound, namespace: a}
+spec: {nodeName: n, containers: []}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: created, namespace: a, uid: u, creationTimestamp: 2026-01-01T00:00:00Z}
+spec: {nodeName: n, containers: []}
+status: {phase: Pending}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: new, namespace: a}
+spec: {containers: []}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: quotient, namespace: a}
+spec: {hard: {requests.cpu: 3}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n}
+status: {conditions: [{type: Ready, status: 'True', lastTransitionTime: 2026-01-01T00:00:10Z}]}
+",
+    )])
+    .unwrap();
+    let start = Timestamp::from_seconds(1_767_225_600);
+    assert_eq!(cluster.snapshot.now, start.plus_seconds(10));
+    let state = &cluster.snapshot.namespaces[&"a".into()];
+    let seen: Vec<_> =
+        state.pods.iter().map(|pod| (pod.uid.as_str(), pod.phase, pod.created, pod.started)).collect();
+    let now = cluster.snapshot.now;
+    assert_eq!(
+        seen,
+        [
+            ("a/bound", Phase::Running, now, Some(now)),
+            ("u", Phase::Pending, start, None),
+            ("a/new", Phase::Pending, now, None),
+        ]
+    );
+    let quota = state.quota.as_ref().unwrap();
+    assert_eq!(quota.hard, quota.enforced);
+    // A node that became Ready at the very last moment counts all the same.
+    assert!(cluster.snapshot.nodes[&"n".into()].counts);
+}
+
+#[test]
+fn the_time_may_be_given() {
+    let later = Timestamp::from_seconds(2_000_000_000);
+    let cluster = manifests::read(&[example("newcomer")], Some(later)).unwrap();
+    assert_eq!(cluster.snapshot.now, later);
+}
+
+#[test]
+fn files_and_directories_are_read_in_the_order_given() {
+    let quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: quotient}, spec: {hard: {}}}";
+    let directory = directory(&[("quota.yaml", quota)]);
+    let paths = [example("two-queues"), directory.path().join("quota.yaml"), directory.path().to_path_buf()];
+    assert_eq!(manifests::read(&paths[..2], None).unwrap().snapshot.namespaces.len(), 3);
+    // The same file twice is a slip of the user's.
+    let twice = manifests::read(&paths, None).unwrap_err().to_string();
+    assert!(twice.contains("ResourceQuota quotient: it stands in"), "{twice}");
+}

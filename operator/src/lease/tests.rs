@@ -1,0 +1,165 @@
+//! Candidates against one Lease, with time that passes only when everything waits.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::Method;
+use kube::Client;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::{Elector, Leadership, LeaseError, LeaseSettings};
+use crate::health::Beat;
+use crate::identity::Identity;
+use crate::test_api::{Asked, Reply, client};
+
+/// One Lease with optimistic locking, reachable or not.
+#[derive(Clone, Default)]
+struct Store(Arc<Mutex<Stored>>);
+
+#[derive(Default)]
+struct Stored {
+    lease: Option<Value>,
+    version: u32,
+    unreachable: Vec<String>,
+}
+
+impl Store {
+    fn client(&self, identity: &str) -> Client {
+        let (store, identity) = (self.clone(), identity.to_owned());
+        client(move |asked| store.answer(&identity, asked)).0
+    }
+
+    fn answer(&self, identity: &str, asked: &Asked) -> Reply {
+        let mut stored = self.0.lock().unwrap();
+        if stored.unreachable.iter().any(|name| name == identity) {
+            return Reply::Silence;
+        }
+        let current = stored.lease.as_ref().map(|lease| lease["metadata"]["resourceVersion"].clone());
+        match (&asked.method, current) {
+            (&Method::GET, None) => return Reply::failure(404, "NotFound", "no lease"),
+            (&Method::GET, Some(_)) => {}
+            (&Method::POST, Some(_)) => return Reply::failure(409, "AlreadyExists", "there is one"),
+            (&Method::PUT, Some(version)) if version != asked.body["metadata"]["resourceVersion"] => {
+                return Reply::failure(409, "Conflict", "modified");
+            }
+            _ => {
+                stored.version += 1;
+                let version = stored.version.to_string();
+                let mut lease = asked.body.clone();
+                lease["metadata"]["resourceVersion"] = version.into();
+                stored.lease = Some(lease);
+            }
+        }
+        Reply::Json(200, stored.lease.clone().unwrap())
+    }
+
+    fn cut_off(&self, identity: &str) {
+        self.0.lock().unwrap().unreachable.push(identity.to_owned());
+    }
+
+    fn spec(&self, field: &str) -> Value {
+        self.0.lock().unwrap().lease.as_ref().unwrap()["spec"][field].clone()
+    }
+}
+
+struct Candidate {
+    leadership: Leadership,
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), LeaseError>>,
+}
+
+fn candidate(store: &Store, identity: &str) -> Candidate {
+    let settings = LeaseSettings {
+        namespace: "home".to_owned(),
+        name: "quotient-operator".to_owned(),
+        duration: Duration::from_secs(15),
+        renew_deadline: Duration::from_secs(10),
+        retry: Duration::from_secs(2),
+    };
+    let beat = Beat::new("the lease", Duration::from_secs(60));
+    let (elector, leadership) = Elector::new(store.client(identity), settings, Identity::new(identity), beat);
+    let stop = CancellationToken::new();
+    let task = tokio::spawn(elector.run(stop.clone()));
+    Candidate { leadership, stop, task }
+}
+
+async fn seconds(count: u64) {
+    tokio::time::sleep(Duration::from_secs(count)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_leads_and_the_second_waits() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    let second = candidate(&store, "second");
+    seconds(3600).await;
+    assert!(first.leadership.is_held() && !second.leadership.is_held());
+    assert_eq!(store.spec("holderIdentity"), "first");
+    assert_eq!(store.spec("leaseDurationSeconds"), 15);
+    assert_eq!(store.spec("leaseTransitions"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_released_lease_is_taken_within_one_look() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    let second = candidate(&store, "second");
+    seconds(60).await;
+    first.stop.cancel();
+    first.task.await.unwrap().unwrap();
+    assert!(!first.leadership.is_held());
+    seconds(3).await;
+    assert!(second.leadership.is_held());
+    assert_eq!(store.spec("leaseTransitions"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_that_is_cut_off_gives_up_before_another_takes_over() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    let second = candidate(&store, "second");
+    seconds(60).await;
+    store.cut_off("first");
+    for _ in 0..400 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(!(first.leadership.is_held() && second.leadership.is_held()), "two leaders");
+        if second.leadership.is_held() {
+            break;
+        }
+    }
+    assert!(second.leadership.is_held());
+    assert!(matches!(first.task.await.unwrap(), Err(LeaseError::Expired { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leader_whose_lease_was_taken_ends() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    {
+        let mut stored = store.0.lock().unwrap();
+        let lease = stored.lease.as_mut().unwrap();
+        lease["spec"]["holderIdentity"] = "intruder".into();
+        lease["metadata"]["resourceVersion"] = "1000".into();
+    }
+    seconds(5).await;
+    assert!(!first.leadership.is_held());
+    let error = first.task.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "renew lease home/quotient-operator: intruder holds it now");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_a_human_deletes_is_made_anew() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    store.0.lock().unwrap().lease = None;
+    seconds(5).await;
+    assert!(first.leadership.is_held());
+    assert_eq!(store.spec("holderIdentity"), "first");
+}

@@ -1,0 +1,208 @@
+//! Statuses from plans.
+
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::QueueStatus;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Plan, PodCounts, QueuePlan, Stall};
+use quotient_engine::reason::Reason;
+use serde_json::json;
+
+use super::{Circumstances, Overview, QuotaState, compose};
+use crate::args::Mode;
+
+fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
+    [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]
+        .into_iter()
+        .collect()
+}
+
+fn team() -> QueueName {
+    QueueName::new("a", "team")
+}
+
+/// Of 9 cpu and 27Gi, `team` deserves 3 cpu and 9Gi, and has them.
+fn settled() -> QueuePlan {
+    QueuePlan {
+        uid: "1".into(),
+        demand: amounts(5000, 10),
+        deserved: amounts(3000, 9),
+        fair_share: amounts(3000, 9),
+        allocated: amounts(3000, 9),
+        used: amounts(2000, 2),
+        preempting: Amounts::new(),
+        unmeetable: Amounts::new(),
+        pods: PodCounts { running: 2, pending: 0, terminating: 0 },
+        quota_write: None,
+        quota_in_force: true,
+        starved: None,
+    }
+}
+
+fn plan(queue: QueuePlan) -> Plan {
+    Plan {
+        resources: vec![Resource::Cpu, Resource::Memory],
+        capacity: amounts(9000, 27),
+        queues: [(team(), queue)].into(),
+        ..Plan::default()
+    }
+}
+
+fn normal() -> Circumstances {
+    Circumstances { mode: Mode::Full, quota: QuotaState::InForce, blocked: None }
+}
+
+fn status(
+    plan: &Plan,
+    former: Option<&QueueStatus>,
+    circumstances: &Circumstances,
+    second: i64,
+) -> QueueStatus {
+    let now = Timestamp::from_second(second).unwrap();
+    compose(&Overview::of(plan), &team(), Some(3), former, circumstances, now).unwrap()
+}
+
+/// `Type=Status Reason`, of those that are not as they should be.
+fn unusual(status: &QueueStatus) -> Vec<String> {
+    let usual = |type_: &str| if ["Ready", "QuotaSynced"].contains(&type_) { "True" } else { "False" };
+    status
+        .conditions
+        .iter()
+        .filter(|condition| condition.status != usual(&condition.type_))
+        .map(|condition| format!("{}={} {}", condition.type_, condition.status, condition.reason))
+        .collect()
+}
+
+fn message<'a>(status: &'a QueueStatus, type_: &str) -> &'a str {
+    &status.conditions.iter().find(|condition| condition.type_ == type_).unwrap().message
+}
+
+#[test]
+fn a_queue_that_has_its_share() {
+    let mut status = status(&plan(settled()), None, &normal(), 10);
+    assert_eq!(unusual(&status), Vec::<String>::new());
+    assert_eq!(status.conditions.len(), 8);
+    status.conditions.clear();
+    assert_eq!(
+        serde_json::to_value(&status).unwrap(),
+        json!({
+            "observedGeneration": 3,
+            "demand": {"cpu": "5", "memory": "10Gi"},
+            "deserved": {"cpu": "3", "memory": "9Gi"},
+            "allocated": {"cpu": "3", "memory": "9Gi"},
+            "used": {"cpu": "2", "memory": "2Gi"},
+            "preempting": {},
+            "fairShare": {"cpu": "3", "memory": "9Gi"},
+            "dominantShare": "0.222",
+            "borrowed": {},
+            "lent": {},
+            "pods": {"running": 2, "pending": 0, "terminating": 0},
+            "summary": {"deserved": "3c 9Gi", "allocated": "3c 9Gi", "used": "2c 2Gi", "preempting": "0"},
+        })
+    );
+}
+
+#[test]
+fn a_queue_that_waits_for_others_to_leave() {
+    let queue = QueuePlan {
+        allocated: amounts(1000, 9),
+        preempting: amounts(2000, 0),
+        starved: Some(Reason::WaitingForPreemption),
+        ..settled()
+    };
+    let status = status(&plan(queue), None, &normal(), 10);
+    assert_eq!(
+        unusual(&status),
+        ["Starved=True WaitingForPreemption", "Preempting=True WaitingForPreemption"]
+    );
+    assert_eq!(
+        message(&status, "Starved"),
+        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: \
+         pods of other queues that hold it are on their way out"
+    );
+    assert_eq!(status.preempting, Some([("cpu", "2")].into()));
+}
+
+#[test]
+fn a_queue_that_holds_too_much() {
+    let queue = QueuePlan { used: amounts(5000, 2), ..settled() };
+    let status = status(&plan(queue), None, &normal(), 10);
+    assert_eq!(unusual(&status), ["Overused=True UsedAboveDeserved"]);
+    assert_eq!(status.borrowed, Some([("cpu", "2")].into()));
+}
+
+#[test]
+fn what_others_borrow_is_lent_by_those_who_use_less() {
+    let mut plan = plan(QueuePlan { used: amounts(1000, 1), ..settled() });
+    plan.queues.insert(QueueName::new("b", "batch"), QueuePlan { used: amounts(4000, 1), ..settled() });
+    assert_eq!(status(&plan, None, &normal(), 10).lent, Some([("cpu", "2")].into()));
+}
+
+#[test]
+fn a_quota_that_moves_normally_is_no_news() {
+    let first = status(&plan(settled()), None, &normal(), 10);
+    let moving = plan(QueuePlan { quota_in_force: false, ..settled() });
+    let settling = Circumstances { quota: QuotaState::Settling, ..normal() };
+    assert!(status(&moving, Some(&first), &settling, 20).same_meaning(&first));
+    // A new Queue has none yet, and says so.
+    assert_eq!(
+        unusual(&status(&moving, None, &settling, 20)),
+        ["Ready=False WaitingForQuotaController", "QuotaSynced=False WaitingForQuotaController"]
+    );
+    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
+    let late = status(&moving, Some(&first), &waiting, 30);
+    assert_eq!(
+        unusual(&late),
+        ["Ready=False WaitingForQuotaController", "QuotaSynced=False WaitingForQuotaController"]
+    );
+    let times: Vec<i64> =
+        late.conditions.iter().map(|condition| condition.last_transition_time.0.as_second()).collect();
+    assert_eq!(times, [30, 30, 10, 10, 10, 10, 10, 10]);
+}
+
+#[test]
+fn a_quota_that_is_refused_is_not_ready() {
+    let refused = Circumstances { quota: QuotaState::Refused("forbidden".to_owned()), ..normal() };
+    let status = status(&plan(QueuePlan { quota_in_force: false, ..settled() }), None, &refused, 10);
+    assert_eq!(unusual(&status), ["Ready=False WriteRefused", "QuotaSynced=False WriteRefused"]);
+    assert_eq!(message(&status, "Ready"), "the quota cannot be written: forbidden");
+}
+
+#[test]
+fn a_blocked_preemption_says_what_blocks_it() {
+    let blocked = Circumstances { blocked: Some("pod b/web cannot be evicted".to_owned()), ..normal() };
+    let status = status(&plan(settled()), None, &blocked, 10);
+    assert_eq!(unusual(&status), ["PreemptionBlocked=True EvictionRefused"]);
+    assert_eq!(message(&status, "PreemptionBlocked"), "pod b/web cannot be evicted");
+}
+
+#[test]
+fn in_mode_observe_no_quota_is_expected() {
+    let observe = Circumstances { mode: Mode::Observe, quota: QuotaState::Waiting, ..normal() };
+    let status = status(&plan(QueuePlan { quota_in_force: false, ..settled() }), None, &observe, 10);
+    assert_eq!(unusual(&status), ["QuotaSynced=False ObserveMode"]);
+}
+
+#[test]
+fn a_cluster_without_nodes_is_not_ready() {
+    let empty = Plan { capacity: Amounts::new(), ..plan(settled()) };
+    assert_eq!(unusual(&status(&empty, None, &normal(), 10)), ["Ready=False CapacityUnknown"]);
+}
+
+#[test]
+fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
+    let former = status(&plan(settled()), None, &normal(), 10);
+    let stall = Stall {
+        uid: "1".into(),
+        reason: Reason::NamespaceTaken,
+        message: "the older Queue a/first governs the namespace".into(),
+    };
+    let plan = Plan { stalled: [(team(), stall)].into(), ..Plan::default() };
+    let status = status(&plan, Some(&former), &normal(), 20);
+    assert_eq!(
+        unusual(&status),
+        ["Ready=False NamespaceTaken", "QuotaSynced=False NamespaceTaken", "Stalled=True NamespaceTaken"]
+    );
+    assert_eq!(message(&status, "Stalled"), "the older Queue a/first governs the namespace");
+    assert_eq!(status.deserved, None);
+}

@@ -1,0 +1,159 @@
+//! Evictions: the body, and what each answer leads to.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use quotient_engine::plan::Plan;
+use serde_json::{Value, json};
+
+use super::{SETTINGS, node, planned, pod, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::test_api::{Reply, client};
+use crate::view::View;
+use crate::writer::evictions::Evictor;
+
+/// Of 4 cpu, queue a holds all with four pods; queue b deserves half, and a's quota is lowered already.
+fn overused() -> View {
+    let mut objects =
+        vec![node(4), queue("a"), queue("b"), quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(1), 0, 0)];
+    objects.extend(["p1", "p2", "p3", "p4"].map(|name| pod("a", name)));
+    view(&objects)
+}
+
+fn victims(plan: &Plan) -> Vec<String> {
+    plan.evictions.iter().map(|eviction| eviction.pod.name.to_string()).collect()
+}
+
+fn refusal(code: u16, reason: &str, message: &str, details: &Value) -> Reply {
+    Reply::Json(
+        code,
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": message, "reason": reason, "details": details, "code": code,
+        }),
+    )
+}
+
+fn by_budget() -> Reply {
+    let cause = json!({
+        "reason": "DisruptionBudget",
+        "message": "The disruption budget web needs 4 healthy pods and has 4 currently",
+    });
+    let message = "Cannot evict pod as it would violate the pod's disruption budget.";
+    refusal(429, "TooManyRequests", message, &json!({"causes": [cause]}))
+}
+
+fn done() -> Reply {
+    Reply::Json(
+        201,
+        json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}),
+    )
+}
+
+#[tokio::test]
+async fn every_victim_is_evicted_once_and_by_its_uid() {
+    let view = overused();
+    let (client, log) = client(|_| done());
+    let (tools, mut announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let plan = planned(&view);
+    assert_eq!(victims(&plan), ["p4", "p3"]);
+    evictor.evict(&plan).await;
+
+    let asked = log.all();
+    let mut paths: Vec<&str> = asked.iter().map(|asked| asked.path.as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(paths, ["/api/v1/namespaces/a/pods/p3/eviction", "/api/v1/namespaces/a/pods/p4/eviction"]);
+    for asked in &asked {
+        let uid = format!("uid-{}", asked.body["metadata"]["name"].as_str().unwrap());
+        assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
+        assert_eq!(asked.body["kind"], "Eviction");
+    }
+    let Happening::Preempted(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
+    assert_eq!(told.beneficiary.as_ref().unwrap().to_string(), "b/team");
+
+    // The watch has shown nothing yet, and still nobody is evicted again or instead.
+    evictor.evict(&planned(&view)).await;
+    assert_eq!(log.all().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_blocked_eviction_is_told_and_tried_again_later() {
+    let view = overused();
+    let (client, log) = client(|_| by_budget());
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let plan = planned(&view);
+    evictor.evict(&plan).await;
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 2);
+    assert_eq!(metrics.evictions_blocked.get(), 2);
+    let blocked: Vec<String> =
+        evictor.blocked_queues().into_iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
+    assert_eq!(
+        blocked,
+        [
+            "b/team: pod a/p4 cannot be evicted: The disruption budget web needs 4 healthy pods and has 4 currently \
+          (and 1 more pods)"
+        ]
+    );
+    tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 4);
+    // When nobody is to be evicted any more, nothing is blocked.
+    evictor.evict(&Plan::default()).await;
+    assert!(evictor.blocked_queues().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_counts_as_evicted_for_a_while() {
+    let view = overused();
+    let (client, log) = client(|_| Reply::Silence);
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned(&view)).await;
+    assert_eq!(log.all().len(), 2);
+    evictor.forget_assumed();
+    assert_eq!(victims(&planned(&view)), Vec::<String>::new());
+    tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
+    evictor.forget_assumed();
+    assert_eq!(victims(&planned(&view)), ["p4", "p3"]);
+}
+
+#[tokio::test]
+async fn a_pod_that_is_gone_is_not_asked_for_again() {
+    for (code, message) in [
+        (404, "pods \"p4\" not found"),
+        (
+            409,
+            "Operation cannot be fulfilled on Pod \"p4\": Precondition failed: UID in precondition: a, UID in object meta: b",
+        ),
+    ] {
+        let view = overused();
+        let (client, log) = client(move |_| Reply::failure(code, "", message));
+        let (tools, _announced) = tools(client, view.clone());
+        let mut evictor = Evictor::new(tools, SETTINGS);
+        evictor.evict(&planned(&view)).await;
+        evictor.evict(&planned(&view)).await;
+        assert_eq!(log.all().len(), 2, "{code}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_budget_that_lets_one_go_is_asked_again_at_once_for_the_next_cycle() {
+    let view = overused();
+    let code = Arc::new(AtomicU16::new(0));
+    let answered = Arc::clone(&code);
+    let (client, log) = client(move |_| match answered.fetch_add(1, Ordering::Relaxed) {
+        0 => done(),
+        _ => by_budget(),
+    });
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned(&view)).await;
+    let first = log.all().len();
+    assert_eq!(first, 2);
+    let left = victims(&planned(&view));
+    assert_eq!(left.len(), 1);
+}

@@ -1,0 +1,132 @@
+//! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
+
+mod evictions;
+mod quotas;
+mod statuses;
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use kube::Client;
+use prometheus::Registry;
+use quotient_crds::Queue;
+use quotient_engine::amounts::Resource;
+use quotient_engine::plan::{Plan, plan};
+use quotient_engine::snapshot::Settings;
+use quotient_engine::time::Timestamp;
+use quotient_index::{Index, IndexSettings, Keeps};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::Tools;
+use crate::announce::{Announcer, Happening};
+use crate::health::Beat;
+use crate::lease::Leadership;
+use crate::metrics::Metrics;
+use crate::settings::WriteSettings;
+use crate::view::View;
+
+/// Long after everything in these tests was created.
+const NOW: Timestamp = Timestamp::from_seconds(2_000_000_000);
+
+const SETTINGS: WriteSettings = WriteSettings {
+    quotas_in_parallel: 4,
+    evictions_in_parallel: 4,
+    evictions_per_second: 100,
+    evictions_per_cycle: 100,
+};
+
+/// A writer's tools, and what was announced with them.
+fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let (announcer, news) = Announcer::new(metrics.clone());
+    let tools = Tools {
+        client,
+        view,
+        leadership: Leadership::unconditional(),
+        metrics,
+        announcer,
+        beat: Beat::new("the loop", Duration::from_secs(60)),
+        stop: CancellationToken::new(),
+    };
+    (tools, news)
+}
+
+/// A view of `objects`, in a world where only cpu counts.
+fn view(objects: &[Value]) -> View {
+    let engine = Settings { resources: [Resource::Cpu].into() };
+    let view = View::new(Index::new(IndexSettings { engine, ..IndexSettings::default() }));
+    for object in objects {
+        put(&view, object);
+    }
+    view
+}
+
+fn put(view: &View, object: &Value) {
+    let read = |value: &Value| value.clone();
+    view.read(|index| match object["kind"].as_str().unwrap() {
+        "Node" => Keeps::<Node>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Pod" => Keeps::<Pod>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Queue" => Keeps::<Queue>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "ResourceQuota" => {
+            Keeps::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
+        }
+        kind => panic!("{kind}"),
+    });
+}
+
+/// What the engine wants for what is in view.
+fn planned(view: &View) -> Plan {
+    plan(&view.read(|index| index.snapshot(NOW)))
+}
+
+fn node(cpu: u32) -> Value {
+    json!({
+        "kind": "Node", "apiVersion": "v1",
+        "metadata": {"name": "node", "uid": "node"},
+        "status": {
+            "allocatable": {"cpu": cpu.to_string()},
+            "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}],
+        },
+    })
+}
+
+fn queue(namespace: &str) -> Value {
+    json!({
+        "kind": "Queue", "apiVersion": "quotient.dev/v1alpha1",
+        "metadata": {
+            "name": "team", "namespace": namespace, "uid": format!("queue-{namespace}"), "generation": 1,
+            "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {},
+    })
+}
+
+fn quota(namespace: &str, version: u32, generation: Option<u64>, hard: u32, enforced: u32) -> Value {
+    let annotations = generation.map(|generation| json!({"quotient.dev/generation": generation.to_string()}));
+    json!({
+        "kind": "ResourceQuota", "apiVersion": "v1",
+        "metadata": {
+            "name": "quotient", "namespace": namespace, "uid": format!("quota-{namespace}"),
+            "resourceVersion": version.to_string(), "annotations": annotations,
+        },
+        "spec": {"hard": {"requests.cpu": hard.to_string()}},
+        "status": {"hard": {"requests.cpu": enforced.to_string()}},
+    })
+}
+
+fn pod(namespace: &str, name: &str) -> Value {
+    json!({
+        "kind": "Pod", "apiVersion": "v1",
+        "metadata": {
+            "name": name, "namespace": namespace, "uid": format!("uid-{name}"), "resourceVersion": "1",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {
+            "nodeName": "node",
+            "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
+        },
+        "status": {"phase": "Running"},
+    })
+}

@@ -1,0 +1,244 @@
+//! Quotas: the bodies, their order, and what a refusal or a lost answer leads to.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use http::Method;
+use serde_json::json;
+
+use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::test_api::{Asked, Reply, client};
+use crate::view::View;
+use crate::writer::quotas::QuotaWriter;
+
+const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
+
+/// Answers every write with the quota that it makes, at the next generation.
+fn obedient(asked: &Asked) -> Reply {
+    let namespace = asked.path.split('/').nth(4).unwrap();
+    Reply::Json(200, quota(namespace, 1000, Some(8), 4, 4))
+}
+
+fn writer(
+    view: &View,
+    answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> (QuotaWriter, crate::test_api::Log) {
+    let (client, log) = client(answer);
+    (QuotaWriter::new(tools(client, view.clone()).0, SETTINGS), log)
+}
+
+#[tokio::test]
+async fn a_namespace_without_a_quota_gets_one() {
+    let view = view(&[node(4), queue("a")]);
+    let (mut writer, log) = writer(&view, |_| Reply::Json(201, quota("a", 1000, Some(1), 4, 0)));
+    writer.write(&planned(&view)).await;
+    let [asked] = log.all().try_into().unwrap();
+    assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
+    assert_eq!(
+        asked.body,
+        json!({
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {
+                "name": "quotient",
+                "namespace": "a",
+                "labels": {"app.kubernetes.io/managed-by": "quotient"},
+                "annotations": {"quotient.dev/generation": "1", "quotient.dev/queue": "team"},
+            },
+            "spec": {"hard": {"requests.cpu": "4"}},
+        })
+    );
+    // The reply is in view, so that the next plan writes nothing.
+    assert_eq!(planned(&view).quota_writes().count(), 0);
+}
+
+#[tokio::test]
+async fn an_update_lands_on_what_was_seen_or_not_at_all() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    let (mut writer, log) = writer(&view, obedient);
+    writer.write(&planned(&view)).await;
+    let [asked] = log.all().try_into().unwrap();
+    assert_eq!(asked.line(), format!("PATCH {QUOTA_A}"));
+    assert_eq!(asked.content_type, "application/json-patch+json");
+    assert_eq!(
+        asked.body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "quota-a"},
+            {"op": "test", "path": "/metadata/annotations/quotient.dev~1generation", "value": "7"},
+            {"op": "replace", "path": "/metadata/annotations/quotient.dev~1generation", "value": "8"},
+            {"op": "add", "path": "/metadata/annotations/quotient.dev~1queue", "value": "team"},
+            {"op": "add", "path": "/spec/hard", "value": {"requests.cpu": "4"}},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_strangers_quota_is_taken_over() {
+    let bare = quota("a", 5, None, 9, 9);
+    let view = view(&[node(4), queue("a"), bare.clone()]);
+    let (mut writer, log) = writer(&view, move |asked| {
+        if asked.method == Method::GET { Reply::Json(200, bare.clone()) } else { obedient(asked) }
+    });
+    writer.write(&planned(&view)).await;
+    let [read, written] = log.all().try_into().unwrap();
+    assert_eq!(read.line(), format!("GET {QUOTA_A}"));
+    assert_eq!(
+        written.body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "quota-a"},
+            {"op": "test", "path": "/metadata/annotations", "value": null},
+            {
+                "op": "add",
+                "path": "/metadata/annotations",
+                "value": {"quotient.dev/generation": "1", "quotient.dev/queue": "team"},
+            },
+            {"op": "add", "path": "/metadata/labels", "value": {"app.kubernetes.io/managed-by": "quotient"}},
+            {"op": "add", "path": "/spec/hard", "value": {"requests.cpu": "4"}},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a_strangers_annotations_and_labels_stay() {
+    let mut theirs = quota("a", 5, None, 9, 9);
+    theirs["metadata"]["annotations"] = json!({"note": "mine"});
+    theirs["metadata"]["labels"] = json!({"team": "a"});
+    let view = view(&[node(4), queue("a"), theirs.clone()]);
+    let (mut writer, log) = writer(&view, move |asked| {
+        if asked.method == Method::GET { Reply::Json(200, theirs.clone()) } else { obedient(asked) }
+    });
+    writer.write(&planned(&view)).await;
+    let operations = log.all().pop().unwrap().body;
+    let paths: Vec<&str> =
+        operations.as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        paths,
+        [
+            "/metadata/uid",
+            "/metadata/annotations/quotient.dev~1generation",
+            "/metadata/annotations/quotient.dev~1generation",
+            "/metadata/annotations/quotient.dev~1queue",
+            "/metadata/labels/app.kubernetes.io~1managed-by",
+            "/spec/hard",
+        ]
+    );
+    assert_eq!(operations[1], json!({"op": "test", "path": paths[1], "value": null}));
+}
+
+#[tokio::test]
+async fn what_lowers_is_written_before_what_raises() {
+    // Of 9 cpu each deserves 3. One is free: a may rise by it at once, while c has to fall first.
+    let view = view(&[
+        node(9),
+        queue("a"),
+        queue("b"),
+        queue("c"),
+        quota("a", 5, Some(1), 1, 1),
+        quota("b", 5, Some(1), 3, 3),
+        quota("c", 5, Some(1), 4, 4),
+    ]);
+    let (mut writer, log) = writer(&view, |asked| {
+        let namespace = asked.path.split('/').nth(4).unwrap();
+        Reply::Json(200, quota(namespace, 1000, Some(2), 3, 3))
+    });
+    writer.write(&planned(&view)).await;
+    let written = |namespace: &str| format!("PATCH /api/v1/namespaces/{namespace}/resourcequotas/quotient");
+    assert_eq!(log.lines(), [written("c"), written("a")]);
+}
+
+#[tokio::test]
+async fn after_a_refusal_the_quota_is_read_again() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    let (mut writer, log) = writer(&view, |asked| match asked.method {
+        Method::GET => Reply::Json(200, quota("a", 6, Some(8), 4, 4)),
+        _ => Reply::failure(422, "Invalid", "the server rejected our request due to an error in our request"),
+    });
+    writer.write(&planned(&view)).await;
+    assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("GET {QUOTA_A}")]);
+    assert_eq!(planned(&view).quota_writes().count(), 0);
+    // One refusal is what a race looks like, and no reason to complain.
+    assert!(writer.refused().is_empty());
+}
+
+#[tokio::test]
+async fn a_quota_that_is_gone_is_created_by_the_next_plan() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    let (mut writer, log) = writer(&view, |asked| match asked.method {
+        Method::POST => Reply::Json(201, quota("a", 9, Some(1), 4, 0)),
+        _ => Reply::failure(404, "NotFound", "resourcequotas \"quotient\" not found"),
+    });
+    writer.write(&planned(&view)).await;
+    writer.write(&planned(&view)).await;
+    assert_eq!(log.lines().last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_stays_is_told_and_retried_ever_later() {
+    let view = view(&[node(4), queue("a")]);
+    let (mut writer, log) = writer(&view, |_| Reply::failure(403, "Forbidden", "no new content in a"));
+    for _ in 0..5 {
+        writer.write(&planned(&view)).await;
+    }
+    // The second attempt comes at once; then 250 ms have to pass.
+    assert_eq!(log.lines().len(), 2);
+    assert_eq!(writer.refused().into_values().collect::<Vec<_>>(), ["no new content in a"]);
+    tokio::time::sleep_until(writer.next_retry().unwrap()).await;
+    writer.write(&planned(&view)).await;
+    assert_eq!(log.lines().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_answer_counts_as_perhaps_written_until_a_later_write_is_confirmed() {
+    let view = view(&[node(9), queue("a"), quota("a", 5, Some(7), 2, 2)]);
+    let calls = AtomicU32::new(0);
+    let (mut writer, log) = writer(&view, move |_| match calls.fetch_add(1, Ordering::Relaxed) {
+        0 => Reply::Silence,
+        _ => Reply::Json(200, quota("a", 6, Some(8), 2, 2)),
+    });
+    writer.write(&planned(&view)).await;
+    let ceiling = |view: &View| {
+        let snapshot = view.read(|index| index.snapshot(super::NOW));
+        let quota = snapshot.namespaces.values().find_map(|namespace| namespace.quota.clone()).unwrap();
+        quota.ceiling(&quotient_engine::amounts::Resource::Cpu).units()
+    };
+    assert_eq!(ceiling(&view), 9000);
+
+    // The node shrinks, and the quota as it stands is right. It is written all the same: only a further
+    // generation makes sure that the lost write never lands.
+    put(&view, &node(2));
+    let plan = planned(&view);
+    assert_eq!(plan.quota_writes().count(), 0);
+    writer.write(&plan).await;
+    let written = log.all().pop().unwrap().body;
+    assert_eq!(written[1]["value"], "7");
+    assert_eq!(written[4]["value"], json!({"requests.cpu": "2"}));
+    assert_eq!(ceiling(&view), 2000);
+    // Now nothing is outstanding.
+    writer.write(&planned(&view)).await;
+    assert_eq!(log.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn without_leadership_nothing_is_written() {
+    let view = view(&[node(4), queue("a")]);
+    let (client, log) = client(obedient);
+    let (tools, _announced) = tools(client, view.clone());
+    tools.stop.cancel();
+    QuotaWriter::new(tools, SETTINGS).write(&planned(&view)).await;
+    assert_eq!(log.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_written_quota_is_told_with_what_it_was() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    let (client, _) = client(obedient);
+    let (tools, announced) = tools(client, view.clone());
+    QuotaWriter::new(tools, SETTINGS).write(&planned(&view)).await;
+    let told = Mutex::new(announced).into_inner().unwrap().try_recv().unwrap();
+    let Happening::QuotaWritten { before, after, lowers: true, .. } = told else { panic!("{told:?}") };
+    let cpu = |bounds: &quotient_engine::amounts::Bounds| {
+        bounds.iter().map(|(_, amount)| amount.units()).sum::<i128>()
+    };
+    assert_eq!((before.as_ref().map(cpu), cpu(&after)), (Some(9000), 4000));
+}

@@ -1,0 +1,131 @@
+//! Statuses: the smallest patch, and none at rest.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use super::{node, planned, pod, put, queue, quota, tools, view};
+use crate::args::Mode;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+use crate::writer::{Report, Statuses};
+
+const STATUS: &str = "/apis/quotient.dev/v1alpha1/namespaces/a/queues/team/status";
+
+/// Applies merge patches to one Queue, as the API server does.
+fn store() -> impl Fn(&Asked) -> Reply + Send + Sync + 'static {
+    let stored = std::sync::Mutex::new((1_u32, queue("a")));
+    move |asked| {
+        let mut stored = stored.lock().unwrap();
+        stored.0 += 1;
+        let version = stored.0;
+        merge(&mut stored.1, &asked.body);
+        stored.1["metadata"]["resourceVersion"] = version.to_string().into();
+        Reply::Json(200, stored.1.clone())
+    }
+}
+
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = json!({});
+    }
+    for (key, value) in patch {
+        if value.is_null() {
+            target.as_object_mut().unwrap().remove(key);
+        } else {
+            merge(&mut target[key], value);
+        }
+    }
+}
+
+/// Lets the task write what is in view, one report a state, a second apart.
+async fn written(view: &View, states: &[&[Value]]) -> Log {
+    let (client, log) = client(store());
+    let (tools, _announced) = tools(client, view.clone());
+    let stop = tools.stop.clone();
+    let (reports, newest) = watch::channel(None);
+    let task = tokio::spawn(Statuses::new(tools, Mode::Full, Duration::from_secs(15)).run(newest));
+    for state in states {
+        state.iter().for_each(|object| put(view, object));
+        let plan = Arc::new(planned(view));
+        reports.send_replace(Some(Arc::new(Report {
+            plan,
+            refused: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+        })));
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    stop.cancel();
+    task.await.unwrap();
+    log
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_is_written_whole_and_then_only_what_changes() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let log = written(&view, &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]]).await;
+    let asked = log.all();
+    assert!(asked.iter().all(|asked| asked.line() == format!("PATCH {STATUS}")), "{:?}", log.lines());
+    let first = &asked[0].body["status"];
+    assert_eq!(first["deserved"], json!({"cpu": "4"}));
+    assert_eq!(first["preempting"], json!({}));
+    assert_eq!(first["observedGeneration"], 1);
+    let states: Vec<String> = first["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|condition| {
+            let text = |key: &str| condition[key].as_str().unwrap();
+            format!("{}={} {}", text("type"), text("status"), text("reason"))
+        })
+        .collect();
+    assert_eq!(
+        states,
+        [
+            "Ready=True Reconciled",
+            "QuotaSynced=True Synced",
+            "Starved=False ShareMet",
+            "Overused=False WithinShare",
+            "Preempting=False Converged",
+            "PreemptionBlocked=False NotBlocked",
+            "GuaranteeUnmeetable=False Meetable",
+            "Stalled=False Governing",
+        ]
+    );
+    // Two pods came a second apart; they were told once, after a while.
+    assert_eq!(asked.len(), 2);
+    assert_eq!(
+        asked[1].body,
+        json!({"status": {
+            "used": {"cpu": "2"},
+            "dominantShare": "0.500",
+            "pods": {"running": 2},
+            "summary": {"used": "2c"},
+        }})
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_share_is_told_at_once() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]]).await;
+    let bodies: Vec<Value> =
+        log.all().into_iter().map(|asked| asked.body["status"]["deserved"].clone()).collect();
+    assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_is_being_deleted_is_left_alone() {
+    let mut leaving = queue("a");
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
+    let view = view(&[node(4), leaving]);
+    assert_eq!(written(&view, &[&[]]).await.lines(), Vec::<String>::new());
+}
