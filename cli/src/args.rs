@@ -94,7 +94,8 @@ Examples:
 
   # What if node-7 were cordoned, in the cluster as it is now?
   kubectl get nodes,pods,queues.quotient.dev,resourcequotas -A -o json \\
-    | jq '(.items[] | select(.kind == \"Node\" and .metadata.name == \"node-7\")).spec.unschedulable = true' \\
+    | jq '(.items[] | select(.metadata.name == \"node-7\"))
+            .spec.unschedulable = true' \\
     | kubectl quotient simulate -f - --until-stable
 
   # Which pods would go, for a script?

@@ -25,19 +25,24 @@ const LONGEST_INSTANCE: usize = 128;
 /// How victims are chosen, in the words of an event.
 const ORDER: &str = "not running first, lower priority first, most recently started first";
 
-/// The event that tells `happening`. `uid` finds the Queue's id; `kubectl describe` wants it.
+/// How much of an object's name goes into the event's name, so that there is room for what makes it unique.
+const LONGEST_PREFIX: usize = 200;
+
+/// The event that tells `happening`, the `number`th of this process. `uid` finds the Queue's id; `kubectl describe`
+/// wants it.
 pub(super) fn event(
     happening: &Happening,
     uid: impl Fn(&QueueName) -> Option<QueueUid>,
     identity: &Identity,
     now: Timestamp,
+    number: u64,
 ) -> Event {
     let regarding = regarding(happening, uid);
     let (type_, reason, action) = kind(happening);
     Event {
         metadata: ObjectMeta {
             namespace: regarding.namespace.clone(),
-            generate_name: regarding.name.as_ref().map(|name| format!("{name}.")),
+            name: regarding.name.as_deref().map(|name| unique_name(name, now, number)),
             ..ObjectMeta::default()
         },
         type_: Some(type_.to_owned()),
@@ -82,6 +87,7 @@ fn pod_reference(pod: &PodId) -> ObjectReference {
 /// Type, reason and action.
 const fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
     match happening {
+        Happening::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
         Happening::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
         Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
             ("Normal", "QuotaRaised", "WriteQuota")
@@ -152,6 +158,14 @@ fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
     )
 }
 
+/// `web-0.17f3a9c1d2e4b5a6.2`: what an event is called that nobody else's event is called.
+fn unique_name(object: &str, now: Timestamp, number: u64) -> String {
+    let prefix: String = object.chars().take(LONGEST_PREFIX).collect();
+    // Cut in the middle, a name may end in what no part of a name may end in.
+    let prefix = prefix.trim_end_matches(['-', '.']);
+    format!("{prefix}.{:x}.{number:x}", now.as_nanosecond())
+}
+
 /// At most `bytes` of `text`, cut between characters.
 fn shortened(text: &str, bytes: usize) -> String {
     if text.len() <= bytes {
@@ -175,7 +189,7 @@ mod tests {
     }
 
     fn told(happening: &Happening) -> Event {
-        event(happening, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH)
+        event(happening, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
     }
 
     #[test]
@@ -204,6 +218,7 @@ mod tests {
         let regarding = event.regarding.unwrap();
         assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
         assert_eq!(event.metadata.namespace.as_deref(), Some("a"));
+        assert_eq!(event.metadata.name.as_deref(), Some("web-0.0.7"));
     }
 
     #[test]
@@ -228,6 +243,12 @@ mod tests {
         });
         let expected = "short of cpu 2: 3 pods to be evicted (2 of queue a/team, 1 of queue c/web)";
         assert_eq!(event.note.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn the_longest_name_still_makes_a_name() {
+        let name = unique_name(&format!("{}-{}", "a".repeat(199), "b".repeat(53)), Timestamp::MAX, u64::MAX);
+        assert!(name.len() <= 253 && name.starts_with(&format!("{}.", "a".repeat(199))), "{name}");
     }
 
     #[test]

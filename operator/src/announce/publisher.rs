@@ -43,10 +43,14 @@ impl Publisher {
     /// Writes what comes, until no announcer is left and all is written.
     pub async fn run(self, mut happenings: mpsc::Receiver<Happening>) {
         let mut writing = FuturesUnordered::new();
+        let mut number = 0_u64;
         loop {
             tokio::select! {
                 happening = happenings.recv(), if writing.len() < PARALLEL => match happening {
-                    Some(happening) => writing.push(self.publish(self.event(&happening))),
+                    Some(happening) => {
+                        number = number.wrapping_add(1);
+                        writing.push(self.publish(self.event(&happening, number)));
+                    }
                     None => break,
                 },
                 Some(()) = writing.next() => {}
@@ -55,10 +59,10 @@ impl Publisher {
         while writing.next().await.is_some() {}
     }
 
-    fn event(&self, happening: &Happening) -> Event {
+    fn event(&self, happening: &Happening, number: u64) -> Event {
         let uid =
             |queue: &_| self.view.read(|index| index.observed_queue(queue).map(|queue| queue.uid.clone()));
-        event(happening, uid, &self.identity, Timestamp::now())
+        event(happening, uid, &self.identity, Timestamp::now(), number)
     }
 
     async fn publish(&self, event: Event) {
