@@ -9,7 +9,7 @@ use crate::reason::Reason;
 pub struct QueuePlan {
     /// The Queue's id.
     pub uid: QueueUid,
-    /// What it asks for, at most its limit and at most the capacity.
+    /// What it asks for, at most its limit; a resource that it leaves unbounded shows as the capacity.
     pub demand: Amounts,
     /// Its fair share of the capacity, given what all ask for: D.
     pub deserved: Amounts,

@@ -34,7 +34,7 @@ pub(crate) fn shares(queues: &[&Queue], capacity: &Amounts, resources: &[Resourc
     all
 }
 
-/// What `queue` asks for of `resource`: what it states, or everything, at most its limit and the capacity.
+/// What `queue` asks for of `resource`: what it states, or all the capacity, at most its limit.
 ///
 /// A stated request leaves cpu and memory open, because every pod needs them, and asks for nothing else that it
 /// does not name. No request at all asks for everything (S-PREEMPT §Preemption stage, Queue-3).
@@ -46,7 +46,7 @@ fn claim(queue: &Queue, resource: &Resource, capacity: Amount) -> Claim {
             Resource::Extended(_) => Amount::ZERO,
         }),
     };
-    let demand = at_most(queue, resource, asked).min(capacity);
+    let demand = at_most(queue, resource, asked);
     let guaranteed = queue.guaranteed.get(resource).unwrap_or_default().min(demand);
     Claim { demand, guaranteed, weight: queue.weight }
 }
@@ -69,7 +69,7 @@ fn fair_share(
     let mut claims = claims.to_vec();
     match claims.get_mut(at) {
         // It asks for everything already.
-        Some(claim) if claim.demand == everything => return deserved,
+        Some(claim) if claim.demand >= everything => return deserved,
         Some(claim) => *claim = Claim { demand: everything, guaranteed, weight: claim.weight },
         None => return deserved,
     }
