@@ -96,7 +96,8 @@ impl Index {
         based_on: Option<&ObservedQuota>,
     ) -> bool {
         let entry = self.namespaces.entry(namespace.clone()).or_default();
-        let changed = entry.change_quota(|quota| quota.written(hard.clone(), based_on.map(ObservedQuota::stamp)));
+        let changed =
+            entry.change_quota(|quota| quota.written(hard.clone(), based_on.map(ObservedQuota::stamp)));
         self.drop_if_empty(namespace);
         changed
     }
