@@ -3,6 +3,7 @@
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
     reason = "criterion's macros make public items; a bench may overflow loudly"
 )]
 

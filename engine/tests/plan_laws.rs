@@ -1,5 +1,13 @@
 //! The laws of plans over random clusters, and of plan and advance repeated.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
 mod random;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,13 @@
 //! The laws of sharing one resource, over random claims (S-QUEUE §Proportion Policy).
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
 use proptest::prelude::*;
 use quotient_engine::amounts::Amount;
 use quotient_engine::shares::{Claim, divide};

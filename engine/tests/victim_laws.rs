@@ -1,5 +1,13 @@
 //! Victim sets against an exhaustive search: irreducible, and no smaller set would do.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! Random clusters.
 
+#![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
