@@ -6,4 +6,5 @@
 
 pub mod demo;
 pub mod quotient;
+pub mod scale;
 pub mod testbed;

@@ -1,10 +1,6 @@
 //! Shares on a real control plane: Queues in, ResourceQuotas out.
 
-use anyhow::ensure;
-use k8s_openapi::api::core::v1::ResourceQuota;
-use kube::Api;
-use quotient_e2e::quotient::{PATIENCE, Stage, quotas};
-use quotient_e2e::testbed::eventually;
+use quotient_e2e::quotient::{Stage, quotas};
 use serde_json::json;
 
 /// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4.
@@ -35,29 +31,16 @@ async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Res
     let operator = stage.start_operator().await?;
     stage.queue("a", json!({"weight": 1})).await?;
     stage.queue("b", json!({"weight": 3})).await?;
-    in_force(&stage, "a", "cpu 2, memory 4Gi").await?;
+    stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
 
     let refused = stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await.unwrap_err();
     let refused = format!("{:#}", anyhow::Error::from(refused));
     assert!(refused.contains("exceeded quota: quotient"), "{refused}");
 
     stage.patch_queue("a", "a", json!({"weight": 3})).await?;
-    in_force(&stage, "a", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await?;
     stage.bed.wait_until_running("a", "big").await?;
     operator.stop().await?;
     Ok(stage.bed.stop().await?)
-}
-
-/// Waits until admission enforces these amounts in a namespace.
-async fn in_force(stage: &Stage, namespace: &str, expected: &str) -> anyhow::Result<()> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
-    eventually(format!("{namespace} is allowed {expected}"), PATIENCE, async || {
-        let status = quotas.get("quotient").await?.status.unwrap_or_default();
-        let hard = quotient_e2e::quotient::quota_amounts(&status.hard.unwrap_or_default())?;
-        ensure!(hard.to_string() == expected, "{hard}");
-        Ok(())
-    })
-    .await?;
-    Ok(())
 }

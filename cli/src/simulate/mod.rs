@@ -1,6 +1,5 @@
 //! `simulate`: the engine's steps for a cluster made of manifests.
 
-mod compact;
 mod report;
 mod sentence;
 mod steps;

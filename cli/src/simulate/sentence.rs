@@ -4,12 +4,10 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::reason::Reason;
 
-use super::compact::compact;
-
 /// Why `eviction` is part of `plan`, for people.
 pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let queue = &eviction.queue;
-    let used = compact(&eviction.used);
+    let used = eviction.used.compact();
     let numbers = plan.queues.get(queue);
     match (eviction.reason, &eviction.beneficiary) {
         (Reason::Overcommitted, _) => {
@@ -21,15 +19,15 @@ pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
             format!(
                 "{beneficiary} is short of {}; {queue} uses {used} and deserves {}",
                 compact_or_nothing(short),
-                compact(&eviction.deserved)
+                eviction.deserved.compact()
             )
         }
         (reason, None) => {
-            format!("{reason}: {queue} uses {used} and deserves {}", compact(&eviction.deserved))
+            format!("{reason}: {queue} uses {used} and deserves {}", eviction.deserved.compact())
         }
     }
 }
 
 fn compact_or_nothing(amounts: Option<&Amounts>) -> String {
-    amounts.map_or_else(|| "0".to_owned(), compact)
+    amounts.map_or_else(|| "0".to_owned(), Amounts::compact)
 }

@@ -3,7 +3,6 @@
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::QueuePlan;
 
-use super::compact::compact;
 use super::report::pod_name;
 use super::sentence::why;
 use super::steps::{Simulation, Step};
@@ -17,7 +16,7 @@ pub(super) fn table(simulation: &Simulation, style: Style) -> String {
         lines.push(format!(
             "{}  capacity {}",
             style.paint(&title, Colour::Strong),
-            compact(&step.plan.capacity)
+            step.plan.capacity.compact()
         ));
         lines.extend(queues(step, style));
         lines.extend(evictions(step, style));
@@ -47,11 +46,11 @@ fn queue_row(step: &Step, name: &QueueName, queue: &QueuePlan) -> Vec<Cell> {
     vec![
         Cell::plain(&name.to_string()),
         Cell::plain(&weight),
-        Cell::plain(&compact(&queue.demand)),
-        Cell::plain(&compact(&queue.deserved)),
-        Cell::plain(&compact(&queue.allocated)),
-        Cell::new(&compact(&queue.used), used),
-        Cell::new(&compact(&queue.preempting), preempting),
+        Cell::plain(&queue.demand.compact()),
+        Cell::plain(&queue.deserved.compact()),
+        Cell::plain(&queue.allocated.compact()),
+        Cell::new(&queue.used.compact(), used),
+        Cell::new(&queue.preempting.compact(), preempting),
     ]
 }
 

@@ -32,12 +32,13 @@ async fn main() -> anyhow::Result<()> {
     if args.keep {
         say_how_to_talk(&narrator, &demo);
         let _ = interrupted.await;
-        narrator.line("");
     }
+    narrator.line("");
     let Demo { stage, operator } = demo;
     operator.stop().await?;
     stage.bed.stop().await?;
-    narrator.line("Everything is stopped.");
+    let ending = if args.keep { "" } else { " (make demo KEEP=1 leaves it running.)" };
+    narrator.line(&format!("Everything is stopped.{ending}"));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::testbed::{Options, TestBed, eventually};
 const TERMINATION: Duration = Duration::from_secs(4);
 
 /// The columns by which an event is worth reading.
-const EVENT_COLUMNS: &str = "-o=custom-columns=NAMESPACE:.metadata.namespace,REASON:.reason,MESSAGE:.message";
+const EVENT_COLUMNS: &str = "-o custom-columns=OBJECT:.involvedObject.name,MESSAGE:.message";
 
 /// A demo that has been played and still runs.
 pub struct Demo {
@@ -27,18 +27,23 @@ pub async fn play(narrator: &mut Narrator) -> anyhow::Result<Demo> {
     workloads(narrator, &demo.stage).await?;
     newcomer(narrator, &demo.stage).await?;
     its_work(narrator, &demo.stage).await?;
+    narrator.say(
+        "Every team has the share of its weight: 2, 4 and 3 of 9 cpu.
+         docs/concepts.md explains every word and number.",
+    );
     Ok(demo)
 }
 
 /// The control plane, two nodes and the operator.
 async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
     narrator.line("Quotient: two teams share a cluster, then a third one joins.");
+    narrator.line("Only nodes and containers are pretended; the rest is a real Kubernetes.");
     narrator.line("");
     let programs = Programs::build().await?;
     let started = Instant::now();
     let options = Options { termination_delay: TERMINATION, ..Options::default() };
     let bed = TestBed::start(options).await?;
-    let what = format!("Kubernetes {} control plane, real, on loopback", bed.version());
+    let what = format!("the control plane of Kubernetes {}, on loopback", bed.version());
     narrator.done(&what, started);
     let started = Instant::now();
     bed.add_node("node-1", &[("cpu", "6"), ("memory", "15Gi")]).await?;
@@ -49,7 +54,7 @@ async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
     install_crds(&bed).await?;
     let operator =
         Operator::start_with(&bed, &programs.operator, &["--status-interval-seconds", "1"]).await?;
-    narrator.done("the Queue CRD, and the operator as a process of its own", started);
+    narrator.done("the Queue CRD and the operator", started);
     Ok(Demo { stage: Stage { bed, programs }, operator })
 }
 
@@ -72,12 +77,15 @@ async fn two_teams(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()>
 }
 
 async fn workloads(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
-    narrator.act("They work: ordinary Deployments, the stock scheduler");
+    narrator.act("They work");
+    narrator.say(
+        "Ordinary Deployments, the stock scheduler, no webhook: a workload needs nothing of Quotient's.",
+    );
     apply(narrator, stage, "2-workloads.yaml").await?;
     stage.until_pods("team-a", PodCounts::running(2)).await?;
     stage.until_pods("team-b", PodCounts::running(3)).await?;
     until_used(stage, &[("team-a", "cpu 3, memory 2Gi"), ("team-b", "cpu 5, memory 3Gi")]).await?;
-    narrator.kubectl(&stage.bed, "get pods -A -o wide --sort-by=.metadata.namespace").await?;
+    narrator.kubectl(&stage.bed, "get pods -A").await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
 }
 
@@ -108,39 +116,32 @@ async fn newcomer(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> 
              team-c/team-c: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing",
         )
         .await?;
-    let what = format!(
-        "the evicted pods are gone (they take {} s to stop), team-c has its 3 cpu",
-        TERMINATION.as_secs()
-    );
-    narrator.done(&what, waited);
     narrator.line("");
+    let what = format!("the evicted pods took {} s to stop; team-c has its 3 cpu", TERMINATION.as_secs());
+    narrator.done(&what, waited);
     until_used(stage, &[("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi")]).await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
+    why(narrator, stage).await
+}
+
+async fn why(narrator: &Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.say("Why did my pod go? Every evicted pod has an event that says so.");
+    let evicted = format!("get events -A --field-selector=reason=Preempted {EVENT_COLUMNS}");
+    narrator.kubectl(&stage.bed, &evicted).await?;
     narrator
-        .kubectl_as(
-            &stage.bed,
-            "get events -A --field-selector=reason=Preempted",
-            &["get", "events", "-A", "--field-selector=reason=Preempted", EVENT_COLUMNS],
-        )
-        .await?;
-    narrator.say("Its Deployment wants it back and is refused, by a quota that says whom to ask:");
-    narrator
-        .kubectl_first(
-            &stage.bed,
-            "get events -n team-a --field-selector=reason=FailedCreate",
-            &["get", "events", "-n", "team-a", "--field-selector=reason=FailedCreate", EVENT_COLUMNS],
-        )
-        .await
+        .say("Why does it not come back? Its ReplicaSet is refused, by a quota whose name says whom to ask.");
+    let refused = format!("get events -n team-a --field-selector=reason=FailedCreate {EVENT_COLUMNS}");
+    narrator.kubectl_first(&stage.bed, &refused).await
 }
 
 async fn its_work(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.act("team-c starts its work");
+    narrator.say("Its quota has room already, so its pods start like any others.");
     let started = Instant::now();
     apply(narrator, stage, "4-its-work.yaml").await?;
     stage.until_pods("team-c", PodCounts::running(3)).await?;
-    narrator.done("three pods of one cpu run", started);
     narrator.line("");
+    narrator.done("three pods of one cpu run", started);
     let used =
         [("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi"), ("team-c", "cpu 3, memory 3Gi")];
     until_used(stage, &used).await?;

@@ -8,6 +8,8 @@ use anyhow::Context as _;
 use crate::testbed::TestBed;
 
 /// Tells the demo on standard output; colours on a terminal unless `NO_COLOR` is set.
+///
+/// Headings, paragraphs and commands stand apart from what comes before them; a [`done`](Self::done) does not.
 #[derive(Debug)]
 pub struct Narrator {
     colours: bool,
@@ -32,10 +34,10 @@ impl Narrator {
 
     /// A paragraph; line breaks are the caller's.
     pub fn say(&self, text: &str) {
+        self.line("");
         for line in text.lines() {
             self.line(&format!("   {}", line.trim_start()));
         }
-        self.line("");
     }
 
     /// Says what was done and how long it took.
@@ -49,30 +51,28 @@ impl Narrator {
         self.kubectl_as(bed, command, &command.split_whitespace().collect::<Vec<_>>()).await
     }
 
-    /// Like [`kubectl_as`](Self::kubectl_as), but shows only the heading and the first line, and how many follow.
-    pub async fn kubectl_first(&self, bed: &TestBed, shown: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    /// Like [`kubectl`](Self::kubectl), for arguments that are shown otherwise: shorter, or quoted for a shell.
+    pub async fn kubectl_as(&self, bed: &TestBed, shown: &str, arguments: &[&str]) -> anyhow::Result<()> {
+        self.run(bed, shown, arguments, usize::MAX).await
+    }
+
+    /// Like [`kubectl`](Self::kubectl), but shows only the titles and the first row, and how many follow.
+    pub async fn kubectl_first(&self, bed: &TestBed, command: &str) -> anyhow::Result<()> {
+        self.run(bed, command, &command.split_whitespace().collect::<Vec<_>>(), 2).await
+    }
+
+    async fn run(&self, bed: &TestBed, shown: &str, arguments: &[&str], most: usize) -> anyhow::Result<()> {
+        self.line("");
         self.line(&format!("   {} {}", self.styled("2", "$ kubectl"), self.styled("1", shown)));
         let printed = bed.kubectl(arguments).await.with_context(|| format!("running kubectl {shown}"))?;
         let mut lines = printed.lines();
-        for line in lines.by_ref().take(2) {
+        for line in lines.by_ref().take(most) {
             self.line(&format!("   {}", line.trim_end()));
         }
         match lines.count() {
             0 => {}
             more => self.line(&self.styled("2", &format!("   … and {more} more like it"))),
         }
-        self.line("");
-        Ok(())
-    }
-
-    /// Like [`kubectl`](Self::kubectl), for arguments that a shell would have to quote.
-    pub async fn kubectl_as(&self, bed: &TestBed, shown: &str, arguments: &[&str]) -> anyhow::Result<()> {
-        self.line(&format!("   {} {}", self.styled("2", "$ kubectl"), self.styled("1", shown)));
-        let printed = bed.kubectl(arguments).await.with_context(|| format!("running kubectl {shown}"))?;
-        for line in printed.lines() {
-            self.line(&format!("   {}", line.trim_end()));
-        }
-        self.line("");
         Ok(())
     }
 

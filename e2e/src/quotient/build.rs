@@ -1,5 +1,6 @@
 //! The programs under test, built from this workspace.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
@@ -30,7 +31,11 @@ impl Programs {
             Some(name) => name,
         };
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let built = Command::new(cargo)
+        let mut command = Command::new(cargo);
+        for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
+            command.env_remove(variable);
+        }
+        let built = command
             .args(["build", "--quiet", "-p", "quotient-operator", "-p", "quotient-cli", "--profile", profile])
             .arg("--target-dir")
             .arg(directory.parent().context("the target directory has no name")?)
@@ -49,6 +54,13 @@ impl Programs {
         };
         Ok(Self { operator: find("quotient-operator")?, command_line: find("kubectl-quotient")? })
     }
+}
+
+/// Whether cargo has set this variable to tell a program about its own package. Passed on, build scripts that look at
+/// it would take it for a change, and half of all dependencies would be built again.
+fn tells_of_the_caller(variable: &OsStr) -> bool {
+    let variable = variable.to_string_lossy();
+    variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
 /// `target/debug` and the like: where this very program is, or above it for a test.

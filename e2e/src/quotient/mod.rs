@@ -11,7 +11,7 @@ mod writes;
 
 pub use build::{Programs, workspace_root};
 pub use install::install_crds;
-pub use observe::{QueueView, queue, queues, quota_amounts, quotas};
+pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
 pub use operator::{OPERATOR_USER, Operator, SYSTEM_NAMESPACE};
 pub use stage::{PATIENCE, PodCounts, Stage, shares_text};
 pub use writes::{Write, writes_of_operator};

@@ -94,7 +94,8 @@ fn amounts_of_map(map: &ResourceMap) -> anyhow::Result<Amounts> {
     amounts(map.iter().map(|(name, quantity)| (name, quantity.as_str())))
 }
 
-fn amounts<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> anyhow::Result<Amounts> {
+/// Amounts from pairs of a resource and a quantity, such as `cpu` and `1500m`.
+pub fn amounts<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> anyhow::Result<Amounts> {
     pairs
         .map(|(name, text)| {
             let resource = Resource::from_name(name);

@@ -6,17 +6,20 @@ use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
 use serde_json::{Value, json};
 
-use super::{Operator, Programs, QueueView, queues};
+use super::{Operator, Programs, QueueView, queues, quota_amounts, writes_of_operator};
 use crate::testbed::{Options, TestBed, annotations, eventually};
 
 /// How long things may take that take a second on an idle machine.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
+const ADMISSION_LAG: Duration = Duration::from_millis(250);
 
 /// A test bed with the programs under test.
 pub struct Stage {
@@ -148,6 +151,33 @@ impl Stage {
         eventually(what, PATIENCE, async || {
             let counts = self.pod_counts(namespace).await?;
             ensure!(counts == expected, "{counts:?}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Waits until admission enforces exactly these amounts in a namespace, such as `cpu 3, memory 9Gi`.
+    pub async fn until_allowed(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
+        let quotas: Api<ResourceQuota> = Api::namespaced(self.bed.client(), namespace);
+        eventually(format!("{namespace} is allowed {expected}"), PATIENCE, async || {
+            let status = quotas.get("quotient").await?.status.unwrap_or_default();
+            let hard = quota_amounts(&status.hard.unwrap_or_default())?;
+            ensure!(hard.to_string() == expected, "{hard}");
+            Ok(())
+        })
+        .await?;
+        tokio::time::sleep(ADMISSION_LAG).await;
+        Ok(())
+    }
+
+    /// Waits until the operator has written nothing for so long, the Lease left out.
+    pub async fn until_quiet_for(&self, time: Duration) -> anyhow::Result<()> {
+        eventually(format!("the operator writes nothing for {time:?}"), PATIENCE, async || {
+            let mark = self.bed.audit().mark()?;
+            tokio::time::sleep(time).await;
+            let writes = writes_of_operator(&self.bed.audit().events_since(mark)?);
+            ensure!(writes.is_empty(), "{writes:?}");
             Ok(())
         })
         .await?;

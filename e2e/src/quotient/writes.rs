@@ -22,6 +22,13 @@ pub struct Write {
     pub code: u16,
 }
 
+impl Write {
+    /// Whether the answer was a success (2xx).
+    pub fn succeeded(&self) -> bool {
+        (200..300).contains(&self.code)
+    }
+}
+
 impl fmt::Display for Write {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(

@@ -35,7 +35,10 @@ pub struct ClusterSize {
 impl ClusterSize {
     /// Whether every team then holds no more than its share, and every pod has its place on a node.
     pub fn check(self) -> anyhow::Result<()> {
-        ensure!(self.nodes > 0 && self.queues > 0 && self.pods > 0, "nodes, queues and pods: at least one of each");
+        ensure!(
+            self.nodes > 0 && self.queues > 0 && self.pods > 0,
+            "nodes, queues and pods: at least one of each"
+        );
         let even = self.pods.is_multiple_of(self.queues);
         ensure!(even, "{} pods cannot be divided evenly among {} queues", self.pods, self.queues);
         let room = self.nodes.saturating_mul(PODS_PER_NODE);
@@ -58,7 +61,8 @@ pub async fn fill(bed: &TestBed, size: ClusterSize, narrator: &Narrator) -> anyh
     narrator.done(&format!("{} namespaces have a Queue each", size.queues), begun);
 
     let begun = Instant::now();
-    post("pods", size.pods, narrator, bed.client(), move |client, number| add_pod(client, size, number)).await?;
+    post("pods", size.pods, narrator, bed.client(), move |client, number| add_pod(client, size, number))
+        .await?;
     until_pods_run(bed.client()).await?;
     narrator.done(&format!("{} pods of 1 cpu and 4Gi run", size.pods), begun);
     Ok(())
@@ -131,7 +135,9 @@ mod tests {
     use super::*;
 
     fn check(nodes: u32, queues: u32, pods: u32) -> String {
-        ClusterSize { nodes, queues, pods }.check().map_or_else(|error| error.to_string(), |()| "fits".to_owned())
+        ClusterSize { nodes, queues, pods }
+            .check()
+            .map_or_else(|error| error.to_string(), |()| "fits".to_owned())
     }
 
     #[test]

@@ -17,8 +17,9 @@ impl Histogram {
     /// The histogram `name`, without labels, in a metrics text.
     pub(super) fn find(text: &str, name: &str) -> anyhow::Result<Self> {
         let field = |suffix: &str| {
-            let value =
-                text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(suffix)?.strip_prefix(' '));
+            let value = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(suffix)?.strip_prefix(' '));
             value.with_context(|| format!("finding {name}{suffix} among the metrics"))
         };
         let seconds: f64 = field("_sum")?.parse().with_context(|| format!("reading {name}_sum"))?;

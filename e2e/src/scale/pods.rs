@@ -64,7 +64,8 @@ mod tests {
     fn teams_and_nodes_get_as_many_each() {
         let size = ClusterSize { nodes: 4, queues: 2, pods: 8 };
         let pods: Vec<Pod> = (0..size.pods).map(|number| pod(size, number)).collect();
-        let of_team = |team| pods.iter().filter(|pod| pod.metadata.namespace == Some(namespace_of(team))).count();
+        let of_team =
+            |team| pods.iter().filter(|pod| pod.metadata.namespace == Some(namespace_of(team))).count();
         let on_node = |number| {
             let name = Some(node_name(number));
             pods.iter().filter(|pod| pod.spec.as_ref().unwrap().node_name == name).count()
@@ -77,7 +78,8 @@ mod tests {
     fn environment_and_annotations_make_two_kilobytes() {
         let size = ClusterSize { nodes: 4, queues: 2, pods: 8 };
         let with = pod(size, 7);
-        let without = objects::pod("team-001", "recommender-7d9c6b5f8d-000007", &[("cpu", "1"), ("memory", "4Gi")]);
+        let without =
+            objects::pod("team-001", "recommender-7d9c6b5f8d-000007", &[("cpu", "1"), ("memory", "4Gi")]);
         let bytes = |pod: &Pod| serde_json::to_vec(pod).unwrap().len();
         let added = bytes(&with) - bytes(&without);
         assert!((2000..2500).contains(&added), "{added}");

@@ -52,10 +52,10 @@ impl Report {
              | | measured | to reach |\n|---|---|---|\n",
             self.at.strftime("%Y-%m-%d"),
             self.machine,
-            grouped(nodes),
-            grouped(queues),
-            grouped(pods),
-            grouped(self.measured.pod_bytes),
+            grouped(&nodes),
+            grouped(&queues),
+            grouped(&pods),
+            grouped(&self.measured.pod_bytes),
         );
         for [what, seen, target] in self.rows() {
             let _ = writeln!(page, "| {what} | {seen} | {target} |");
@@ -71,7 +71,7 @@ impl Report {
         let measured = &self.measured;
         let rest = &measured.rest;
         let row = |what: &str, seen: String, target: &str| [what.to_owned(), seen, target.to_owned()];
-        let writes = measured.writes.iter().map(|(resource, count)| format!("{} {resource}", grouped(*count)));
+        let writes = measured.writes.iter().map(|(resource, count)| format!("{} {resource}", grouped(count)));
         vec![
             row("start until every kind is listed", seconds(measured.ready), ""),
             row("start until the first cycle has ended", seconds(measured.first_cycle), "< 10 s"),
@@ -101,7 +101,7 @@ fn mean(histogram: Histogram) -> String {
 }
 
 /// `20000` as `20,000`.
-fn grouped(number: impl ToString) -> String {
+fn grouped(number: &impl ToString) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn numbers_are_grouped() {
         let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (20_000, "20,000"), (1_234_567, "1,234,567")];
-        assert!(cases.iter().all(|(number, text)| grouped(*number) == *text));
+        assert!(cases.iter().all(|(number, text)| grouped(number) == *text));
     }
 
     #[test]
@@ -157,7 +157,9 @@ mod tests {
         };
         let page = report.page();
         assert!(page.contains("again: 2026-01-02, on\n2 cores, 24 GiB of memory,"), "{page}");
-        assert!(page.contains("| writes until then, Lease apart | 120 queues/status, 100 resourcequotas |  |"));
+        assert!(
+            page.contains("| writes until then, Lease apart | 120 queues/status, 100 resourcequotas |  |")
+        );
         let table = report.table();
         assert_eq!(table.lines().count(), 11);
         assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");

@@ -51,7 +51,7 @@ mod spawn;
 mod start;
 mod workloads;
 
-pub use audit::{AuditEvent, AuditLog};
+pub use audit::{AuditEvent, AuditLog, AuditMark};
 pub use bed::TestBed;
 pub use components::Component;
 pub use error::TestBedError;

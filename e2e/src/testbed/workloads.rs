@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
-use kube::api::PostParams;
+use kube::api::{ListParams, PostParams};
 use kube::{Api, Resource};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,8 +19,12 @@ impl TestBed {
     /// Adds a node and waits until pods can be scheduled to it. `allocatable` is also its capacity; it has room for
     /// 110 pods unless it says otherwise.
     pub async fn add_node(&self, name: &str, allocatable: &Amounts<'_>) -> Result<Node, TestBedError> {
+        create(&Api::all(self.client()), &objects::node(name, allocatable)).await?;
+        self.wait_until_schedulable(name).await
+    }
+
+    async fn wait_until_schedulable(&self, name: &str) -> Result<Node, TestBedError> {
         let nodes: Api<Node> = Api::all(self.client());
-        create(&nodes, &objects::node(name, allocatable)).await?;
         let node = eventually(format!("the node {name} can be scheduled to"), PATIENCE, async || {
             let node = nodes.get(name).await.map_err(|error| error.to_string())?;
             why_unschedulable(&node).map_or(Ok(node), Err)
@@ -33,6 +37,25 @@ impl TestBed {
         let namespace = create(&Api::all(self.client()), &objects::namespace(name)).await?;
         self.wait_for_service_account(name).await?;
         Ok(namespace)
+    }
+
+    /// Waits until what was applied from manifests can be used: pods can be created in every namespace and be
+    /// scheduled to every node.
+    pub async fn wait_until_usable(&self) -> Result<(), TestBedError> {
+        let listing = TestBedError::api("listing namespaces and nodes");
+        let (namespaces, nodes): (Api<Namespace>, Api<Node>) =
+            (Api::all(self.client()), Api::all(self.client()));
+        let everything = ListParams::default();
+        let (namespaces, nodes) =
+            tokio::try_join!(namespaces.list_metadata(&everything), nodes.list_metadata(&everything))
+                .map_err(listing)?;
+        for namespace in &namespaces.items {
+            self.wait_for_service_account(namespace.metadata.name.as_deref().unwrap_or_default()).await?;
+        }
+        for node in &nodes.items {
+            self.wait_until_schedulable(node.metadata.name.as_deref().unwrap_or_default()).await?;
+        }
+        Ok(())
     }
 
     /// Creates a pod of one container with these requests; see [`objects::pod`].

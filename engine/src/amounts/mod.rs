@@ -7,6 +7,7 @@
 
 mod amount;
 mod bounds;
+mod compact;
 mod quantity;
 mod resource;
 mod vector;

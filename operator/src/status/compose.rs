@@ -8,7 +8,6 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
 
-use super::compact::compact;
 use super::conditions::{self, Circumstances};
 
 /// A plan, and what about it concerns every queue's status.
@@ -86,10 +85,10 @@ fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
         lent: some(&lent),
         pods: Some(pods(queue)),
         summary: Some(StatusSummary {
-            deserved: Some(compact(&queue.deserved)),
-            allocated: Some(compact(&queue.allocated)),
-            used: Some(compact(&queue.used)),
-            preempting: Some(compact(&queue.preempting)),
+            deserved: Some(queue.deserved.compact()),
+            allocated: Some(queue.allocated.compact()),
+            used: Some(queue.used.compact()),
+            preempting: Some(queue.preempting.compact()),
         }),
         ..QueueStatus::default()
     }

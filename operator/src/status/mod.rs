@@ -3,7 +3,6 @@
 //! Pure: plan and former status in, new status out. When it is written is decided by [`pace`], what is sent by
 //! [`patch`]; both are pure, too. The task that does it is [`writer::statuses`](crate::writer).
 
-mod compact;
 mod compose;
 mod conditions;
 pub mod pace;

@@ -1,0 +1,217 @@
+//! Every example, foretold and real: where `kubectl quotient simulate` ends, a cluster comes to rest.
+//!
+//! What stands in `examples/` is found by listing, so a new example is covered by being there.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceQuota};
+use kube::Api;
+use kube::api::ListParams;
+use quotient_e2e::quotient::{
+    Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
+};
+use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
+use quotient_engine::amounts::Amounts;
+use serde::Deserialize;
+use tokio::process::Command;
+
+/// How long the operator writes nothing when it is done. Statuses are reported every second here.
+const REST: Duration = Duration::from_secs(2);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_comes_to_rest_where_simulate_says() -> anyhow::Result<()> {
+    let examples = directories(&workspace_root().join("examples"))?;
+    ensure!(!examples.is_empty(), "there is no example");
+    // Two at a time: they mostly wait.
+    let lane = async |first: usize| {
+        for example in examples.iter().skip(first).step_by(2) {
+            check(example).await.with_context(|| example.display().to_string())?;
+        }
+        anyhow::Ok(())
+    };
+    tokio::try_join!(lane(0), lane(1))?;
+    Ok(())
+}
+
+async fn check(example: &Path) -> anyhow::Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let foretold = simulated(&stage.programs.command_line, example).await?;
+    for file in entries(example)? {
+        let file = file.to_str().context("the file's name is no text")?;
+        stage.bed.kubectl(["apply", "-f", file]).await?;
+        stage.bed.wait_until_usable().await?;
+    }
+    until_pods_run(&stage.bed).await?;
+
+    let start = stage.bed.audit().mark()?;
+    let arguments = ["--status-interval-seconds", "1"];
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &arguments).await?;
+    let arrived = async || is_at(&stage.bed, start, &foretold).await;
+    eventually("the cluster is where simulate ends", PATIENCE, arrived).await?;
+    stage.until_quiet_for(REST).await?;
+    arrived().await.context("it does not stay where simulate ends")?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Whether the cluster is where simulate ends, and everything that was decided has happened.
+async fn is_at(bed: &TestBed, start: AuditMark, foretold: &Outcome) -> anyhow::Result<()> {
+    let seen = seen(bed, start).await?;
+    ensure!(seen == *foretold, "\n{seen}\nexpected:\n{foretold}");
+    is_settled(bed).await
+}
+
+/// Where it ends, and which pods it cost.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    queues: BTreeMap<String, Numbers>,
+    /// `namespace/name`, sorted; twice if evicted twice.
+    evicted: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Numbers {
+    deserved: Amounts,
+    allocated: Amounts,
+    used: Amounts,
+    preempting: Amounts,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, Numbers { deserved, allocated, used, preempting }) in &self.queues {
+            let shares = format!("deserved {deserved}; allocated {allocated}; used {used}");
+            writeln!(formatter, "{name}: {shares}; preempting {preempting}")?;
+        }
+        write!(formatter, "evicted: {:?}", self.evicted)
+    }
+}
+
+/// What `simulate -o json` prints, as far as it is compared.
+#[derive(Deserialize)]
+struct Simulation {
+    steps: Vec<Step>,
+    stable: bool,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    queues: Vec<SimulatedQueue>,
+    evictions: Vec<SimulatedEviction>,
+}
+
+#[derive(Deserialize)]
+struct SimulatedQueue {
+    queue: String,
+    deserved: Quantities,
+    allocated: Quantities,
+    used: Quantities,
+    preempting: Quantities,
+}
+
+#[derive(Deserialize)]
+struct SimulatedEviction {
+    pod: String,
+}
+
+type Quantities = BTreeMap<String, String>;
+
+async fn simulated(program: &Path, example: &Path) -> anyhow::Result<Outcome> {
+    let arguments = ["simulate", "--until-stable", "--output=json", "--filename"];
+    let output = Command::new(program).args(arguments).arg(example).output().await?;
+    ensure!(output.status.success(), "simulate failed: {}", String::from_utf8_lossy(&output.stderr));
+    let simulation: Simulation = serde_json::from_slice(&output.stdout)?;
+    ensure!(simulation.stable, "the simulation does not end");
+    let mut evicted: Vec<String> =
+        simulation.steps.iter().flat_map(|step| &step.evictions).map(|gone| gone.pod.clone()).collect();
+    evicted.sort();
+    let last = simulation.steps.last().context("the simulation has no step")?;
+    let read = |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let numbers = |queue: &SimulatedQueue| {
+        let (deserved, allocated) = (read(&queue.deserved)?, read(&queue.allocated)?);
+        let (used, preempting) = (read(&queue.used)?, read(&queue.preempting)?);
+        anyhow::Ok((queue.queue.clone(), Numbers { deserved, allocated, used, preempting }))
+    };
+    Ok(Outcome { queues: last.queues.iter().map(numbers).collect::<anyhow::Result<_>>()?, evicted })
+}
+
+/// What the Queues say, those without a share left out, and the evictions that the API server granted.
+async fn seen(bed: &TestBed, since: AuditMark) -> anyhow::Result<Outcome> {
+    let views = queues(bed).await?.into_iter();
+    let with_share = views.filter(|(_, view)| !view.conditions.contains_key("Stalled"));
+    let queues = with_share.map(|(name, view)| {
+        let (deserved, allocated) = (view.deserved, view.allocated);
+        (name, Numbers { deserved, allocated, used: view.used, preempting: view.preempting })
+    });
+    let writes = writes_of_operator(&bed.audit().events_since(since)?).into_iter();
+    let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());
+    let mut evicted: Vec<String> = evictions.map(|write| write.object).collect();
+    evicted.sort();
+    Ok(Outcome { queues: queues.collect(), evicted })
+}
+
+/// Whether the operator has said its last word: statuses are Ready, quotas in force, no pod on its way out.
+async fn is_settled(bed: &TestBed) -> anyhow::Result<()> {
+    let leaving = |pod: &Pod| pod.metadata.deletion_timestamp.is_some();
+    ensure!(!all_pods(bed).await?.iter().any(leaving), "a pod is on its way out");
+    let quotas: Api<ResourceQuota> = Api::all(bed.client());
+    let quotas = quotas.list(&ListParams::default()).await?.items;
+    let enforced = |namespace: &str| {
+        let ours = quotas.iter().find(|quota| {
+            let metadata = &quota.metadata;
+            metadata.namespace.as_deref() == Some(namespace) && metadata.name.as_deref() == Some("quotient")
+        });
+        let hard = ours.and_then(|quota| quota.status.as_ref()?.hard.clone());
+        quota_amounts(&hard.unwrap_or_default())
+    };
+    for (name, view) in queues(bed).await? {
+        if view.conditions.contains_key("Stalled") {
+            continue;
+        }
+        ensure!(view.conditions.contains_key("Ready"), "{name} is not Ready");
+        let (namespace, _) = name.split_once('/').context("a Queue is in a namespace")?;
+        let enforced = enforced(namespace)?;
+        ensure!(enforced == view.allocated, "{name} is allocated {}, enforced is {enforced}", view.allocated);
+    }
+    Ok(())
+}
+
+/// Waits until every pod runs or has been told why it does not get a node.
+async fn until_pods_run(bed: &TestBed) -> anyhow::Result<()> {
+    let waits = |pod: &Pod| {
+        let status = pod.status.clone().unwrap_or_default();
+        let refused = |condition: &PodCondition| {
+            matches!(condition.reason.as_deref(), Some("Unschedulable" | "SchedulingGated"))
+        };
+        status.phase.as_deref() == Some("Pending") && !status.conditions.iter().flatten().any(refused)
+    };
+    eventually("the pods run as far as they can", PATIENCE, async || {
+        let pods = all_pods(bed).await?;
+        let waiting: Vec<_> = pods.iter().filter(|pod| waits(pod)).map(|pod| &pod.metadata.name).collect();
+        ensure!(waiting.is_empty(), "{waiting:?} do not");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn all_pods(bed: &TestBed) -> anyhow::Result<Vec<Pod>> {
+    Ok(Api::<Pod>::all(bed.client()).list(&ListParams::default()).await?.items)
+}
+
+/// The directories in a directory, by name.
+fn directories(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    Ok(entries(path)?.into_iter().filter(|entry| entry.is_dir()).collect())
+}
+
+/// What is in a directory, by name.
+fn entries(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let listed = std::fs::read_dir(path).with_context(|| format!("listing {}", path.display()))?;
+    let mut paths = listed.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
