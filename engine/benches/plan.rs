@@ -3,6 +3,7 @@
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
     reason = "criterion's macros make public items; a bench may overflow loudly"
 )]
 
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use criterion::{Criterion, criterion_group, criterion_main};
 use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::plan::plan;
 use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Snapshot};
@@ -50,6 +52,8 @@ fn cluster(newcomer: bool) -> Snapshot {
             started: Some(Timestamp::from_seconds(index as i64)),
             deletion: None,
             immunity: None,
+            reluctant: false,
+            owner: None,
         };
         let queue = Queue {
             uid: QueueUid::from(format!("queue-{number}").as_str()),
@@ -59,9 +63,14 @@ fn cluster(newcomer: bool) -> Snapshot {
             request: None,
             guaranteed: Bounds::new(),
             limit: Bounds::new(),
-            invalid: None,
+            ..Queue::default()
         };
-        let state = NamespaceState { queues: vec![queue], quota: None, pods: (0..pods).map(pod).collect() };
+        let state = NamespaceState {
+            labels: Labels::default(),
+            queues: vec![queue],
+            quota: None,
+            pods: (0..pods).map(pod).collect(),
+        };
         snapshot.namespaces.insert(Namespace::from(format!("team-{number:04}").as_str()), Arc::new(state));
     }
     // What a running operator sees: quotas are in place and in force.

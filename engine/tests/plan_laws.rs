@@ -1,5 +1,13 @@
 //! The laws of plans over random clusters, and of plan and advance repeated.
 
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_wrap,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
 mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +24,16 @@ use quotient_engine::snapshot::{NamespaceState, Pod, Snapshot};
 fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(&pod.requests));
+    sum
+}
+
+/// What pods hold that are never victims: immune ones, and those on nodes that do not count.
+fn untakeable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
+    let mut sum = Amounts::new();
+    let lost = |pod: &Pod| pod.node.as_ref().is_some_and(|node| !snapshot.nodes[node].counts);
+    let stays =
+        |pod: &&Pod| pod.is_charged() && !pod.is_terminating() && (pod.immunity.is_some() || lost(pod));
+    state.pods.iter().filter(stays).for_each(|pod| sum.add_all(&pod.requests));
     sum
 }
 
@@ -56,7 +74,9 @@ proptest! {
         for (name, queue) in &plan.queues {
             prop_assert_eq!(&queue.used, &charged(&snapshot.namespaces[&name.namespace]));
             prop_assert_eq!(&queue.preempting, &queue.deserved.less(&queue.allocated));
-            prop_assert!(queue.deserved.fits_in(&queue.demand));
+            // Never more than it asks for, but for what cannot be taken from it.
+            let untakeable = untakeable(&snapshot, &snapshot.namespaces[&name.namespace]);
+            prop_assert!(queue.deserved.fits_in(&queue.demand.max(&untakeable)));
             prop_assert_eq!(queue.starved.is_some(), !queue.preempting.is_empty());
         }
         let mut deserved = Amounts::new();
@@ -118,13 +138,20 @@ proptest! {
         }
         let rest = rest.expect("comes to rest");
         prop_assert!(rest.is_settled());
-        // S-QUEUE: not overused; A = D; used ≤ A; nothing preempting. What immune pods and pods on nodes that do
-        // not count hold is out of reach, and overuse stays where nobody is short of it.
-        let on_lost_room = |pod: &Pod| pod.node.as_ref().is_some_and(|node| !snapshot.nodes[node].counts);
-        let immune = |pod: &Pod| pod.immunity.is_some() || on_lost_room(pod);
-        let immune = snapshot.namespaces.values().flat_map(|state| &state.pods).any(immune);
+        // S-QUEUE: not overused; A = D; used ≤ A; nothing preempting. Overuse stays where nobody is short of it. What
+        // cannot be taken is not promised, unless a limit is in the way or there is more of it than capacity.
+        let kept_above_limit = rest.queues.keys().any(|name| {
+            let state = &snapshot.namespaces[&name.namespace];
+            let limit = &state.queues[0].limit;
+            let untakeable = untakeable(&snapshot, state);
+            untakeable.iter().any(|(resource, amount)| limit.get(resource).is_some_and(|limit| limit < amount))
+        });
+        let mut untakeable_in_all = Amounts::new();
+        for name in rest.queues.keys() {
+            untakeable_in_all.add_all(&untakeable(&snapshot, &snapshot.namespaces[&name.namespace]));
+        }
         let no_capacity = rest.resources.iter().any(|resource| rest.capacity.get(resource).is_zero());
-        if !immune && !no_capacity {
+        if !kept_above_limit && untakeable_in_all.fits_in(&rest.capacity) && !no_capacity {
             for queue in rest.queues.values() {
                 prop_assert_eq!(&queue.allocated, &queue.deserved);
                 prop_assert!(queue.preempting.is_empty());

@@ -437,12 +437,12 @@ fn mirror_daemonset_and_critical_pods_are_never_victims() {
          pod a/plain cpu=2 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 4Gi
-              b: deserved 4c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 4c 0 (WaitingForPreemption)
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 8c 4Gi
+              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/plain for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 6c 3Gi
-              b: deserved 4c 4Gi, allocated 2c 4Gi, used 0c 0, preempting 2c 0 (NothingToEvict)
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 3Gi
+              b: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
         "#]],
     );
 }

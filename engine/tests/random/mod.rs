@@ -1,9 +1,12 @@
 //! Random clusters.
 
+#![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Snapshot};
 use quotient_engine::time::Timestamp;
@@ -35,6 +38,8 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             immunity: (state == 4).then_some(Immunity::DaemonSet),
+ reluctant: false,
+ owner: None,
         }
     }
 }
@@ -58,9 +63,10 @@ prop_compose! {
             request: request.map(|(cpu, memory)| bounds(cpu, memory)),
             guaranteed: optional(guaranteed),
             limit: optional(limit),
-            invalid: None,
+            ..Queue::default()
         };
         NamespaceState {
+            labels: Labels::default(),
             queues: if governed == 0 { vec![] } else { vec![queue] },
             quota: hard.map(|(hard, lag)| Quota {
                 hard: bounds(hard.0, hard.1),
