@@ -1,6 +1,6 @@
 //! One pass over all pods: what every namespace is charged and what every node carries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::{Namespace, NodeName};
@@ -11,8 +11,9 @@ use crate::snapshot::{NamespaceState, Phase, Snapshot};
 #[derive(Debug, Default)]
 pub(crate) struct Census<'a> {
     pub(crate) namespaces: BTreeMap<&'a Namespace, Headcount>,
-    /// Requests of the pods bound to each node, whether the node still exists or not.
-    pub(crate) bound_to: BTreeMap<&'a NodeName, Amounts>,
+    /// Requests of the pods bound to each node, whether the node still exists or not. Only ever summed or looked up,
+    /// so that its order cannot reach a decision.
+    pub(crate) bound_to: HashMap<&'a NodeName, Amounts>,
 }
 
 /// What the pods of one namespace request.
@@ -49,7 +50,7 @@ pub(crate) fn take(snapshot: &Snapshot) -> Census<'_> {
 fn count<'a>(
     snapshot: &Snapshot,
     namespace: &'a NamespaceState,
-    bound_to: &mut BTreeMap<&'a NodeName, Amounts>,
+    bound_to: &mut HashMap<&'a NodeName, Amounts>,
 ) -> Headcount {
     let mut headcount = Headcount::default();
     for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {

@@ -1,6 +1,6 @@
 //! Taking: scope after scope, source after source, the pods that cover what is missing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::Party;
 use super::balance::Balance;
@@ -56,7 +56,7 @@ pub(crate) fn evictions(
     let case = Case { snapshot, tree, parties, resources, exceeded };
 
     let mut taken = Taken::default();
-    let mut chosen = BTreeSet::new();
+    let mut chosen = HashSet::new();
     let mut reserved = Amounts::new();
     for scope in Scope::all(tree) {
         let mut shortages = case.shortages(scope);
@@ -75,8 +75,7 @@ pub(crate) fn evictions(
             // What could not be had inside stays short, and is not taken outside.
             reserved.add_all(&promised.less(&need));
             if !need.is_empty() {
-                let lacks =
-                    |(at, _, missing): &(Index, _, Amounts)| (!missing.min(&need).is_empty()).then_some(*at);
+                let lacks = |(at, _, missing): &(Index, _, Amounts)| missing.overlaps(&need).then_some(*at);
                 taken.fenced.extend(shortages.iter().filter_map(lacks));
             }
         }
@@ -97,6 +96,7 @@ impl Case<'_> {
                     self.resources.iter().map(|resource| ((*resource).clone(), party.promised(resource)));
                 (at, party.name, missing.collect())
             })
+            .filter(|(_, _, missing): &Shortage<'_>| !missing.is_empty())
             .collect()
     }
 
@@ -108,7 +108,7 @@ impl Case<'_> {
         need: &mut Amounts,
         balance: &mut Balance,
         shortages: &mut [Shortage<'_>],
-        chosen: &mut BTreeSet<PodUid>,
+        chosen: &mut HashSet<PodUid>,
     ) -> Vec<(Eviction, bool)> {
         let Some(party) = self.parties.get(at).and_then(Option::as_ref) else { return Vec::new() };
         let overuse = balance.overuse.get(at).cloned().unwrap_or_default();
@@ -148,8 +148,7 @@ impl Case<'_> {
 
 /// The first queue that is short of something the victim holds; its shortage shrinks by it.
 fn attribute(shortages: &mut [Shortage<'_>], requests: &Amounts) -> Option<QueueName> {
-    let (_, name, missing) =
-        shortages.iter_mut().find(|(_, _, missing)| !missing.min(requests).is_empty())?;
+    let (_, name, missing) = shortages.iter_mut().find(|(_, _, missing)| missing.overlaps(requests))?;
     *missing = missing.less(requests);
     Some((*name).clone())
 }
