@@ -15,7 +15,11 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     }
     let mut resources = vec![Resource::Cpu, Resource::Memory];
     let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
-    let written = snapshot.namespaces.values().filter_map(|namespace| namespace.quota.as_ref());
+    let written = snapshot
+        .namespaces
+        .values()
+        .filter_map(|namespace| namespace.quota.as_ref())
+        .filter(|quota| quota.ours);
     let written = written.flat_map(|quota| quota.hard.iter().map(|(resource, _)| resource));
     for resource in offered.chain(written) {
         if let Err(at) = resources.binary_search(resource) {
@@ -49,7 +53,7 @@ pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) 
             continue;
         }
         capacity.subtract_all(&headcount.bound);
-        if let Some(quota) = &namespace.quota {
+        if let Some(quota) = namespace.quota.as_ref().filter(|quota| quota.ours) {
             for (resource, _) in quota.hard.iter() {
                 let held = quota.ceiling(resource).max(headcount.charged.get(resource));
                 capacity.add(resource, headcount.bound.get(resource) - held);

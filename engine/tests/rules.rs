@@ -74,6 +74,21 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in() {
 }
 
 #[test]
+fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota elsewhere cpu=3 memory=2Gi foreign
+         pod elsewhere/p1 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 7c 7Gi
+              a: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              lower a to 7c 7Gi
+        "#]],
+    );
+}
+
+#[test]
 fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
     decides(
         "queue a

@@ -71,6 +71,7 @@ prop_compose! {
             quota: hard.map(|(hard, lag)| Quota {
                 hard: bounds(hard.0, hard.1),
                 enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
+                ours: true,
                 unconfirmed: Bounds::new(),
             }),
             pods,

@@ -126,7 +126,7 @@ fn queue(namespace: &str, words: &[(&str, &str)]) -> Queue {
 }
 
 fn quota(words: &[(&str, &str)]) -> Quota {
-    let hard: Bounds = requests(words, &["enforced", "unconfirmed"])
+    let hard: Bounds = requests(words, &["enforced", "unconfirmed", "foreign"])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -136,7 +136,8 @@ fn quota(words: &[(&str, &str)]) -> Quota {
         )
         .collect();
     let enforced = value(words, "enforced").map_or_else(|| hard.clone(), bounds);
-    Quota { hard, enforced, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
+    let ours = !words.iter().any(|(word, _)| *word == "foreign");
+    Quota { hard, enforced, ours, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
 }
 
 fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
