@@ -5,6 +5,7 @@ mod report;
 mod sentence;
 mod steps;
 mod table;
+mod tree;
 
 use anyhow::Context;
 
