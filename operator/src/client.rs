@@ -1,10 +1,16 @@
 //! The connection to the API server.
 
+use std::time::Duration;
+
 use http::header::{HeaderValue, USER_AGENT};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
 use crate::args::Args;
+use crate::settings::stated;
+
+/// How much longer than a watch a connection may be silent.
+const BEYOND_WATCH: Duration = Duration::from_secs(15);
 
 /// How the operator names itself to the API server; audit logs and flow control see it.
 const NAME: &str = concat!("quotient-operator/", env!("CARGO_PKG_VERSION"));
@@ -36,25 +42,30 @@ pub enum ConnectError {
 /// A client of the cluster that `args` names, or the one that kubectl would use, or the one that this pod is in.
 ///
 /// It never repeats a request by itself: whoever asks knows whether asking twice is harmless, and a refused
-/// eviction would otherwise be repeated for six minutes. It also has no timeout of its own, because a watch may
-/// rightly be silent for long: every other call is bounded by [`ask`](crate::answer::ask).
+/// eviction would otherwise be repeated for six minutes. Its own timeout is a long one, because a watch may rightly
+/// be silent for minutes; it is there for lists. Every other call is bounded by [`ask`](crate::answer::ask).
 pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
     let mut config = configuration(args).await?;
     config.default_retry = false;
+    // Counted from when a request is sent, not from when its connection went idle.
+    config.reset_reader_on_write = true;
+    config.read_timeout =
+        Some(Duration::from_secs(args.watch_timeout_seconds.into()).saturating_add(BEYOND_WATCH));
     config.headers.push((USER_AGENT, HeaderValue::from_static(NAME)));
     let address = config.cluster_url.to_string();
     Client::try_from(config).map_err(|source| ConnectError::Client { address, source })
 }
 
 async fn configuration(args: &Args) -> Result<Config, ConnectError> {
-    if args.kubeconfig.is_none() && args.context.is_none() {
+    let path = args.kubeconfig.as_ref().filter(|path| !path.as_os_str().is_empty());
+    let context = stated(args.context.as_deref()).map(ToOwned::to_owned);
+    if path.is_none() && context.is_none() {
         return Config::infer().await.map_err(ConnectError::Infer);
     }
-    let file =
-        args.kubeconfig.as_ref().map_or_else(|| "of kubectl".to_owned(), |file| file.display().to_string());
+    let file = path.map_or_else(|| "of kubectl".to_owned(), |path| path.display().to_string());
     let failed = |source| ConnectError::Kubeconfig { file: file.clone(), source };
-    let options = KubeConfigOptions { context: args.context.clone(), ..KubeConfigOptions::default() };
-    match &args.kubeconfig {
+    let options = KubeConfigOptions { context, ..KubeConfigOptions::default() };
+    match path {
         Some(path) => {
             let kubeconfig = Kubeconfig::read_from(path).map_err(failed)?;
             Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(failed)

@@ -98,3 +98,51 @@ async fn metrics(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
         ),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::body::Body;
+    use axum::http::Request;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::metrics::Metrics;
+
+    /// Status and text of one answer.
+    async fn get(vitals: &Vitals, path: &str) -> (u16, String) {
+        let request = Request::get(path).body(Body::empty()).unwrap();
+        let response = router(vitals.clone()).oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn health_readiness_and_metrics() {
+        let registry = Registry::new();
+        Metrics::register(&registry).unwrap().leader.set(1);
+        let synced = Synced::none_of(["nodes", "pods"]);
+        let vitals = Vitals {
+            beats: vec![Beat::new("the loop", Duration::from_secs(60))],
+            synced: synced.clone(),
+            registry,
+        };
+        assert_eq!(get(&vitals, "/healthz").await, (200, "ok\n".to_owned()));
+        synced.mark("nodes");
+        assert_eq!(get(&vitals, "/readyz").await, (503, "waiting for the first list of pods\n".to_owned()));
+        synced.mark("pods");
+        assert_eq!(get(&vitals, "/readyz").await.0, 200);
+
+        tokio::time::advance(Duration::from_secs(90)).await;
+        assert_eq!(get(&vitals, "/healthz").await, (503, "the loop has been silent for 90 s\n".to_owned()));
+        let (status, text) = get(&vitals, "/metrics").await;
+        assert_eq!(status, 200);
+        assert!(
+            text.contains("quotient_leader 1\n") && text.contains("process_resident_memory_bytes"),
+            "{text}"
+        );
+        assert_eq!(get(&vitals, "/debug").await.0, 404);
+    }
+}

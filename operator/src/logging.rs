@@ -20,9 +20,16 @@ pub enum LoggingError {
     Start(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// The module that logs every failed request as an error, without saying what it was for.
+const CLIENT: &str = "kube_client";
+
 /// Sends log lines to standard error from here on.
+///
+/// What `filter` does not say otherwise about, the client keeps to itself: whoever made a request logs its failure,
+/// with what it means.
 pub fn start(format: LogFormat, filter: &str) -> Result<(), LoggingError> {
-    let parsed = EnvFilter::try_new(filter)
+    let quiet = if filter.contains(CLIENT) { filter.to_owned() } else { format!("{CLIENT}=off,{filter}") };
+    let parsed = EnvFilter::try_new(quiet)
         .map_err(|source| LoggingError::Filter { filter: filter.to_owned(), source })?;
     let lines = tracing_subscriber::fmt().with_env_filter(parsed).with_writer(std::io::stderr);
     match format {

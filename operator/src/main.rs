@@ -1,17 +1,33 @@
 //! The operator's process: command line in, [`run`](quotient_operator::run) until a signal.
 
+use std::process::ExitCode;
+
 use clap::Parser as _;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
 use quotient_operator::{client, logging, run, shutdown};
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> ExitCode {
     let args = Args::parse();
-    logging::start(args.log_format, &args.log_level)?;
-    let client = client::connect(&args).await?;
-    let settings = Settings::from_args(&args, client.default_namespace())?;
-    run(settings, client, shutdown::on_signal()?).await?;
-    // Watches are cut off here; nothing is lost with them.
+    if let Err(error) = logging::start(args.log_format, &args.log_level) {
+        eprintln!("error: {error}");
+        return ExitCode::FAILURE;
+    }
+    match operate(&args).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Every error of ours says all there is to say in one line.
+            tracing::error!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn operate(args: &Args) -> anyhow::Result<()> {
+    let shutdown = shutdown::on_signal()?;
+    let client = client::connect(args).await?;
+    let settings = Settings::from_args(args, client.default_namespace())?;
+    run(settings, client, shutdown).await?;
     Ok(())
 }

@@ -100,10 +100,10 @@ impl Settings {
     ///
     /// `default_namespace` holds the Lease if the command line names no namespace.
     pub fn from_args(args: &Args, default_namespace: &str) -> Result<Self, SettingsError> {
-        let identity = args.identity.as_deref().map_or_else(Identity::of_this_process, Identity::new);
+        let identity = stated(args.identity.as_deref()).map_or_else(Identity::of_this_process, Identity::new);
         let lease = args.leader_elect.then(|| lease_settings(args, default_namespace)).transpose()?;
-        let resources: BTreeSet<Resource> =
-            args.resources.iter().map(|name| resource(name.trim())).collect::<Result<_, _>>()?;
+        let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+        let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
         let nodes = node_selector::parse(&args.node_selector)?;
         Ok(Self {
             mode: args.mode,
@@ -134,6 +134,11 @@ impl Settings {
     }
 }
 
+/// A variable that is set to nothing says as little as one that is not set; charts leave such behind.
+pub(crate) fn stated(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.trim().is_empty())
+}
+
 fn lease_settings(args: &Args, default_namespace: &str) -> Result<LeaseSettings, SettingsError> {
     let (retry, deadline, duration) =
         (args.lease_retry_seconds, args.lease_renew_deadline_seconds, args.lease_duration_seconds);
@@ -142,7 +147,7 @@ fn lease_settings(args: &Args, default_namespace: &str) -> Result<LeaseSettings,
     }
     let seconds = |count: u32| Duration::from_secs(count.into());
     Ok(LeaseSettings {
-        namespace: args.lease_namespace.clone().unwrap_or_else(|| default_namespace.to_owned()),
+        namespace: stated(args.lease_namespace.as_deref()).unwrap_or(default_namespace).to_owned(),
         name: args.lease_name.clone(),
         duration: seconds(duration),
         renew_deadline: seconds(deadline),
@@ -192,9 +197,18 @@ mod tests {
             settings(&["--resources", "nvidia.com/gpu,cpu, memory"]).unwrap().index.engine.resources;
         let names: Vec<&str> = resources.iter().map(Resource::name).collect();
         assert_eq!(names, ["cpu", "memory", "nvidia.com/gpu"]);
-        for wrong in ["requests.cpu", "cpu memory", "cpu,,memory", "pods"] {
+        for wrong in ["requests.cpu", "cpu memory", "pods"] {
             assert!(settings(&["--resources", wrong]).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_is_set_to_nothing_is_not_set() {
+        let settings =
+            settings(&["--resources=", "--lease-namespace=", "--identity=", "--node-selector="]).unwrap();
+        assert!(settings.index.engine.resources.is_empty());
+        assert_eq!(settings.lease.unwrap().namespace, "home");
+        assert!(!settings.identity.as_str().is_empty());
     }
 
     #[test]

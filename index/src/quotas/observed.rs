@@ -37,7 +37,8 @@ impl fmt::Display for QuotaUid {
 pub struct ObservedQuota {
     /// Its id.
     pub uid: QuotaUid,
-    /// Its version, the precondition of the next write. None only in manifests.
+    /// Its version: tells which of two observations is newer. Admission moves it with every pod that it counts, so
+    /// writes test uid and generation instead. None only in manifests.
     pub resource_version: Option<ResourceVersion>,
     /// The ledger's generation that its amounts belong to (annotation `quotient.dev/generation`). None if it
     /// was never stamped or the stamp is no number.

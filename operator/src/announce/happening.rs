@@ -2,7 +2,7 @@
 
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, Plan, PodId};
+use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reason::Reason;
 
 /// Something worth telling.
@@ -64,11 +64,16 @@ impl Happening {
     /// The pod of `eviction`, which is part of `plan`, was evicted.
     pub fn evicted(plan: &Plan, eviction: &Eviction) -> Self {
         let beneficiary = eviction.beneficiary.as_ref().and_then(|name| plan.queues.get(name));
+        // Of what the beneficiary lacks, only what this queue holds too much of explains the eviction.
+        let over = eviction.used.less(&eviction.deserved);
+        let lacks = |queue: &QueuePlan| {
+            over.resources().map(|resource| (resource.clone(), queue.preempting.get(resource))).collect()
+        };
         Self::Preempted(Box::new(Preempted {
             pod: eviction.pod.clone(),
             queue: eviction.queue.clone(),
             beneficiary: eviction.beneficiary.clone(),
-            short_of: beneficiary.map(|queue| queue.preempting.clone()).unwrap_or_default(),
+            short_of: beneficiary.map(lacks).unwrap_or_default(),
             reason: eviction.reason,
             used: eviction.used.clone(),
             deserved: eviction.deserved.clone(),

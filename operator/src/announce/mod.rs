@@ -17,6 +17,7 @@ pub use happening::{Happening, Preempted};
 pub use publisher::Publisher;
 use transitions::Transitions;
 
+use crate::args::Mode;
 use crate::metrics::Metrics;
 
 /// How many happenings may wait.
@@ -45,9 +46,15 @@ impl Announcer {
         }
     }
 
-    /// Tells what is news about `plan`. Never waits.
-    pub fn announce_plan(&self, plan: &Plan) {
-        let news = self.transitions(|transitions| transitions.of_plan(plan));
+    /// Tells what is news about `plan`, which is carried out as far as `mode` goes. Never waits.
+    pub fn announce_plan(&self, plan: &Plan, mode: Mode) {
+        let news = self.transitions(|transitions| {
+            let mut news = transitions.raised(plan);
+            if mode == Mode::Full {
+                news.extend(transitions.preempted(plan));
+            }
+            news
+        });
         for happening in news {
             self.send(happening);
         }

@@ -20,8 +20,8 @@ pub(super) struct Transitions {
 }
 
 impl Transitions {
-    /// What a new plan tells: preemptions that begin, and rises that have ended.
-    pub(super) fn of_plan(&mut self, plan: &Plan) -> Vec<Happening> {
+    /// The preemptions that begin with `plan`.
+    pub(super) fn preempted(&mut self, plan: &Plan) -> Vec<Happening> {
         let mut victims: BTreeMap<&QueueName, BTreeMap<&QueueName, usize>> = BTreeMap::new();
         for eviction in plan.evictions.iter().chain(&plan.waiting) {
             let Some(beneficiary) = &eviction.beneficiary else { continue };
@@ -29,7 +29,7 @@ impl Transitions {
             *pods = pods.saturating_add(1);
         }
         let begun = victims.iter().filter(|(queue, _)| !self.preempting.contains(**queue));
-        let mut news: Vec<Happening> = begun
+        let news: Vec<Happening> = begun
             .map(|(queue, pods)| Happening::PreemptionPlanned {
                 queue: (*queue).clone(),
                 short_of: plan.queues.get(*queue).map(|queue| queue.preempting.clone()).unwrap_or_default(),
@@ -40,21 +40,22 @@ impl Transitions {
         self.preempting
             .retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.preempting.is_empty()));
         self.preempting.extend(victims.into_keys().cloned());
+        news
+    }
 
+    /// The rises that have ended with `plan`.
+    pub(super) fn raised(&mut self, plan: &Plan) -> Vec<Happening> {
         let settled = |queue: &QueueName| {
             plan.queues
                 .get(queue)
                 .is_none_or(|queue| queue.quota_write.is_none() && queue.preempting.is_empty())
         };
         let ended: Vec<QueueName> = self.rising.keys().filter(|queue| settled(queue)).cloned().collect();
-        for queue in ended {
-            if let Some((before, after)) = self.rising.remove(&queue)
-                && before.as_ref() != Some(&after)
-            {
-                news.push(Happening::QuotaRaised { queue, before, after });
-            }
-        }
-        news
+        let rises = ended.into_iter().filter_map(|queue| {
+            let (before, after) = self.rising.remove(&queue)?;
+            (before.as_ref() != Some(&after)).then_some(Happening::QuotaRaised { queue, before, after })
+        });
+        rises.collect()
     }
 
     /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a raised one when it has
@@ -132,33 +133,33 @@ mod tests {
     #[test]
     fn a_preemption_is_told_once() {
         let mut transitions = Transitions::default();
-        let news = transitions.of_plan(&plan(2000, 2));
+        let news = transitions.preempted(&plan(2000, 2));
         let [Happening::PreemptionPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
         assert_eq!(*pods, [(QueueName::new("a", "team"), 2)]);
-        assert_eq!(transitions.of_plan(&plan(2000, 2)), []);
-        assert_eq!(transitions.of_plan(&plan(1000, 0)), []);
-        assert_eq!(transitions.of_plan(&plan(1000, 1)), []);
-        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
-        assert_eq!(transitions.of_plan(&plan(2000, 1)).len(), 1);
+        assert_eq!(transitions.preempted(&plan(2000, 2)), []);
+        assert_eq!(transitions.preempted(&plan(1000, 0)), []);
+        assert_eq!(transitions.preempted(&plan(1000, 1)), []);
+        assert_eq!(transitions.preempted(&plan(0, 0)), []);
+        assert_eq!(transitions.preempted(&plan(2000, 1)).len(), 1);
     }
 
     #[test]
     fn a_rise_is_told_when_it_has_ended() {
         let mut transitions = Transitions::default();
         assert_eq!(transitions.of_happening(write(1000, 2000)), None);
-        assert_eq!(transitions.of_plan(&plan(1000, 0)), []);
+        assert_eq!(transitions.raised(&plan(1000, 0)), []);
         assert_eq!(transitions.of_happening(write(2000, 3000)), None);
-        let news = transitions.of_plan(&plan(0, 0));
+        let news = transitions.raised(&plan(0, 0));
         let [Happening::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
         let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
         assert_eq!((before.as_ref().and_then(milli), milli(after)), (Some(1000), Some(3000)));
-        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
+        assert_eq!(transitions.raised(&plan(0, 0)), []);
     }
 
     #[test]
     fn a_fall_is_told_at_once() {
         let mut transitions = Transitions::default();
         assert!(transitions.of_happening(write(3000, 2000)).is_some());
-        assert_eq!(transitions.of_plan(&plan(0, 0)), []);
+        assert_eq!(transitions.raised(&plan(0, 0)), []);
     }
 }

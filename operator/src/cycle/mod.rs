@@ -132,7 +132,7 @@ impl Cycle {
         let metrics = &self.tools.metrics;
         metrics.plan_duration.observe(began.elapsed().as_secs_f64());
         metrics.queues.show(&plan);
-        self.tools.announcer.announce_plan(&plan);
+        self.tools.announcer.announce_plan(&plan, self.writer.mode());
         debug!(
             queues = plan.queues.len(),
             quotas = plan.quota_writes().count(),
@@ -142,7 +142,10 @@ impl Cycle {
         );
 
         self.writer.write_quotas(&plan).await;
-        self.report(&plan);
+        if !plan.evictions.is_empty() {
+            // Shares are told before the evictions that they cause.
+            self.report(&plan);
+        }
         self.writer.evict(&plan).await;
         self.report(&plan);
 
@@ -154,24 +157,13 @@ impl Cycle {
         Ok(due.into_iter().flatten().min().unwrap_or(began))
     }
 
-    /// Hands the plan on to the statuses, unless they have it with the same circumstances already.
+    /// Hands the plan on to the statuses.
     fn report(&self, plan: &Arc<Plan>) {
-        let report = Report {
+        self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             refused: self.writer.refused_quotas(),
             blocked: self.writer.blocked_queues(),
-        };
-        self.reports.send_if_modified(|current| {
-            let same = current.as_ref().is_some_and(|current| {
-                *current.plan == *report.plan
-                    && current.refused == report.refused
-                    && current.blocked == report.blocked
-            });
-            if !same {
-                *current = Some(Arc::new(report));
-            }
-            !same
-        });
+        })));
     }
 
     /// What a replica does that does not lead: it keeps its view warm and reports no queue.

@@ -9,11 +9,12 @@ use kube::{Client, Resource as _};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use tracing::{debug, info, warn};
+use tracing::{info, warn};
 
+use super::LeaseSettings;
 use super::evaluate::{Observed, Step, evaluate};
+use super::leadership::{Leadership, Term};
 use super::record::Record;
-use super::{Leadership, LeaseSettings};
 use crate::answer::{Answer, ask, said};
 use crate::health::Beat;
 use crate::identity::Identity;
@@ -53,7 +54,9 @@ pub struct Elector {
     seen: Option<(Record, Instant)>,
     /// When the last successful renewal was sent; none while somebody else leads.
     renewed: Option<Instant>,
-    leading: watch::Sender<bool>,
+    leading: watch::Sender<Term>,
+    /// Who led last, as it was logged.
+    other: String,
 }
 
 impl Elector {
@@ -65,10 +68,19 @@ impl Elector {
         identity: Identity,
         beat: Beat,
     ) -> (Self, Leadership) {
-        let (leading, receiver) = watch::channel(false);
+        let (leading, receiver) = watch::channel(Term::None);
         let api = Api::namespaced(client, &settings.namespace);
-        let elector =
-            Self { api, settings, identity, beat, start: Instant::now(), seen: None, renewed: None, leading };
+        let elector = Self {
+            api,
+            settings,
+            identity,
+            beat,
+            start: Instant::now(),
+            seen: None,
+            renewed: None,
+            leading,
+            other: String::new(),
+        };
         (elector, Leadership::new(receiver))
     }
 
@@ -94,8 +106,7 @@ impl Elector {
     /// One step, cut off where leadership ends.
     async fn step_in_time(&mut self) -> Result<(), LeaseError> {
         let Some(sent) = self.renewed else { return self.step().await };
-        let deadline = sent.checked_add(self.settings.renew_deadline).unwrap_or(sent);
-        match tokio::time::timeout_at(deadline, self.step()).await {
+        match tokio::time::timeout_at(self.end_of_term(sent), self.step()).await {
             Ok(result) => result,
             Err(_) => Err(self.lost(LeaseError::Expired { lease: self.name(), since: sent.elapsed() })),
         }
@@ -155,7 +166,11 @@ impl Elector {
             }
             (Step::Create, _) | (_, None) => Record::create(&self.settings, identity, now),
             (Step::Wait, Some((record, _))) => {
-                debug!(lease = %self.name(), holder = record.holder(), "another replica leads");
+                let holder = record.holder().to_owned();
+                if self.other != holder {
+                    info!(lease = %self.name(), holder, "another replica leads");
+                    self.other = holder;
+                }
                 return Ok(false);
             }
             (Step::Renew, Some((record, _))) => record.renewed(&self.settings, identity, now),
@@ -165,7 +180,7 @@ impl Elector {
             Answer::Done(lease) => {
                 self.see(lease);
                 self.renewed = Some(sent);
-                if !self.leading.send_replace(true) {
+                if self.leading.send_replace(Term::Until(self.end_of_term(sent))) == Term::None {
                     info!(lease = %self.name(), identity = %self.identity, "leading");
                 }
                 Ok(false)
@@ -201,8 +216,13 @@ impl Elector {
         evaluate(observed.as_ref(), self.identity.as_str(), local(Instant::now()))
     }
 
+    /// When leadership that was last renewed by a call sent at `sent` ends.
+    fn end_of_term(&self, sent: Instant) -> Instant {
+        sent.checked_add(self.settings.renew_deadline).unwrap_or(sent)
+    }
+
     fn lost(&mut self, why: LeaseError) -> LeaseError {
-        self.leading.send_replace(false);
+        self.leading.send_replace(Term::None);
         self.renewed = None;
         why
     }
@@ -211,7 +231,7 @@ impl Elector {
         if self.renewed.take().is_none() {
             return;
         }
-        self.leading.send_replace(false);
+        self.leading.send_replace(Term::None);
         let Some((record, _)) = &self.seen else { return };
         match self.write(&record.released(Timestamp::now())).await {
             Answer::Done(_) => info!(lease = %self.name(), "released the lease"),

@@ -137,6 +137,17 @@ async fn a_leader_that_is_cut_off_gives_up_before_another_takes_over() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_leader_that_slept_does_not_lead_when_it_wakes() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    assert!(first.leadership.is_held());
+    // Time passes and no task of this process runs.
+    tokio::time::advance(Duration::from_secs(40)).await;
+    assert!(!first.leadership.is_held());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_leader_whose_lease_was_taken_ends() {
     let store = Store::default();
     let first = candidate(&store, "first");

@@ -29,6 +29,15 @@ impl<'a> Overview<'a> {
     }
 }
 
+impl Overview<'_> {
+    /// Whether what concerns every queue is the same in both.
+    pub fn concerns_all_as(&self, other: &Overview<'_>) -> bool {
+        self.plan.capacity == other.plan.capacity
+            && self.plan.resources == other.plan.resources
+            && self.borrowed == other.borrowed
+    }
+}
+
 /// The status of the Queue `name`, whose generation is `generation` and whose status was `former`. None if the
 /// plan does not know it.
 ///

@@ -42,7 +42,7 @@ pub(super) fn of_leaf(
     vec![
         ready(plan, &quota, circumstances.mode),
         quota,
-        starved(queue, circumstances.mode),
+        starved(queue, circumstances),
         overused(queue),
         preempting(queue, circumstances.mode),
         blocked(circumstances),
@@ -105,7 +105,7 @@ fn quota_synced(former: &[Condition], circumstances: &Circumstances) -> Conditio
     }
 }
 
-fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
+fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
     let Some(reason) = queue.starved else {
         return no(condition, "ShareMet", "the queue has what it asks for and deserves");
@@ -116,10 +116,12 @@ fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
         Reason::NothingToEvict => "no pod that may be evicted holds it; it comes as pods finish",
         _ => "it is held by others",
     };
-    let (reason, why) = if mode == Mode::Full {
-        (reason.name(), why)
-    } else {
+    let (reason, why) = if circumstances.mode < Mode::Full {
         ("EvictionsDisabled", "the operator's mode allows no evictions; it comes as pods finish")
+    } else if circumstances.blocked.is_some() {
+        ("Blocked", "pods that hold it may not be evicted now, see PreemptionBlocked")
+    } else {
+        (reason.name(), why)
     };
     yes(
         condition,

@@ -19,6 +19,9 @@ pub enum When {
     At(Instant),
 }
 
+/// How long what only informs has to wait for more of its kind: pods come and go in groups.
+const GATHER: Duration = Duration::from_secs(1);
+
 /// Remembers when each queue's status was written last.
 ///
 /// Only a hint: forgetting it costs one early write a queue.
@@ -26,18 +29,20 @@ pub enum When {
 pub struct Pacer {
     interval: Duration,
     written: BTreeMap<QueueName, Instant>,
+    /// Since when what only informs is out of date.
+    stale: BTreeMap<QueueName, Instant>,
 }
 
 impl Pacer {
     /// Lets what only informs be written every `interval`, and a little later for some queues, so that they do
     /// not all write at the same moment.
     pub fn new(interval: Duration) -> Self {
-        Self { interval, written: BTreeMap::new() }
+        Self { interval, written: BTreeMap::new(), stale: BTreeMap::new() }
     }
 
     /// When `wanted` is to replace `stored`.
     pub fn when(
-        &self,
+        &mut self,
         queue: &QueueName,
         stored: Option<&QueueStatus>,
         wanted: &QueueStatus,
@@ -45,14 +50,17 @@ impl Pacer {
     ) -> When {
         let Some(stored) = stored else { return When::Now };
         if stored.same_meaning(wanted) {
+            self.stale.remove(queue);
             return When::Never;
         }
         if is_urgent(stored, wanted) {
             return When::Now;
         }
-        let Some(written) = self.written.get(queue) else { return When::Now };
+        let since = *self.stale.entry(queue.clone()).or_insert(now);
+        let gathered = since.checked_add(GATHER.min(self.interval));
         let wait = self.interval.saturating_add(self.jitter(queue));
-        match written.checked_add(wait) {
+        let rested = self.written.get(queue).and_then(|written| written.checked_add(wait));
+        match gathered.max(rested) {
             Some(due) if due > now => When::At(due),
             _ => When::Now,
         }
@@ -61,11 +69,13 @@ impl Pacer {
     /// The status of `queue` was written.
     pub fn wrote(&mut self, queue: &QueueName, now: Instant) {
         self.written.insert(queue.clone(), now);
+        self.stale.remove(queue);
     }
 
     /// Forgets queues that are gone.
     pub fn retain(&mut self, exists: impl Fn(&QueueName) -> bool) {
         self.written.retain(|queue, _| exists(queue));
+        self.stale.retain(|queue, _| exists(queue));
     }
 
     /// Up to a fifth of the interval, always the same for the same name.
@@ -122,8 +132,10 @@ mod tests {
         let stored = status("3", "1");
         assert_eq!(pacer.when(&queue, None, &stored, now), When::Now);
         assert_eq!(pacer.when(&queue, Some(&stored), &stored.clone(), now), When::Never);
-        // After a quiet time usage is written at once, too.
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), now), When::Now);
+        // After a quiet time usage is written soon.
+        let soon = now + Duration::from_secs(1);
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), now), When::At(soon));
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "3"), soon), When::Now);
 
         pacer.wrote(&queue, now);
         assert_eq!(pacer.when(&queue, Some(&stored), &status("4", "1"), now), When::Now);

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use tracing::{info, warn};
 
 use super::Synced;
+use crate::answer::said;
 use crate::metrics::Metrics;
 use crate::view::View;
 
@@ -36,7 +37,7 @@ impl Feed {
                 Ok(event) => self.take(event),
                 Err(error) => {
                     self.metrics.watch_errors.with_label_values(&[self.kind]).inc();
-                    warn!(kind = self.kind, %error, "watch failed and will be retried");
+                    warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
                 }
             }
         }
@@ -67,5 +68,17 @@ impl Feed {
                 }
             }
         }
+    }
+}
+
+/// What went wrong, without the structure that carries it.
+fn words(error: &watcher::Error) -> String {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status)) => format!("list: {}", said(status)),
+        watcher::Error::WatchStartFailed(kube::Error::Api(status)) => {
+            format!("start the watch: {}", said(status))
+        }
+        watcher::Error::WatchError(status) => said(status),
+        other => other.to_string(),
     }
 }

@@ -15,7 +15,7 @@ impl Synced {
     }
 
     /// `kind` has been listed in full. Says whether that was the last one missing.
-    pub(super) fn mark(&self, kind: &'static str) -> bool {
+    pub(crate) fn mark(&self, kind: &'static str) -> bool {
         let mut missing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         missing.remove(kind) && missing.is_empty()
     }

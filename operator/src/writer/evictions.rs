@@ -30,8 +30,9 @@ const CALL: Duration = Duration::from_secs(12);
 /// How long a pod counts as leaving when that is only assumed.
 const ASSUMED: Duration = Duration::from_secs(10);
 
-/// How long the evictions of one cycle may take in all; what is not asked for by then is decided on again.
-const CYCLE: Duration = Duration::from_secs(15);
+/// For how long one cycle asks for evictions. Then the next cycle comes: it gives what became free to those who wait
+/// for it, and goes on.
+const CYCLE: Duration = Duration::from_millis(100);
 
 /// How long an evicted pod is taken to need until the watch shows its real deadline.
 const GRACE_SECONDS: i64 = 30;
@@ -49,6 +50,8 @@ pub(super) struct Evictor {
     /// Pods that count as leaving although nobody has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
     blocked: BTreeMap<QueueName, String>,
+    /// Whether the last plan had more evictions than one cycle asks for.
+    unfinished: bool,
 }
 
 impl Evictor {
@@ -61,6 +64,7 @@ impl Evictor {
             backoff: Backoff::default(),
             assumed: Vec::new(),
             blocked: BTreeMap::new(),
+            unfinished: false,
         }
     }
 
@@ -70,7 +74,9 @@ impl Evictor {
 
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
-        [assumed, self.backoff.next(Instant::now())].into_iter().flatten().min()
+        let now = Instant::now();
+        let unfinished = self.unfinished.then_some(now);
+        [assumed, self.backoff.next(now), unfinished].into_iter().flatten().min()
     }
 
     /// Pods that were only assumed to leave and are still there count as staying again.
@@ -92,14 +98,16 @@ impl Evictor {
         self.backoff.retain(|uid| wanted.contains(uid));
 
         let now = Instant::now();
-        let due: Vec<(Instant, &Eviction)> = plan
-            .evictions
+        let allowed =
+            plan.evictions.iter().filter(|eviction| self.backoff.refusal(&eviction.pod, now).is_none());
+        let allowed: Vec<&Eviction> = allowed.collect();
+        let due: Vec<(Instant, &Eviction)> = allowed
             .iter()
-            .filter(|eviction| self.backoff.refusal(&eviction.pod, now).is_none())
             .take(self.per_cycle)
-            .map(|eviction| (self.rate.reserve(now), eviction))
+            .map(|eviction| (self.rate.reserve(now), *eviction))
             .take_while(|(at, _)| at.duration_since(now) < CYCLE)
             .collect();
+        self.unfinished = due.len() < allowed.len();
         let tools = self.tools.clone();
         let tools = &tools;
         let calls: Vec<_> = due

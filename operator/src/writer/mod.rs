@@ -13,6 +13,7 @@ mod quota_body;
 mod quotas;
 mod rate;
 mod retry;
+mod status_changes;
 mod statuses;
 #[cfg(test)]
 mod tests;
@@ -78,6 +79,11 @@ impl Writer {
             quotas: QuotaWriter::new(tools.clone(), settings),
             evictor: Evictor::new(tools.clone(), settings),
         }
+    }
+
+    /// How far it goes.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// To be called before every snapshot: forgets what was only assumed, and is stale by now.

@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Spreads events evenly: at most so many in a second, with a burst of a tenth of a second's worth.
+/// How much of a second's worth may come at once.
+const BURST: Duration = Duration::from_millis(40);
+
+/// Spreads events evenly: at most so many in a second, with a small burst.
 ///
-/// Small preemptions are thus never slowed down, and a large one reaches the API server as a stream.
+/// Small preemptions are thus never slowed down, and a large one reaches the API server as a stream over few
+/// connections. All at once would open as many connections as there are calls, and the first answer would come
+/// after the last handshake.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     gap: Duration,
@@ -18,7 +23,7 @@ pub(super) struct Rate {
 impl Rate {
     pub(super) fn per_second(count: u32) -> Self {
         let gap = Duration::from_secs(1).checked_div(count).unwrap_or(Duration::from_secs(1));
-        Self { gap, burst: Duration::from_millis(100).max(gap), next: None }
+        Self { gap, burst: BURST.max(gap), next: None }
     }
 
     /// When the next event may happen; it is counted as happening then.
@@ -41,7 +46,7 @@ mod tests {
             let now = Instant::now() + Duration::from_secs(quiet);
             let times: Vec<u128> =
                 (0..14).map(|_| rate.reserve(now).duration_since(now).as_millis()).collect();
-            assert_eq!(times, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10, 20, 30]);
+            assert_eq!(times, [0, 0, 0, 0, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
         }
     }
 

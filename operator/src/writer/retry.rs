@@ -33,6 +33,11 @@ impl<K: Ord + Clone> Retries<K> {
         self.0.get(key).is_some_and(|failing| now < failing.until)
     }
 
+    /// When the write of `key` may be tried again, if it failed.
+    pub(super) fn until(&self, key: &K) -> Option<Instant> {
+        self.0.get(key).map(|failing| failing.until)
+    }
+
     /// The write of `key` failed, once more or for the first time.
     pub(super) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
         let wait = match self.0.get(key) {

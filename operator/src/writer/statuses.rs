@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
-use k8s_openapi::jiff::Timestamp;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use kube::core::DeserializeGuard;
@@ -14,28 +13,22 @@ use quotient_crds::{Queue, QueueStatus};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_index::Keeps;
-use quotient_index::queues::ObservedQueue;
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use super::Tools;
-use super::retry::Retries;
+use super::status_changes::{Change, StatusChanges};
 use crate::answer::{Answer, ask, said};
 use crate::args::Mode;
-use crate::status::pace::{Pacer, When};
 use crate::status::patch::merge_patch;
-use crate::status::{Circumstances, Overview, QuotaState, compose};
 
 /// How long one write of a status may take.
 const CALL: Duration = Duration::from_secs(5);
 
-/// How long a written quota may take to be enforced before that is worth a condition.
-const NORMAL: Duration = Duration::from_secs(2);
-
-/// How long the same status is not sent again to a Queue that does not show it.
-const STUBBORN: Duration = Duration::from_secs(60);
+/// How often stored statuses are compared even if nothing was decided: somebody may have edited one.
+const RECHECK: Duration = Duration::from_secs(30);
 
 /// How many statuses are written at the same time.
 const PARALLEL: usize = 8;
@@ -57,49 +50,27 @@ pub struct Report {
 /// Writes the statuses of Queues.
 pub struct Statuses {
     tools: Tools,
-    mode: Mode,
-    pacer: Pacer,
-    retries: Retries<QueueName>,
-    /// Since when each queue's quota is not what the plan wants, or not enforced.
-    unsettled: BTreeMap<QueueName, Instant>,
-    /// What was sent last, for Queues whose stored status cannot be read back.
-    sent: BTreeMap<QueueName, (Instant, QueueStatus)>,
-}
-
-/// One status to write.
-struct Change {
-    queue: QueueName,
-    stored: Option<QueueStatus>,
-    wanted: QueueStatus,
+    changes: StatusChanges,
 }
 
 impl Statuses {
     /// Writes what only informs at most every `interval` for one queue.
     pub fn new(tools: Tools, mode: Mode, interval: Duration) -> Self {
-        Self {
-            tools,
-            mode,
-            pacer: Pacer::new(interval),
-            retries: Retries::new(),
-            unsettled: BTreeMap::new(),
-            sent: BTreeMap::new(),
-        }
+        let changes = StatusChanges::new(tools.view.clone(), mode, interval);
+        Self { tools, changes }
     }
 
     /// Writes until stopped: what every new report changes, and what had to wait.
     pub async fn run(mut self, mut reports: watch::Receiver<Option<Arc<Report>>>) {
         let mut due: Option<Instant> = None;
         loop {
-            let later = async {
-                match due {
-                    Some(at) => tokio::time::sleep_until(at).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let now = Instant::now();
+            let recheck = now.checked_add(RECHECK).unwrap_or(now);
+            let later = due.map_or(recheck, |due| due.min(recheck));
             tokio::select! {
                 () = self.tools.stop.cancelled() => return,
                 changed = reports.changed() => if changed.is_err() { return },
-                () = later => {}
+                () = tokio::time::sleep_until(later) => {}
             }
             let report = reports.borrow_and_update().clone();
             due = match report {
@@ -110,13 +81,10 @@ impl Statuses {
     }
 
     /// Writes what is due. Returns when something else will be.
-    async fn write(&mut self, report: &Report) -> Option<Instant> {
-        let now = Instant::now();
-        self.forget_absent(&report.plan);
-        let (changes, mut next) = self.changes(report, now);
-        let Self { tools, pacer, retries, sent, .. } = self;
-        let tools = &*tools;
-        let writes: Vec<_> = changes
+    async fn write(&mut self, report: &Arc<Report>) -> Option<Instant> {
+        let (due, mut next) = self.changes.due(report, Instant::now());
+        let tools = &self.tools;
+        let writes: Vec<_> = due
             .into_iter()
             .map(|change| async move {
                 let outcome = write_one(tools, &change).await;
@@ -125,116 +93,42 @@ impl Statuses {
             .collect();
         let mut outcomes = stream::iter(writes).buffer_unordered(PARALLEL);
         while let Some((change, outcome)) = outcomes.next().await {
-            let now = Instant::now();
             match outcome {
-                Ok(()) => {
-                    retries.clear(&change.queue);
-                    pacer.wrote(&change.queue, now);
-                    sent.insert(change.queue, (now, change.wanted));
-                }
-                Err(why) => {
+                Outcome::Written => self.changes.wrote(change, Instant::now()),
+                Outcome::Skipped => {}
+                Outcome::Failed(why) => {
                     warn!(queue = %change.queue, error = why, "the status was not written");
-                    retries.failed(&change.queue, why, true, now);
+                    let again = self.changes.failed(&change, why, Instant::now());
+                    next = [next, again].into_iter().flatten().min();
                 }
             }
         }
-        next.extend(retries.next());
-        next.into_iter().min()
-    }
-
-    /// What is to be written now, and when the rest may be.
-    fn changes(&mut self, report: &Report, now: Instant) -> (Vec<Change>, Vec<Instant>) {
-        let overview = Overview::of(&report.plan);
-        let clock = Timestamp::now();
-        let mut changes = Vec::new();
-        let mut later = Vec::new();
-        for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
-            let Some(observed) = self.tools.view.read(|index| index.observed_queue(queue).cloned()) else {
-                continue;
-            };
-            if !concerns(&report.plan, queue, &observed) {
-                continue;
-            }
-            let quota = self.quota_state(report, queue, now, &mut later);
-            let blocked = report.blocked.get(queue).cloned();
-            let circumstances = Circumstances { mode: self.mode, quota, blocked };
-            let stored = observed.status.clone();
-            let Some(wanted) =
-                compose(&overview, queue, observed.generation, stored.as_ref(), &circumstances, clock)
-            else {
-                continue;
-            };
-            if self.retries.is_waiting(queue, now) || self.is_repetition(queue, stored.as_ref(), &wanted, now)
-            {
-                continue;
-            }
-            match self.pacer.when(queue, stored.as_ref(), &wanted, now) {
-                When::Never => {}
-                When::Now => changes.push(Change { queue: queue.clone(), stored, wanted }),
-                When::At(at) => later.push(at),
-            }
-        }
-        (changes, later)
-    }
-
-    fn quota_state(
-        &mut self,
-        report: &Report,
-        queue: &QueueName,
-        now: Instant,
-        later: &mut Vec<Instant>,
-    ) -> QuotaState {
-        if report.plan.queues.get(queue).is_none_or(|plan| plan.quota_in_force) {
-            self.unsettled.remove(queue);
-            return QuotaState::InForce;
-        }
-        if let Some(why) = report.refused.get(queue) {
-            return QuotaState::Refused(why.clone());
-        }
-        let since = *self.unsettled.entry(queue.clone()).or_insert(now);
-        match since.checked_add(NORMAL) {
-            Some(due) if due > now => {
-                later.push(due);
-                QuotaState::Settling
-            }
-            _ => QuotaState::Waiting,
-        }
-    }
-
-    /// Whether exactly this was sent a moment ago and is not shown: it cannot be read, or somebody else writes.
-    fn is_repetition(
-        &self,
-        queue: &QueueName,
-        stored: Option<&QueueStatus>,
-        wanted: &QueueStatus,
-        now: Instant,
-    ) -> bool {
-        stored.is_none_or(|stored| !stored.same_meaning(wanted))
-            && self.sent.get(queue).is_some_and(|(at, sent)| {
-                sent.same_meaning(wanted) && now.saturating_duration_since(*at) < STUBBORN
-            })
-    }
-
-    fn forget_absent(&mut self, plan: &Plan) {
-        let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
-        self.pacer.retain(exists);
-        self.retries.retain(exists);
-        self.unsettled.retain(|queue, _| exists(queue));
-        self.sent.retain(|queue, _| exists(queue));
+        next
     }
 }
 
-async fn write_one(tools: &Tools, change: &Change) -> Result<(), String> {
+/// What became of one write.
+enum Outcome {
+    /// It is stored, or there is nothing left to store it in.
+    Written,
+    /// This replica may not write any more.
+    Skipped,
+    /// It is not stored, or perhaps not.
+    Failed(String),
+}
+
+async fn write_one(tools: &Tools, change: &Change) -> Outcome {
     if !tools.may_write() {
-        return Err("this replica does not lead any more".to_owned());
+        return Outcome::Skipped;
     }
-    let value = |status: &QueueStatus| serde_json::to_value(status).map_err(|error| error.to_string());
-    let stored = change.stored.as_ref().map(value).transpose()?.unwrap_or_else(|| json!({}));
-    let Some(difference) = merge_patch(&stored, &value(&change.wanted)?) else { return Ok(()) };
+    let patch = match difference(change) {
+        Ok(Some(patch)) => patch,
+        Ok(None) => return Outcome::Written,
+        Err(error) => return Outcome::Failed(error.to_string()),
+    };
     let api: Api<DeserializeGuard<Queue>> =
         Api::namespaced(tools.client.clone(), change.queue.namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let patch = Patch::Merge(json!({"status": difference}));
     let answer = ask(CALL, api.patch_status(&change.queue.name, &parameters, &patch)).await;
     tools.metrics.wrote(KIND, answer.result());
     match answer {
@@ -242,18 +136,18 @@ async fn write_one(tools: &Tools, change: &Change) -> Result<(), String> {
             debug!(queue = %change.queue, "wrote the status");
             // Read our own writes. Nothing is decided by a status, so nobody is woken.
             tools.view.read(|index| Keeps::<DeserializeGuard<Queue>>::apply(index, &queue));
-            Ok(())
+            Outcome::Written
         }
-        // It is gone, and with it the wish to write.
-        Answer::Refused(status) if status.code == 404 => Ok(()),
-        Answer::Refused(status) => Err(said(&status)),
-        Answer::Unknown(lost) => Err(lost.to_string()),
+        Answer::Refused(status) if status.code == 404 => Outcome::Written,
+        Answer::Refused(status) => Outcome::Failed(said(&status)),
+        Answer::Unknown(lost) => Outcome::Failed(lost.to_string()),
     }
 }
 
-/// Whether the plan is about this life of the Queue, and the Queue is to stay.
-fn concerns(plan: &Plan, queue: &QueueName, observed: &ObservedQueue) -> bool {
-    let uid = plan.queues.get(queue).map(|plan| &plan.uid);
-    let uid = uid.or_else(|| plan.stalled.get(queue).map(|stall| &stall.uid));
-    uid == Some(&observed.uid) && !observed.deleting
+/// The smallest patch; none if the stored status says it all.
+fn difference(change: &Change) -> Result<Option<Patch<serde_json::Value>>, serde_json::Error> {
+    let value = |status: &QueueStatus| serde_json::to_value(status);
+    let stored = change.stored.as_ref().map(value).transpose()?.unwrap_or_else(|| json!({}));
+    let difference = merge_patch(&stored, &value(&change.wanted)?);
+    Ok(difference.map(|status| Patch::Merge(json!({"status": status}))))
 }

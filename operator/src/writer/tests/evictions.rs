@@ -125,10 +125,7 @@ async fn a_lost_answer_counts_as_evicted_for_a_while() {
 async fn a_pod_that_is_gone_is_not_asked_for_again() {
     for (code, message) in [
         (404, "pods \"p4\" not found"),
-        (
-            409,
-            "Operation cannot be fulfilled on Pod \"p4\": Precondition failed: UID in precondition: a, UID in object meta: b",
-        ),
+        (409, "the UID in the precondition (a) does not match the UID in record (b)"),
     ] {
         let view = overused();
         let (client, log) = client(move |_| Reply::failure(code, "", message));
@@ -156,4 +153,24 @@ async fn a_budget_that_lets_one_go_is_asked_again_at_once_for_the_next_cycle() {
     assert_eq!(first, 2);
     let left = victims(&planned(&view));
     assert_eq!(left.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_preemption_is_asked_for_in_pieces() {
+    let mut objects =
+        vec![node(120), queue("a"), queue("b"), quota("a", 5, Some(2), 60, 60), quota("b", 5, Some(1), 0, 0)];
+    objects.extend((0..120).map(|number| pod("a", &format!("p{number}"))));
+    let view = view(&objects);
+    let (client, log) = client(|_| done());
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned(&view)).await;
+    // A hundred a second: a burst of four, and one every 10 ms until 100 ms have passed.
+    assert_eq!(log.all().len(), 14);
+    assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
+    for _ in 0..10 {
+        evictor.evict(&planned(&view)).await;
+    }
+    assert_eq!(log.all().len(), 60);
+    assert_eq!(evictor.next_retry(), None);
 }

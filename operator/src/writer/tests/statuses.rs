@@ -45,8 +45,8 @@ fn merge(target: &mut Value, patch: &Value) {
     }
 }
 
-/// Lets the task write what is in view, one report a state, a second apart.
-async fn written(view: &View, states: &[&[Value]]) -> Log {
+/// Lets the task write what is in view, one report a state, a second apart, and then go on for `seconds`.
+async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
     let (client, log) = client(store());
     let (tools, _announced) = tools(client, view.clone());
     let stop = tools.stop.clone();
@@ -62,7 +62,7 @@ async fn written(view: &View, states: &[&[Value]]) -> Log {
         })));
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
-    tokio::time::sleep(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
     stop.cancel();
     task.await.unwrap();
     log
@@ -71,7 +71,7 @@ async fn written(view: &View, states: &[&[Value]]) -> Log {
 #[tokio::test(start_paused = true)]
 async fn a_status_is_written_whole_and_then_only_what_changes() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let log = written(&view, &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]]).await;
+    let log = written(&view, &[&[], &[], &[pod("a", "p1")], &[pod("a", "p2")]], 60).await;
     let asked = log.all();
     assert!(asked.iter().all(|asked| asked.line() == format!("PATCH {STATUS}")), "{:?}", log.lines());
     let first = &asked[0].body["status"];
@@ -116,10 +116,33 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
 #[tokio::test(start_paused = true)]
 async fn a_share_is_told_at_once() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
-    let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]]).await;
+    let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
     let bodies: Vec<Value> =
         log.all().into_iter().map(|asked| asked.body["status"]["deserved"].clone()).collect();
     assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_that_somebody_edits_is_put_right_within_a_minute_and_a_half() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let mut edited = queue("a");
+    edited["metadata"]["resourceVersion"] = "50".into();
+    edited["status"] = json!({"deserved": {"cpu": "1000"}});
+    let log = written(&view, &[&[], std::slice::from_ref(&edited)], 50).await;
+    // Not at once: two writers must not chase each other.
+    assert_eq!(log.all().len(), 1);
+    edited["metadata"]["resourceVersion"] = "60".into();
+    let log = written(&view, &[&[], &[edited]], 100).await;
+    assert_eq!(log.all().pop().unwrap().body["status"]["deserved"], json!({"cpu": "4"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queue_that_is_made_anew_has_its_status_at_once() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let mut anew = queue("a");
+    anew["metadata"]["resourceVersion"] = "50".into();
+    anew["metadata"]["uid"] = "another".into();
+    assert_eq!(written(&view, &[&[], &[anew]], 10).await.all().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -127,5 +150,5 @@ async fn a_queue_that_is_being_deleted_is_left_alone() {
     let mut leaving = queue("a");
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     let view = view(&[node(4), leaving]);
-    assert_eq!(written(&view, &[&[]]).await.lines(), Vec::<String>::new());
+    assert_eq!(written(&view, &[&[]], 60).await.lines(), Vec::<String>::new());
 }

@@ -1,0 +1,144 @@
+//! A full cluster: nodes, teams with a Queue each, and pods that run.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client};
+use quotient_crds::Queue;
+use serde_json::json;
+
+use super::crowd::post;
+use super::pods;
+use crate::demo::Narrator;
+use crate::testbed::{TestBed, eventually, objects};
+
+/// How many pods of one cpu fill a node.
+const PODS_PER_NODE: u32 = 20;
+/// How long the last node may take to be Ready and the last pod to run, after all have been posted.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// Between two looks at the whole cluster, which cost the API server something.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// How large the cluster is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterSize {
+    /// Nodes of 20 cpu and 80Gi.
+    pub nodes: u32,
+    /// Namespaces with a Queue each, all of the same weight.
+    pub queues: u32,
+    /// Pods of 1 cpu and 4Gi, as many in each namespace.
+    pub pods: u32,
+}
+
+impl ClusterSize {
+    /// Whether every team then holds no more than its share, and every pod has its place on a node.
+    pub fn check(self) -> anyhow::Result<()> {
+        ensure!(self.nodes > 0 && self.queues > 0 && self.pods > 0, "nodes, queues and pods: at least one of each");
+        let even = self.pods.is_multiple_of(self.queues);
+        ensure!(even, "{} pods cannot be divided evenly among {} queues", self.pods, self.queues);
+        let room = self.nodes.saturating_mul(PODS_PER_NODE);
+        ensure!(self.pods <= room, "{} nodes have room for {room} pods, not for {}", self.nodes, self.pods);
+        Ok(())
+    }
+}
+
+/// Fills a test bed on which the CRDs are served, and says how it goes; ends when every pod runs.
+pub async fn fill(bed: &TestBed, size: ClusterSize, narrator: &Narrator) -> anyhow::Result<()> {
+    let begun = Instant::now();
+    post("nodes", size.nodes, narrator, bed.client(), add_node).await?;
+    until_nodes_are_ready(bed.client()).await?;
+    narrator.done(&format!("{} nodes of 20 cpu and 80Gi are Ready", size.nodes), begun);
+
+    let begun = Instant::now();
+    for team in 0..size.queues {
+        add_team(bed, &pods::namespace_of(team)).await?;
+    }
+    narrator.done(&format!("{} namespaces have a Queue each", size.queues), begun);
+
+    let begun = Instant::now();
+    post("pods", size.pods, narrator, bed.client(), move |client, number| add_pod(client, size, number)).await?;
+    until_pods_run(bed.client()).await?;
+    narrator.done(&format!("{} pods of 1 cpu and 4Gi run", size.pods), begun);
+    Ok(())
+}
+
+async fn add_node(client: Client, number: u32) -> anyhow::Result<()> {
+    let node = objects::node(&pods::node_name(number), &[("cpu", "20"), ("memory", "80Gi")]);
+    Api::all(client).create(&PostParams::default(), &node).await?;
+    Ok(())
+}
+
+async fn add_team(bed: &TestBed, namespace: &str) -> anyhow::Result<()> {
+    bed.create_namespace(namespace).await?;
+    let queue: Queue = serde_json::from_value(json!({
+        "apiVersion": "quotient.dev/v1alpha1",
+        "kind": "Queue",
+        "metadata": {"namespace": namespace, "name": namespace},
+        // Asks for whatever it can get: an even share of the cluster.
+        "spec": {},
+    }))?;
+    let queues: Api<Queue> = Api::namespaced(bed.client(), namespace);
+    let created = queues.create(&PostParams::default(), &queue).await;
+    created.with_context(|| format!("creating Queue {namespace}/{namespace}"))?;
+    Ok(())
+}
+
+async fn add_pod(client: Client, size: ClusterSize, number: u32) -> anyhow::Result<()> {
+    let pod = pods::pod(size, number);
+    let namespace = pod.metadata.namespace.clone().unwrap_or_default();
+    Api::namespaced(client, &namespace).create(&PostParams::default(), &pod).await?;
+    Ok(())
+}
+
+/// Ready, and no longer tainted as every new node is.
+async fn until_nodes_are_ready(client: Client) -> anyhow::Result<()> {
+    let nodes: Api<Node> = Api::all(client);
+    eventually("all nodes are Ready", PATIENCE, async || {
+        tokio::time::sleep(PAUSE).await;
+        let list = nodes.list(&ListParams::default()).await?;
+        let waiting = list.items.iter().filter(|node| !is_ready(node)).count();
+        ensure!(waiting == 0, "{waiting} are not");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+fn is_ready(node: &Node) -> bool {
+    let tainted =
+        node.spec.as_ref().is_some_and(|spec| spec.taints.as_ref().is_some_and(|taints| !taints.is_empty()));
+    let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
+    !tainted && conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
+}
+
+async fn until_pods_run(client: Client) -> anyhow::Result<()> {
+    let pods: Api<Pod> = Api::all(client);
+    let waiting = ListParams::default().fields("status.phase!=Running");
+    eventually("all pods run", PATIENCE, async || {
+        tokio::time::sleep(PAUSE).await;
+        let waiting = pods.list_metadata(&waiting).await?.items.len();
+        ensure!(waiting == 0, "{waiting} do not");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(nodes: u32, queues: u32, pods: u32) -> String {
+        ClusterSize { nodes, queues, pods }.check().map_or_else(|error| error.to_string(), |()| "fits".to_owned())
+    }
+
+    #[test]
+    fn a_team_never_holds_more_than_its_share() {
+        assert_eq!(check(1000, 100, 20_000), "fits");
+        assert_eq!(check(1000, 100, 20_050), "20050 pods cannot be divided evenly among 100 queues");
+        assert_eq!(check(999, 100, 20_000), "999 nodes have room for 19980 pods, not for 20000");
+        assert_eq!(check(10, 0, 10), "nodes, queues and pods: at least one of each");
+    }
+}

@@ -1,0 +1,143 @@
+//! Starting the operator on a full cluster, and what it costs then and at rest.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::ListParams;
+
+use super::{Histogram, ProcessNumbers, ResidentMemory};
+use crate::demo::Narrator;
+use crate::quotient::{OPERATOR_USER, Operator, SYSTEM_NAMESPACE, Write, writes_of_operator};
+use crate::testbed::{AuditEvent, TestBed, eventually};
+
+/// How long the first cycle may take after the operator is ready.
+const FIRST_CYCLE: Duration = Duration::from_secs(60);
+/// From the first cycle to rest: by then the last status has been written, which may wait for 18 s.
+const SETTLING: Duration = Duration::from_secs(30);
+/// How long it is watched at rest.
+const REST: Duration = Duration::from_secs(60);
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Measurement {
+    /// One of the pods as JSON, in bytes.
+    pub pod_bytes: usize,
+    /// From the start of the process until it is ready: until every kind has been listed in full.
+    pub ready: Duration,
+    /// From the start of the process until its first cycle has ended, its quota writes answered.
+    pub first_cycle: Duration,
+    /// That cycle (the first cycles, should there have been more than one by then).
+    pub cycle: Histogram,
+    /// The engine's part of it.
+    pub plan: Histogram,
+    /// Memory right after the first cycle.
+    pub memory: ResidentMemory,
+    /// Writes from the start to rest, Lease apart, by resource.
+    pub writes: BTreeMap<String, usize>,
+    /// Then a minute at rest.
+    pub rest: Rest,
+}
+
+/// What happened in 60 s in which nothing happened in the cluster.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// Memory at their beginning, 30 s after the first cycle.
+    pub memory: ResidentMemory,
+    /// What was written, the Lease apart.
+    pub writes: Vec<Write>,
+    /// How often the Lease was written.
+    pub lease_writes: usize,
+    /// The cycles.
+    pub cycle: Histogram,
+    /// Time on the processors.
+    pub cpu: Duration,
+}
+
+/// Starts `program` on a full cluster and measures. The operator runs on.
+pub async fn measure(
+    bed: &TestBed,
+    program: &Path,
+    narrator: &Narrator,
+) -> anyhow::Result<(Measurement, Operator)> {
+    let pod_bytes = size_of_a_pod(bed).await?;
+    // Not the operator's doing, so not in its time.
+    bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    let mark = bed.audit().mark()?;
+
+    let started = Instant::now();
+    let operator = Operator::start_with(bed, program, &[]).await?;
+    let ready = started.elapsed();
+    narrator.done("the operator is ready", started);
+    let (cycle, plan) = first_cycle(&operator).await?;
+    let first_cycle = started.elapsed();
+    let pid = operator.process().pid();
+    let memory = ProcessNumbers::of(pid)?.memory;
+    narrator.done("its first cycle has ended", started);
+
+    tokio::time::sleep(SETTLING).await;
+    let writes = by_resource(&writes_of_operator(&bed.audit().events_since(mark)?));
+    narrator.line(&format!("     a minute at rest, from {} s after the first cycle", SETTLING.as_secs()));
+    let rest = rest(bed, &operator).await?;
+    narrator.done("the minute is over", started);
+    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, memory, writes, rest };
+    Ok((measured, operator))
+}
+
+async fn rest(bed: &TestBed, operator: &Operator) -> anyhow::Result<Rest> {
+    let audit = bed.audit();
+    let pid = operator.process().pid();
+    let mark = audit.mark()?;
+    let before = ProcessNumbers::of(pid)?;
+    let (cycles, _) = durations(operator).await?;
+    tokio::time::sleep(REST).await;
+    operator.process().must_run()?;
+    let after = ProcessNumbers::of(pid)?;
+    let events = audit.events_since(mark)?;
+    let is_lease_write =
+        |event: &&AuditEvent| event.user == OPERATOR_USER && event.is_write() && event.resource == "leases";
+    Ok(Rest {
+        memory: before.memory,
+        writes: writes_of_operator(&events),
+        lease_writes: events.iter().filter(is_lease_write).count(),
+        cycle: durations(operator).await?.0.since(cycles),
+        cpu: after.cpu.saturating_sub(before.cpu),
+    })
+}
+
+async fn first_cycle(operator: &Operator) -> anyhow::Result<(Histogram, Histogram)> {
+    let ended = eventually("the first cycle has ended", FIRST_CYCLE, async || {
+        operator.process().must_run()?;
+        let (cycle, plan) = durations(operator).await?;
+        ensure!(cycle.count > 0, "{} plans, no cycle has ended", plan.count);
+        Ok((cycle, plan))
+    });
+    Ok(ended.await?)
+}
+
+/// Of cycles and of plans, so far.
+async fn durations(operator: &Operator) -> anyhow::Result<(Histogram, Histogram)> {
+    let (code, text) = operator.get("/metrics").await?;
+    ensure!(code == 200, "asking for metrics: {code} {text}");
+    let find = |name| Histogram::find(&text, name);
+    Ok((find("quotient_cycle_duration_seconds")?, find("quotient_plan_duration_seconds")?))
+}
+
+async fn size_of_a_pod(bed: &TestBed) -> anyhow::Result<usize> {
+    let pods: Api<Pod> = Api::all(bed.client());
+    let list = pods.list(&ListParams::default().limit(1)).await.context("listing one pod")?;
+    let pod = list.items.first().context("there is no pod")?;
+    Ok(serde_json::to_vec(pod)?.len())
+}
+
+fn by_resource(writes: &[Write]) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for write in writes {
+        let count: &mut usize = counts.entry(write.resource.clone()).or_default();
+        *count = count.saturating_add(1);
+    }
+    counts
+}

@@ -1,0 +1,198 @@
+//! Which statuses are to be written now, and which later.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::QueueStatus;
+use quotient_engine::names::{QueueName, QueueUid};
+use quotient_engine::plan::Plan;
+use quotient_index::queues::ObservedQueue;
+use tokio::time::Instant;
+
+use super::Report;
+use super::retry::Retries;
+use crate::args::Mode;
+use crate::status::pace::{Pacer, When};
+use crate::status::{Circumstances, Overview, QuotaState, compose};
+use crate::view::View;
+
+/// How long a written quota may take to be enforced before that is worth a condition.
+const NORMAL: Duration = Duration::from_secs(2);
+
+/// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or somebody
+/// else writes it, too.
+const STUBBORN: Duration = Duration::from_secs(60);
+
+/// Remembers, per Queue, what keeps its status from being written too often.
+pub(super) struct StatusChanges {
+    view: View,
+    mode: Mode,
+    pacer: Pacer,
+    retries: Retries<QueueName>,
+    /// Since when each queue's quota is not what the plan wants, or not enforced.
+    unsettled: BTreeMap<QueueName, Instant>,
+    /// What was sent last, and to which life of the Queue.
+    sent: BTreeMap<QueueName, (Instant, QueueUid, QueueStatus)>,
+    /// Queues that need nothing, as they were seen when that was found.
+    quiet: BTreeMap<QueueName, Arc<ObservedQueue>>,
+    /// The report for which that was found.
+    former: Option<Arc<Report>>,
+}
+
+/// One status to write.
+pub(super) struct Change {
+    pub(super) queue: QueueName,
+    pub(super) uid: QueueUid,
+    pub(super) stored: Option<QueueStatus>,
+    pub(super) wanted: QueueStatus,
+}
+
+impl StatusChanges {
+    pub(super) fn new(view: View, mode: Mode, interval: Duration) -> Self {
+        Self {
+            view,
+            mode,
+            pacer: Pacer::new(interval),
+            retries: Retries::new(),
+            unsettled: BTreeMap::new(),
+            sent: BTreeMap::new(),
+            quiet: BTreeMap::new(),
+            former: None,
+        }
+    }
+
+    /// What is to be written now, and when to ask again.
+    pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Change>, Option<Instant>) {
+        self.forget_absent(&report.plan);
+        let overview = Overview::of(&report.plan);
+        let clock = Timestamp::now();
+        let former = self.former.replace(Arc::clone(report));
+        // Where nothing changed for all, only Queues with a change of their own are looked at.
+        let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
+        let mut changes = Vec::new();
+        let mut later = Vec::new();
+        for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
+            let Some(observed) = self.view.read(|index| index.observed_queue(queue).cloned()) else {
+                continue;
+            };
+            if !concerns(&report.plan, queue, &observed) {
+                continue;
+            }
+            if comparable.as_ref().is_some_and(|former| same(former, report, queue))
+                && self.quiet.get(queue).is_some_and(|quiet| Arc::ptr_eq(quiet, &observed))
+            {
+                continue;
+            }
+            self.quiet.remove(queue);
+            let circumstances = Circumstances {
+                mode: self.mode,
+                quota: self.quota_state(report, queue, now, &mut later),
+                blocked: report.blocked.get(queue).cloned(),
+            };
+            let stored = observed.status.as_ref();
+            let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, clock)
+            else {
+                continue;
+            };
+            match self.when(queue, &observed, &wanted, now) {
+                // While a quota settles, time alone changes the status.
+                When::Never if circumstances.quota == QuotaState::Settling => {}
+                When::Never => {
+                    self.quiet.insert(queue.clone(), observed);
+                }
+                When::Now => changes.push(Change {
+                    queue: queue.clone(),
+                    uid: observed.uid.clone(),
+                    stored: stored.cloned(),
+                    wanted,
+                }),
+                When::At(at) => later.push(at),
+            }
+        }
+        (changes, later.into_iter().min())
+    }
+
+    /// The status was written.
+    pub(super) fn wrote(&mut self, change: Change, now: Instant) {
+        self.retries.clear(&change.queue);
+        self.pacer.wrote(&change.queue, now);
+        self.sent.insert(change.queue, (now, change.uid, change.wanted));
+    }
+
+    /// The status was not written, or perhaps not. Returns when it is tried again.
+    pub(super) fn failed(&mut self, change: &Change, why: String, now: Instant) -> Option<Instant> {
+        self.retries.failed(&change.queue, why, true, now);
+        self.retries.until(&change.queue)
+    }
+
+    fn when(
+        &mut self,
+        queue: &QueueName,
+        observed: &ObservedQueue,
+        wanted: &QueueStatus,
+        now: Instant,
+    ) -> When {
+        let when = self.pacer.when(queue, observed.status.as_ref(), wanted, now);
+        if when == When::Never {
+            self.retries.clear(queue);
+            return when;
+        }
+        let stubborn =
+            self.sent.get(queue).filter(|(_, uid, sent)| *uid == observed.uid && sent.same_meaning(wanted));
+        let stubborn = stubborn.and_then(|(at, ..)| at.checked_add(STUBBORN));
+        match self.retries.until(queue).max(stubborn) {
+            Some(until) if until > now => When::At(until),
+            _ => when,
+        }
+    }
+
+    fn quota_state(
+        &mut self,
+        report: &Report,
+        queue: &QueueName,
+        now: Instant,
+        later: &mut Vec<Instant>,
+    ) -> QuotaState {
+        if report.plan.queues.get(queue).is_none_or(|plan| plan.quota_in_force) {
+            self.unsettled.remove(queue);
+            return QuotaState::InForce;
+        }
+        if let Some(why) = report.refused.get(queue) {
+            return QuotaState::Refused(why.clone());
+        }
+        let since = *self.unsettled.entry(queue.clone()).or_insert(now);
+        match since.checked_add(NORMAL) {
+            Some(due) if due > now => {
+                later.push(due);
+                QuotaState::Settling
+            }
+            _ => QuotaState::Waiting,
+        }
+    }
+
+    fn forget_absent(&mut self, plan: &Plan) {
+        let exists = |queue: &QueueName| plan.queues.contains_key(queue) || plan.stalled.contains_key(queue);
+        self.pacer.retain(exists);
+        self.retries.retain(exists);
+        self.unsettled.retain(|queue, _| exists(queue));
+        self.sent.retain(|queue, _| exists(queue));
+        self.quiet.retain(|queue, _| exists(queue));
+    }
+}
+
+/// Whether both reports say the same of `queue`.
+fn same(former: &Report, report: &Report, queue: &QueueName) -> bool {
+    former.plan.queues.get(queue) == report.plan.queues.get(queue)
+        && former.plan.stalled.get(queue) == report.plan.stalled.get(queue)
+        && former.refused.get(queue) == report.refused.get(queue)
+        && former.blocked.get(queue) == report.blocked.get(queue)
+}
+
+/// Whether the plan is about this life of the Queue, and the Queue is to stay.
+fn concerns(plan: &Plan, queue: &QueueName, observed: &ObservedQueue) -> bool {
+    let uid = plan.queues.get(queue).map(|plan| &plan.uid);
+    let uid = uid.or_else(|| plan.stalled.get(queue).map(|stall| &stall.uid));
+    uid == Some(&observed.uid) && !observed.deleting
+}
