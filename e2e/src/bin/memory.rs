@@ -55,7 +55,8 @@ async fn main() -> anyhow::Result<()> {
         std::fs::write(&path, report.page()).with_context(|| format!("writing {}", path.display()))?;
     }
     if args.keep {
-        narrator.line(&format!("It runs on until Ctrl-C: export KUBECONFIG={}", bed.kubeconfig_path().display()));
+        narrator
+            .line(&format!("It runs on until Ctrl-C: export KUBECONFIG={}", bed.kubeconfig_path().display()));
         let _ = interrupted.await;
     }
     operator.stop().await?;
