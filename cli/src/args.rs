@@ -68,7 +68,7 @@ Show what Quotient would do with a cluster described by manifests.
 
 Reads ordinary manifests (Node, Namespace, Queue, ResourceQuota, Pod; YAML or JSON; several documents or a \
 List), asks the same engine as the operator, and prints each step: what every queue asks for, deserves, is \
-allocated and uses, which pods are evicted and why, and which pods start. Nothing is contacted or changed.
+allocated and uses (children below their parents), which pods are evicted and why, and which pods start. Nothing is contacted or changed.
 
 A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted \
 pods go, pending pods are bound where they fit, and the next step begins.
@@ -76,6 +76,8 @@ pods go, pending pods are bound where they fit, and the next step begins.
 What manifests leave out:
   - Without an explicit namespace an object is in \"default\".
   - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
+  - A namespace that no manifest describes has no labels but kubernetes.io/metadata.name, by which a parent \
+queue may select it; one that is described has this label, too.
   - Objects without creationTimestamp are created at the time that the cluster is looked at.
   - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
   - The ResourceQuota \"quotient\" of a namespace is what its queue is allocated at the beginning; without \
@@ -93,7 +95,7 @@ Examples:
   kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable
 
   # What if node-7 were cordoned, in the cluster as it is now?
-  kubectl get nodes,pods,queues.quotient.dev,resourcequotas -A -o json \\
+  kubectl get nodes,namespaces,pods,queues.quotient.dev,resourcequotas -A -o json \\
     | jq '(.items[] | select(.metadata.name == \"node-7\"))
             .spec.unschedulable = true' \\
     | kubectl quotient simulate -f - --until-stable

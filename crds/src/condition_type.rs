@@ -13,7 +13,8 @@ pub enum ConditionType {
     Ready,
     /// The quota in the namespace has the amounts that were allocated, and the API server enforces them.
     QuotaSynced,
-    /// The queue has less than it asks for and deserves.
+    /// The queue has less than it asks for and deserves. Its reason is `Fenced` where what it lacks is held outside
+    /// the fence that it may take from.
     Starved,
     /// The queue's pods hold more than it deserves or than its quota allows.
     Overused,
@@ -21,10 +22,11 @@ pub enum ConditionType {
     Preempting,
     /// Pods that should leave for this queue cannot be evicted now, such as under a disruption budget.
     PreemptionBlocked,
-    /// What is guaranteed to the queue is more than the cluster has.
+    /// What is guaranteed to the queue is more than the cluster, or the limit of a parent queue, allows.
     GuaranteeUnmeetable,
-    /// The queue has no share until a person changes something. Deployment tools such as Flux
-    /// read it as failed.
+    /// The queue has no share until a person changes something: its spec, its namespace's other Queue, or a parent
+    /// that is not found, does not accept it, is in a circle or has no share itself (`ParentNotFound`,
+    /// `ParentNotAccepting`, `ParentCycle`, `ParentStalled`). Deployment tools such as Flux read it as failed.
     Stalled,
 }
 

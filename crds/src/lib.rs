@@ -10,19 +10,29 @@
 //! **Architecture invariant:** what can be checked by looking at one object is checked by its schema, so that
 //! no admission webhook is needed. What needs other objects is a condition.
 
+mod children;
 mod condition_type;
 mod conditions;
+mod label_selector;
 mod manifest;
 pub mod names;
+mod parent_ref;
+mod preemption;
 mod queue;
 mod queue_status;
 mod resource_map;
 mod resource_quantity;
 mod validation_rules;
 
+pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
 pub use conditions::{ConditionReport, condition, merge_conditions, same_conditions};
+pub use label_selector::{
+    LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
+};
 pub use manifest::{GENERATE_COMMAND, Manifest, ManifestError, manifests};
+pub use parent_ref::ParentRef;
+pub use preemption::{LastReplica, MAX_MIN_RUNTIME_SECONDS, Preemption, PreemptionPolicy};
 pub use queue::{DEFAULT_WEIGHT, MAX_WEIGHT, Queue, QueueSpec};
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};

@@ -4,8 +4,8 @@ use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::validation_rules::queue_spec_rules;
-use crate::{QueueStatus, ResourceMap};
+use crate::validation_rules::{queue_rule, queue_spec_rules};
+use crate::{Children, ParentRef, Preemption, QueueStatus, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -13,12 +13,11 @@ pub const DEFAULT_WEIGHT: i32 = 1;
 /// The largest weight of a queue.
 pub const MAX_WEIGHT: i32 = 1_000_000;
 
-/// What the team wants: its weight, what it asks for, and the bounds of its share.
+/// What the team wants: its weight, what it asks for, the bounds of its share, and its place among the others.
 ///
 /// Every field is optional: `spec: {}` is a queue of weight 1 that takes whatever it can get. Amounts are
 /// Kubernetes quantities by resource, named as pods name them: cpu, memory, nvidia.com/gpu. Shares are computed
 /// for each resource by itself.
-#[expect(clippy::duplicated_attributes, reason = "each column is a list of its own, with its own type")]
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "quotient.dev",
@@ -32,7 +31,15 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
     doc = "A Queue gives the pods of its namespace their fair share of the cluster. Quotient writes the share \
            into the ResourceQuota \"quotient\" of the namespace, raises it while others leave room, and takes \
            it back, by evicting pods if need be, when others ask for what is theirs. One Queue governs a \
-           namespace: of several the oldest counts.",
+           namespace: of several the oldest counts. A Queue with children governs no pods: it is a parent, and \
+           divides its share among the Queues that name it in their parentRef.",
+    validation = queue_rule(),
+    printcolumn(
+        name = "Parent",
+        type_ = "string",
+        json_path = ".spec.parentRef.name",
+        description = "The queue that it takes its share from; empty for the cluster"
+    ),
     printcolumn(
         name = "Weight",
         type_ = "integer",
@@ -109,12 +116,41 @@ pub struct QueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub guaranteed: Option<ResourceMap>,
+
+    /// The parent queue, of which this queue takes its share instead of taking it of the cluster. The parent has
+    /// to exist, to have children and to accept the namespace of this queue; else this queue has no share and
+    /// `Stalled` says why. Example: {namespace: org, name: research}. Default: none; then the queue shares the
+    /// cluster with all others that have no parent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_ref: Option<ParentRef>,
+
+    /// Makes this queue a parent, and says whose. A parent governs no pods and has no quota: it divides its share
+    /// among its children as the cluster's capacity is divided among queues. It asks for what its children ask
+    /// for together, at most its limit, and its own request is ignored; guaranteed to it is the larger of its own
+    /// and what is guaranteed to its children together. Parents may have parents. Example: {namespaces: {from:
+    /// Selector, selector: {matchLabels: {org: research}}}}; {} accepts the queues of its own namespace. Default:
+    /// none; then the queue governs the pods of its namespace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub children: Option<Children>,
+
+    /// How pods are taken when shares move: from whom, and who goes last. Example: {minRuntimeSeconds: 600}.
+    /// Default: the default of each field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preemption: Option<Preemption>,
 }
 
 /// The spec `{}`.
 impl Default for QueueSpec {
     fn default() -> Self {
-        Self { weight: DEFAULT_WEIGHT, request: None, limit: None, guaranteed: None }
+        Self {
+            weight: DEFAULT_WEIGHT,
+            request: None,
+            limit: None,
+            guaranteed: None,
+            parent_ref: None,
+            children: None,
+            preemption: None,
+        }
     }
 }
 
@@ -140,5 +176,32 @@ mod tests {
         assert_eq!(spec.request, Some(ResourceMap::new()));
         assert_eq!(spec.limit, None);
         assert_eq!(serde_json::to_value(&spec).unwrap(), json!({"weight": 1, "request": {}}));
+    }
+
+    #[test]
+    fn an_empty_children_makes_a_parent_and_an_absent_one_does_not() {
+        let spec: QueueSpec = serde_json::from_value(json!({"children": {}, "preemption": {}})).unwrap();
+        assert_eq!(spec.children, Some(Children::default()));
+        assert_eq!(spec.preemption, Some(Preemption::default()));
+        let spec: QueueSpec = serde_json::from_value(json!({"children": null, "parentRef": null})).unwrap();
+        assert_eq!(spec, QueueSpec::default());
+    }
+
+    #[test]
+    fn a_place_in_the_tree_is_read_and_written() {
+        let text = json!({
+            "weight": 1,
+            "parentRef": {"namespace": "org", "name": "research"},
+            "children": {"namespaces": {"from": "Selector", "selector": {
+                "matchLabels": {"org": "research"},
+                "matchExpressions": [
+                    {"key": "tier", "operator": "In", "values": ["gold"]},
+                    {"key": "closed", "operator": "DoesNotExist"},
+                ],
+            }}},
+            "preemption": {"policy": "Fence", "lastReplica": "Never", "minRuntimeSeconds": 600},
+        });
+        let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&spec).unwrap(), text);
     }
 }

@@ -10,7 +10,7 @@ use crate::{ConditionType, ResourceMap};
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
 /// Amounts are Kubernetes quantities by resource. A map that is absent is not known yet; an empty one means
-/// nothing.
+/// nothing. What a parent queue is allocated, uses, preempts and has of pods is what its children have together.
 //
 // For writers: apply it (server-side) rather than merge it. A merge patch cannot take a resource out of a map,
 // so a `preempting` that has become empty would show its last amounts for ever.
@@ -76,11 +76,15 @@ pub struct QueueStatus {
 
     /// The state of the queue, one entry for each type, each True or False and never removed. `Ready`: the spec
     /// is understood and the quota in sync, also while the queue waits for its share. `QuotaSynced`: the quota
-    /// has the allocated amounts and is enforced. `Starved`: the queue has less than it deserves. `Overused`:
-    /// its pods hold more than it deserves. `Preempting`: pods of others are leaving for it.
-    /// `PreemptionBlocked`: some of them cannot be evicted now. `GuaranteeUnmeetable`: more is guaranteed than
-    /// the cluster has. `Stalled`: the queue has no share until a person changes something; the message says
-    /// what.
+    /// has the allocated amounts and is enforced. `Starved`: the queue has less than it deserves; the reason says
+    /// why, such as `WaitingForPreemption`, or `Fenced` where what it lacks is held outside the fence that it may
+    /// take from. `Overused`: its pods hold more than it deserves. `Preempting`: pods of others are leaving for
+    /// it. `PreemptionBlocked`: some of them cannot be evicted now. `GuaranteeUnmeetable`: more is guaranteed
+    /// than the cluster, or the limit of a parent queue, allows. `Stalled`: the queue has no share until a person
+    /// changes something; the message says what, and the reason is `NamespaceTaken`, `InvalidSpec`,
+    /// `GuaranteedAboveLimit`, `ParentNotFound` (parentRef names no queue), `ParentNotAccepting` (the parent's
+    /// children do not include this queue's namespace), `ParentCycle` (following parentRef leads back) or
+    /// `ParentStalled` (a queue above has no share itself).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions_schema")]
     pub conditions: Vec<Condition>,

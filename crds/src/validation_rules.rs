@@ -4,6 +4,7 @@
 //! values that the schema's pattern refuses, and because it did not get done with the legal quantity
 //! `1e999999999` in eight minutes.
 
+use kube::core::Rule;
 use serde_json::{Value, json};
 
 /// What a quantity looks like: digits, then a decimal or binary suffix or an exponent of at most two digits.
@@ -76,6 +77,61 @@ pub(crate) fn queue_spec_rules() -> Value {
     ])
 }
 
+/// The rules for a Queue as a whole; `self` is the object.
+///
+/// Rules see no more of the metadata than the name, so a reference that repeats the Queue's own namespace passes
+/// here, and ends in a condition. The underscores are how CEL spells a field called like one of its keywords.
+pub(crate) fn queue_rule() -> Rule {
+    Rule::new(
+        "!has(self.spec.parentRef) || has(self.spec.parentRef.__namespace__) \
+         || self.spec.parentRef.name != self.metadata.name",
+    )
+    .message(
+        "parentRef must not name the queue itself: write the name of its parent queue, or leave parentRef out",
+    )
+    .field_path(".spec.parentRef.name")
+}
+
+/// The rules for the namespaces that a parent accepts queues of; `self` is `children.namespaces`.
+pub(crate) fn child_namespaces_rules() -> Value {
+    json!([
+        {
+            "rule": "self.from != 'Selector' || has(self.selector)",
+            "message": "from: Selector needs a selector: write one, such as {matchLabels: {org: research}}",
+            "fieldPath": ".from",
+        },
+        {
+            "rule": "self.from == 'Selector' || !has(self.selector)",
+            "message": "a selector counts only with from: Selector: write that, or leave selector out",
+            "fieldPath": ".selector",
+        },
+    ])
+}
+
+/// The rules for the keys of `matchLabels`; `self` is the map.
+pub(crate) fn label_key_rules(max_length: u32) -> Value {
+    json!([{
+        "rule": format!("self.all(key, size(key) >= 1 && size(key) <= {max_length})"),
+        "message": format!("the key of a label has 1 to {max_length} characters: write one such as org or example.com/org"),
+    }])
+}
+
+/// The rules for one requirement on a label; `self` is the requirement.
+pub(crate) fn label_requirement_rules() -> Value {
+    json!([
+        {
+            "rule": "!(self.operator in ['In', 'NotIn']) || (has(self.values) && size(self.values) > 0)",
+            "message": "In and NotIn need values: write at least one",
+            "fieldPath": ".operator",
+        },
+        {
+            "rule": "self.operator in ['In', 'NotIn'] || !has(self.values) || size(self.values) == 0",
+            "message": "Exists and DoesNotExist take no values: leave values out",
+            "fieldPath": ".values",
+        },
+    ])
+}
+
 fn is_quantity(value: &str) -> String {
     format!("string({value}).matches('{QUANTITY}') && isQuantity(string({value}))")
 }
@@ -142,7 +198,16 @@ mod tests {
 
     #[test]
     fn every_rule_says_what_to_do_on_one_line() {
-        for list in [amount_rules(), resource_name_rules(253), queue_spec_rules()] {
+        let of_the_object = json!([queue_rule()]);
+        for list in [
+            amount_rules(),
+            resource_name_rules(253),
+            queue_spec_rules(),
+            child_namespaces_rules(),
+            label_key_rules(317),
+            label_requirement_rules(),
+            of_the_object,
+        ] {
             for rule in list.as_array().unwrap() {
                 let message = rule["message"].as_str().unwrap();
                 assert!(!message.contains('\n') && !message.contains("  "), "{message}");

@@ -81,7 +81,7 @@ fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
 fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let spec = schema()["properties"]["spec"].clone();
     let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["guaranteed", "limit", "request", "weight"]);
+    assert_eq!(fields, ["children", "guaranteed", "limit", "parentRef", "preemption", "request", "weight"]);
     assert_eq!(spec.get("required"), None);
     assert_eq!(spec["x-kubernetes-validations"].as_array().unwrap().len(), 1);
 
@@ -100,6 +100,44 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
         assert!(amount["pattern"].is_string(), "{field}");
         assert_eq!(amount["x-kubernetes-validations"].as_array().unwrap().len(), 3, "{field}");
     }
+}
+
+#[test]
+fn the_place_in_the_tree_is_bounded() {
+    let spec = schema()["properties"]["spec"]["properties"].clone();
+    let parent = &spec["parentRef"];
+    assert_eq!(parent["required"], json!(["name"]));
+    assert_eq!(
+        (&parent["properties"]["name"]["maxLength"], &parent["nullable"]),
+        (&json!(253), &json!(true))
+    );
+    assert_eq!(parent["properties"]["namespace"]["maxLength"], 63);
+    assert_eq!(schema()["x-kubernetes-validations"].as_array().unwrap().len(), 1);
+
+    let namespaces = &spec["children"]["properties"]["namespaces"];
+    assert_eq!(namespaces["x-kubernetes-validations"].as_array().unwrap().len(), 2);
+    assert_eq!(namespaces["properties"]["from"]["enum"], json!(["Same", "All", "Selector"]));
+    assert_eq!(namespaces["properties"]["from"]["default"], "Same");
+    let selector = &namespaces["properties"]["selector"]["properties"];
+    assert_eq!(selector["matchLabels"]["maxProperties"], 16);
+    assert_eq!(selector["matchExpressions"]["maxItems"], 16);
+    let requirement = &selector["matchExpressions"]["items"];
+    assert_eq!(requirement["required"], json!(["key", "operator"]));
+    assert_eq!(requirement["properties"]["values"]["maxItems"], 64);
+    assert_eq!(requirement["x-kubernetes-validations"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn preemption_says_its_defaults() {
+    let preemption = schema()["properties"]["spec"]["properties"]["preemption"].clone();
+    let fields = &preemption["properties"];
+    assert_eq!((&preemption["nullable"], preemption.get("default")), (&json!(true), None));
+    assert_eq!(fields["policy"]["enum"], json!(["Default", "Fence", "Disabled"]));
+    assert_eq!(fields["lastReplica"]["enum"], json!(["LastResort", "Never"]));
+    let defaults: Vec<&Value> =
+        ["policy", "lastReplica", "minRuntimeSeconds"].map(|f| &fields[f]["default"]).into();
+    assert_eq!(defaults, [&json!("Default"), &json!("LastResort"), &json!(0)]);
+    assert_eq!(fields["minRuntimeSeconds"]["maximum"].as_f64(), Some(2_592_000.0));
 }
 
 #[test]
@@ -126,7 +164,7 @@ fn the_columns_show_fields_that_exist() {
     let columns = version()["additionalPrinterColumns"].clone();
     let titles: Vec<&str> =
         columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
-    assert_eq!(titles, ["Weight", "Deserved", "Allocated", "Used", "Preempting", "Ready", "Age"]);
+    assert_eq!(titles, ["Parent", "Weight", "Deserved", "Allocated", "Used", "Preempting", "Ready", "Age"]);
     for column in columns.as_array().unwrap() {
         let path = column["jsonPath"].as_str().unwrap();
         if path.starts_with(".metadata") || path.contains("conditions[?(@.type==\"Ready\")]") {

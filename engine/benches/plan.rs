@@ -1,4 +1,4 @@
-//! How long one full plan takes: 100 queues, 1,000 nodes, 20,000 pods, at rest and with a fifth to be reclaimed.
+//! How long one full plan takes, at rest and while a newcomer takes its share.
 
 #![allow(
     missing_docs,
@@ -12,15 +12,26 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use quotient_engine::advance::settle;
-use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::plan::plan;
-use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{Acceptance, NamespaceState, Node, Phase, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
-const QUEUES: usize = 100;
-const NODES: usize = 1_000;
-const PODS_PER_QUEUE: usize = 200;
+/// How large a cluster is.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Leaves; each has a namespace with the same number of pods.
+    queues: usize,
+    nodes: usize,
+    pods: usize,
+    /// Whether the leaves hang below 10 departments of 10 teams each, or from the cluster itself.
+    three_levels: bool,
+}
+
+const MEDIUM: Size = Size { queues: 100, nodes: 1_000, pods: 20_000, three_levels: false };
+const LARGE: Size = Size { queues: 1_000, nodes: 5_000, pods: 150_000, three_levels: true };
+const LARGE_BUT_PODS: Size = Size { pods: 15_000, ..LARGE };
 
 fn amounts(cpu: i128, gibibytes: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(gibibytes << 30))]
@@ -28,59 +39,115 @@ fn amounts(cpu: i128, gibibytes: i128) -> Amounts {
         .collect()
 }
 
-/// Every queue runs one-cpu pods; with `newcomer`, one more queue comes without any.
-fn cluster(newcomer: bool) -> Snapshot {
+fn name(text: &str) -> QueueName {
+    QueueName::new(text, text)
+}
+
+fn queue(name: &str, weight: u32, parent: Option<QueueName>, is_parent: bool) -> Queue {
+    Queue {
+        uid: QueueUid::from(name),
+        name: name.into(),
+        weight,
+        parent,
+        children: is_parent.then_some(Acceptance::All),
+        ..Queue::default()
+    }
+}
+
+/// Every queue runs one-cpu pods that fill the cluster; with `newcomer`, one more queue comes without any.
+fn cluster(size: Size, newcomer: bool) -> Snapshot {
     let mut snapshot = Snapshot::default();
-    let allocatable = amounts(20_000, 80);
-    for node in 0..NODES {
+    let per_node = i128::try_from(size.pods / size.nodes).unwrap_or(1);
+    let allocatable = amounts(per_node * 1_000, per_node * 4);
+    for node in 0..size.nodes {
         let node = NodeName::from(format!("node-{node}").as_str());
         snapshot.nodes.insert(node, Arc::new(Node { allocatable: allocatable.clone(), counts: true }));
     }
-    let names: Vec<NodeName> = snapshot.nodes.keys().cloned().collect();
+    let mut add = |namespace: &str, state: NamespaceState| {
+        snapshot.namespaces.insert(Namespace::from(namespace), Arc::new(state));
+    };
+    if size.three_levels {
+        for department in 0..10 {
+            let above = format!("department-{department}");
+            add(
+                &above,
+                NamespaceState { queues: vec![queue(&above, 1, None, true)], ..NamespaceState::default() },
+            );
+            for team in 0..10 {
+                let team = format!("team-{department}-{team}");
+                let queues = vec![queue(&team, 1, Some(name(&above)), true)];
+                add(&team, NamespaceState { queues, ..NamespaceState::default() });
+            }
+        }
+    }
+    let names: Vec<NodeName> =
+        (0..size.nodes).map(|node| NodeName::from(format!("node-{node}").as_str())).collect();
     let requests = Arc::new(amounts(1_000, 4));
-    for number in 0..QUEUES + usize::from(newcomer) {
-        let pods = if number == QUEUES { 0 } else { PODS_PER_QUEUE };
+    let per_queue = size.pods / size.queues;
+    for number in 0..size.queues + usize::from(newcomer) {
+        let is_new = number == size.queues;
+        let owner = OwnerUid::from(format!("owner-{number}").as_str());
         let pod = |index: usize| Pod {
             uid: PodUid::from(format!("00000000-0000-0000-{number:04}-{index:012}").as_str()),
             name: PodName::from(format!("worker-{index}").as_str()),
             requests: Arc::clone(&requests),
-            node: names.get((number * PODS_PER_QUEUE + index) % NODES).cloned(),
+            node: names.get((number * per_queue + index) % size.nodes).cloned(),
             phase: Phase::Running,
             priority: 0,
             created: Timestamp::from_seconds(1),
             started: Some(Timestamp::from_seconds(index as i64)),
             deletion: None,
             immunity: None,
+            reluctant: false,
+            owner: Some(owner.clone()),
         };
-        let queue = Queue {
-            uid: QueueUid::from(format!("queue-{number}").as_str()),
-            name: "queue".into(),
-            created: Timestamp::from_seconds(0),
-            weight: if number == QUEUES { 25 } else { 1 },
-            request: None,
-            guaranteed: Bounds::new(),
-            limit: Bounds::new(),
-            invalid: None,
+        let namespace = format!("ns-{number:04}");
+        let parent = size.three_levels.then(|| name(&format!("team-{}-{}", number % 10, number / 10 % 10)));
+        let parent = parent.filter(|_| !is_new);
+        let weight = if !is_new {
+            1
+        } else if size.three_levels {
+            // Against ten departments: a thirtieth.
+            1
+        } else {
+            25
         };
-        let state = NamespaceState { queues: vec![queue], quota: None, pods: (0..pods).map(pod).collect() };
-        snapshot.namespaces.insert(Namespace::from(format!("team-{number:04}").as_str()), Arc::new(state));
+        let pods = if is_new { Vec::new() } else { (0..per_queue).map(pod).collect() };
+        add(
+            &namespace,
+            NamespaceState {
+                queues: vec![queue(&namespace, weight, parent, false)],
+                pods,
+                ..NamespaceState::default()
+            },
+        );
     }
     // What a running operator sees: quotas are in place and in force.
     settle(&snapshot).0
 }
 
 fn benches(criterion: &mut Criterion) {
-    let at_rest = cluster(false);
-    assert!(plan(&at_rest).is_settled());
-    criterion.bench_function("plan 100 queues 1000 nodes 20000 pods, at rest", |bencher| {
-        bencher.iter(|| plan(black_box(&at_rest)));
-    });
-    let newcomer = cluster(true);
-    println!("a newcomer takes {} pods", plan(&newcomer).evictions.len());
-    criterion.bench_function("plan 100 queues 1000 nodes 20000 pods, a newcomer takes a fifth", |bencher| {
-        bencher.iter(|| plan(black_box(&newcomer)));
-    });
+    for (what, size) in [
+        ("100 queues, 1000 nodes, 20000 pods", MEDIUM),
+        ("1000 queues in 3 levels, 5000 nodes, 15000 pods", LARGE_BUT_PODS),
+        ("1000 queues in 3 levels, 5000 nodes, 150000 pods", LARGE),
+    ] {
+        let at_rest = cluster(size, false);
+        assert!(plan(&at_rest).is_settled());
+        criterion.bench_function(&format!("plan at rest: {what}"), |bencher| {
+            bencher.iter(|| plan(black_box(&at_rest)));
+        });
+        let newcomer = cluster(size, true);
+        let victims = plan(&newcomer).evictions.len();
+        criterion.bench_function(&format!("plan a newcomer that takes {victims} pods: {what}"), |bencher| {
+            bencher.iter(|| plan(black_box(&newcomer)));
+        });
+    }
 }
 
-criterion_group!(group, benches);
+criterion_group! {
+    name = group;
+    config = Criterion::default().sample_size(20);
+    targets = benches
+}
 criterion_main!(group);

@@ -2,8 +2,8 @@
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Census;
-use crate::governance::Governance;
 use crate::snapshot::Snapshot;
+use crate::tree::Tree;
 
 /// The resources that are governed: those configured, or cpu, memory and whatever else a node offers.
 ///
@@ -15,7 +15,11 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     }
     let mut resources = vec![Resource::Cpu, Resource::Memory];
     let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
-    let written = snapshot.namespaces.values().filter_map(|namespace| namespace.quota.as_ref());
+    let written = snapshot
+        .namespaces
+        .values()
+        .filter_map(|namespace| namespace.quota.as_ref())
+        .filter(|quota| quota.ours);
     let written = written.flat_map(|quota| quota.hard.iter().map(|(resource, _)| resource));
     for resource in offered.chain(written) {
         if let Err(at) = resources.binary_search(resource) {
@@ -30,7 +34,7 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 /// The nodes' contributions, minus what namespaces without a share hold: of a namespace without a quota of
 /// ours the pods *bound* to nodes (pending ones would let anybody empty C with one absurd pod), of a
 /// namespace with one but without a valid Queue the larger of what the quota may let in and what is charged.
-pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, governance: &Governance<'_>) -> Amounts {
+pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
     let mut capacity = Amounts::new();
     for (name, node) in &snapshot.nodes {
         let bound = census.bound_to.get(name);
@@ -45,11 +49,11 @@ pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, governance: &Gove
     }
     for (name, namespace) in &snapshot.namespaces {
         let Some(headcount) = census.namespaces.get(name) else { continue };
-        if governance.leaves.contains_key(name) {
+        if tree.leaves.contains_key(name) {
             continue;
         }
         capacity.subtract_all(&headcount.bound);
-        if let Some(quota) = &namespace.quota {
+        if let Some(quota) = namespace.quota.as_ref().filter(|quota| quota.ours) {
             for (resource, _) in quota.hard.iter() {
                 let held = quota.ceiling(resource).max(headcount.charged.get(resource));
                 capacity.add(resource, headcount.bound.get(resource) - held);

@@ -1,6 +1,6 @@
 //! One pass over all pods: what every namespace is charged and what every node carries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::{Namespace, NodeName};
@@ -11,8 +11,9 @@ use crate::snapshot::{NamespaceState, Phase, Snapshot};
 #[derive(Debug, Default)]
 pub(crate) struct Census<'a> {
     pub(crate) namespaces: BTreeMap<&'a Namespace, Headcount>,
-    /// Requests of the pods bound to each node, whether the node still exists or not.
-    pub(crate) bound_to: BTreeMap<&'a NodeName, Amounts>,
+    /// Requests of the pods bound to each node, whether the node still exists or not. Only ever summed or looked up,
+    /// so that its order cannot reach a decision.
+    pub(crate) bound_to: HashMap<&'a NodeName, Amounts>,
 }
 
 /// What the pods of one namespace request.
@@ -24,6 +25,8 @@ pub(crate) struct Headcount {
     pub(crate) leaving: Amounts,
     /// Of the charged, the ones bound to a node.
     pub(crate) bound: Amounts,
+    /// Of those that stay, the ones that are never victims: immune, or on a node that does not count.
+    pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
 }
 
@@ -38,19 +41,26 @@ impl Headcount {
 pub(crate) fn take(snapshot: &Snapshot) -> Census<'_> {
     let mut census = Census::default();
     for (name, namespace) in &snapshot.namespaces {
-        let headcount = count(namespace, &mut census.bound_to);
+        let headcount = count(snapshot, namespace, &mut census.bound_to);
         census.namespaces.insert(name, headcount);
     }
     census
 }
 
-fn count<'a>(namespace: &'a NamespaceState, bound_to: &mut BTreeMap<&'a NodeName, Amounts>) -> Headcount {
+fn count<'a>(
+    snapshot: &Snapshot,
+    namespace: &'a NamespaceState,
+    bound_to: &mut HashMap<&'a NodeName, Amounts>,
+) -> Headcount {
     let mut headcount = Headcount::default();
     for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
         headcount.charged.add_all(&pod.requests);
         if let Some(node) = &pod.node {
             headcount.bound.add_all(&pod.requests);
             bound_to.entry(node).or_default().add_all(&pod.requests);
+        }
+        if !pod.is_terminating() && (pod.immunity.is_some() || !snapshot.frees_room(pod)) {
+            headcount.untakeable.add_all(&pod.requests);
         }
         let counter = if pod.is_terminating() {
             headcount.leaving.add_all(&pod.requests);

@@ -22,6 +22,13 @@ macro_rules! name {
             }
         }
 
+        impl Default for $name {
+            /// The empty name, which nothing in a cluster has.
+            fn default() -> Self {
+                Self(Arc::from(""))
+            }
+        }
+
         impl fmt::Display for $name {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.pad(&self.0)
@@ -55,6 +62,10 @@ name!(
 name!(
     /// The id that the API server gave to one life of one Queue.
     QueueUid
+);
+name!(
+    /// The id that the API server gave to the controller of a pod: its ReplicaSet, StatefulSet, Job, ….
+    OwnerUid
 );
 
 /// A Queue's namespace and name: its identity in plans, messages and tie-breaks.

@@ -14,6 +14,8 @@ pub enum Reason {
     WaitingForPreemption,
     /// Short: a lowered quota is written and not in force yet, so nothing may be evicted.
     WaitingForQuota,
+    /// Short: what it lacks is held outside the fence that it may take from.
+    Fenced,
     /// Short: no pod that may be evicted holds what is missing.
     NothingToEvict,
 
@@ -21,6 +23,14 @@ pub enum Reason {
     NamespaceTaken,
     /// No share: its spec cannot be understood.
     InvalidSpec,
+    /// No share: the queue that its `parentRef` names does not exist.
+    ParentNotFound,
+    /// No share: the queue that its `parentRef` names does not accept it.
+    ParentNotAccepting,
+    /// No share: following `parentRef` leads back to where it began.
+    ParentCycle,
+    /// No share: a queue above it has none.
+    ParentStalled,
     /// No share: for some resource its guaranteed is above its limit.
     GuaranteedAboveLimit,
 }
@@ -33,9 +43,14 @@ impl Reason {
             Self::Overcommitted => "Overcommitted",
             Self::WaitingForPreemption => "WaitingForPreemption",
             Self::WaitingForQuota => "WaitingForQuota",
+            Self::Fenced => "Fenced",
             Self::NothingToEvict => "NothingToEvict",
             Self::NamespaceTaken => "NamespaceTaken",
             Self::InvalidSpec => "InvalidSpec",
+            Self::ParentNotFound => "ParentNotFound",
+            Self::ParentNotAccepting => "ParentNotAccepting",
+            Self::ParentCycle => "ParentCycle",
+            Self::ParentStalled => "ParentStalled",
             Self::GuaranteedAboveLimit => "GuaranteedAboveLimit",
         }
     }

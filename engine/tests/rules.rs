@@ -74,6 +74,21 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in() {
 }
 
 #[test]
+fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota elsewhere cpu=3 memory=2Gi foreign
+         pod elsewhere/p1 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 7c 7Gi
+              a: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              lower a to 7c 7Gi
+        "#]],
+    );
+}
+
+#[test]
 fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
     decides(
         "queue a
@@ -437,12 +452,12 @@ fn mirror_daemonset_and_critical_pods_are_never_victims() {
          pod a/plain cpu=2 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 4Gi
-              b: deserved 4c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 4c 0 (WaitingForPreemption)
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 8c 4Gi
+              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/plain for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 6c 3Gi
-              b: deserved 4c 4Gi, allocated 2c 4Gi, used 0c 0, preempting 2c 0 (NothingToEvict)
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 3Gi
+              b: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
         "#]],
     );
 }

@@ -13,7 +13,12 @@ use quotient_engine::amounts::Amount;
 use quotient_engine::shares::{Claim, divide};
 
 fn claim(demand: u32, guaranteed: u32, weight: u32) -> Claim {
-    Claim { demand: Amount::new(demand.into()), guaranteed: Amount::new(guaranteed.into()), weight }
+    Claim {
+        demand: Amount::new(demand.into()),
+        guaranteed: Amount::new(guaranteed.into()),
+        weight,
+        ..Claim::default()
+    }
 }
 
 fn claims(most: usize) -> impl Strategy<Value = Vec<Claim>> {
@@ -153,7 +158,7 @@ proptest! {
     fn large_amounts_are_exact(weights in proptest::collection::vec(1u32..1_000_000, 1..20), capacity in 0i128..(1 << 62)) {
         let claims: Vec<Claim> = weights
             .iter()
-            .map(|weight| Claim { demand: Amount::new(capacity), guaranteed: Amount::ZERO, weight: *weight })
+            .map(|weight| Claim { demand: Amount::new(capacity), guaranteed: Amount::ZERO, weight: *weight, ..Claim::default() })
             .collect();
         let shares = shares(capacity, &claims);
         prop_assert_eq!(shares.iter().sum::<i128>(), capacity);
@@ -176,6 +181,7 @@ proptest! {
                 demand: Amount::new(*demand),
                 guaranteed: Amount::new(*guaranteed),
                 weight: *weight,
+                ..Claim::default()
             })
             .collect();
         prop_assert_eq!(divide(Amount::new(capacity), &claims, quantum).len(), claims.len());

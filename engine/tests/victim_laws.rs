@@ -14,6 +14,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
@@ -50,7 +51,7 @@ fn queue(request: &Amounts) -> Queue {
         ),
         guaranteed: request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
         limit: Bounds::new(),
-        invalid: None,
+        ..Queue::default()
     }
 }
 
@@ -68,9 +69,17 @@ fn cluster(specs: &[Spec], need: &Amounts) -> Snapshot {
         started: spec.runs.then(|| Timestamp::from_seconds(index as i64)),
         deletion: None,
         immunity: None,
+        reluctant: false,
+        owner: None,
     });
-    let giver = NamespaceState { queues: vec![queue(&total.less(need))], quota: None, pods: pods.collect() };
-    let taker = NamespaceState { queues: vec![queue(need)], quota: None, pods: vec![] };
+    let giver = NamespaceState {
+        labels: Labels::default(),
+        queues: vec![queue(&total.less(need))],
+        quota: None,
+        pods: pods.collect(),
+    };
+    let taker =
+        NamespaceState { labels: Labels::default(), queues: vec![queue(need)], quota: None, pods: vec![] };
     let mut snapshot = Snapshot::default();
     snapshot.nodes.insert(NodeName::from("n1"), Arc::new(Node { allocatable: total, counts: true }));
     snapshot.namespaces.insert(Namespace::from("giver"), Arc::new(giver));

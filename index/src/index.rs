@@ -10,6 +10,7 @@ use quotient_engine::snapshot::Snapshot;
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
+use crate::labels::NamespaceLabels;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
 use crate::pods::PodKind;
@@ -29,8 +30,10 @@ pub struct Index {
     pub(crate) pods: PodKind,
     pub(crate) queues: QueueKind,
     pub(crate) quotas: QuotaKind,
+    pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Amounts>,
     pub(crate) node_names: Interned<str>,
+    pub(crate) owners: Interned<str>,
 }
 
 impl Index {
@@ -43,8 +46,10 @@ impl Index {
             pods: PodKind::default(),
             queues: QueueKind::default(),
             quotas: QuotaKind::default(),
+            labels: NamespaceLabels::default(),
             shapes: Interned::new(),
             node_names: Interned::new(),
+            owners: Interned::new(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Kubernetes objects in, slim entries kept, snapshots for the engine out.
 //!
 //! ```text
-//!  watches, replies ─┐                  ┌── namespaces: pods, Queues, quota ──┐
-//!                    ├─► Keeps::apply ──┤                                     ├─► Index::snapshot(now) ─► engine
-//!  manifests ────────┘   Keeps::delete  └── nodes ────────────────────────────┘
+//!  watches, replies ─┐                  ┌── namespaces: pods, Queues, quota, labels ──┐
+//!                    ├─► Keeps::apply ──┤                                             ├─► Index::snapshot(now) ─► engine
+//!  manifests ────────┘   Keeps::delete  └── nodes ────────────────────────────────────┘
 //!                        Keeps::relist_…         ▲
 //!             what was just written: quota_written, pod_evicted
 //! ```
@@ -23,6 +23,7 @@ mod governable;
 mod index;
 mod interned;
 mod keeps;
+mod labels;
 mod namespace;
 pub mod nodes;
 pub mod pods;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quotient_engine::labels::Labels;
 use quotient_engine::names::{PodName, PodUid};
 use quotient_engine::snapshot::{NamespaceState, Pod, Queue};
 use quotient_engine::time::Timestamp;
@@ -138,6 +139,15 @@ impl NamespaceEntry {
     /// The names of the Queues, in order.
     pub(crate) fn queue_names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.state.queues.iter().map(|queue| &queue.name)
+    }
+
+    /// Shows these labels. Says whether they are others than before.
+    pub(crate) fn set_labels(&mut self, labels: Labels) -> bool {
+        let changed = self.state.labels != labels;
+        if changed {
+            Arc::make_mut(&mut self.state).labels = labels;
+        }
+        changed
     }
 
     /// What is kept of the quota.

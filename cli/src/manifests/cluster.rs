@@ -10,7 +10,7 @@ use quotient_index::{Index, IndexSettings};
 use serde_json::Value;
 
 use super::decode::{Decoded, decode};
-use super::defaults::complete;
+use super::defaults::{complete, namespace};
 use super::documents::documents;
 use super::known::Kind;
 use super::latest_time::latest_time;
@@ -115,6 +115,16 @@ impl Reader {
         Ok(object)
     }
 
+    /// Objects may be in namespaces that no manifest describes; in a cluster those exist all the same.
+    fn add_missing_namespaces(&mut self) {
+        let used = self.places.keys().filter(|(kind, _)| kind.is_namespaced());
+        let used: BTreeSet<String> =
+            used.filter_map(|(_, name)| Some(name.split_once('/')?.0.to_owned())).collect();
+        let missing =
+            used.into_iter().filter(|name| !self.places.contains_key(&(Kind::Namespace, name.clone())));
+        self.objects.extend(missing.map(|name| namespace(&name)));
+    }
+
     fn finish(mut self, now: Option<Timestamp>) -> Result<Cluster, Problems> {
         if self.problems.is_empty() && self.objects.is_empty() {
             self.problems.push(Problem::of_file("input", "there is no object in it"));
@@ -122,6 +132,7 @@ impl Reader {
         if !self.problems.is_empty() {
             return Err(Problems(self.problems));
         }
+        self.add_missing_namespaces();
         let now = now.or(self.latest).unwrap_or_default();
         let created = Time(jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default());
         // Manifests describe nodes as they are meant: one that is Ready counts, however recently it became so.

@@ -3,8 +3,8 @@
 //! The same input is always completed in the same way: there are no random ids and no clock. The uid of an
 //! object that has none is its namespace and name, which the index takes care of.
 
-use k8s_openapi::api::core::v1::{Pod, ResourceQuota, ResourceQuotaStatus};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 
 use super::object::Object;
 
@@ -15,8 +15,23 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
     match object {
         Object::Pod(pod) => complete_pod(pod),
         Object::ResourceQuota(quota) => complete_quota(quota),
-        Object::Namespace(_) | Object::Node(_) | Object::Queue(_) => {}
+        Object::Namespace(namespace) => complete_namespace(namespace),
+        Object::Node(_) | Object::Queue(_) => {}
     }
+}
+
+/// The label by which every namespace can be selected: the API server sees to it that it is there.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+
+fn complete_namespace(namespace: &mut Namespace) {
+    let name = namespace.metadata.name.clone().unwrap_or_default();
+    namespace.metadata.labels.get_or_insert_default().insert(NAME_LABEL.to_owned(), name);
+}
+
+/// The namespace that objects are in though no manifest describes it.
+pub(super) fn namespace(name: &str) -> Object {
+    let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+    Object::Namespace(Box::new(Namespace { metadata, ..Namespace::default() }))
 }
 
 /// A pod that is bound runs since it was created, unless it says otherwise.

@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{Queue, names};
+use quotient_crds::{Preemption, Queue, QueueSpec, names};
 use quotient_engine::snapshot;
 use quotient_index::{Index, Keeps, UnreadableQuantity, nodes, pods, queues, quotas};
 
@@ -50,6 +50,7 @@ impl Object {
             Self::ResourceQuota(quota) if quota.metadata.name.as_deref() != Some(names::QUOTA) => {
                 Some("ignored: of ResourceQuotas only those named \"quotient\" count")
             }
+            Self::Queue(queue) if queue.spec.children.is_some() => futility_of_parent(&queue.spec),
             _ => None,
         }
     }
@@ -57,8 +58,7 @@ impl Object {
     /// Puts the object into the index.
     pub(super) fn apply_to(&self, index: &mut Index) {
         match self {
-            // A namespace is where its objects are; it says nothing itself.
-            Self::Namespace(_) => false,
+            Self::Namespace(namespace) => index.apply(&**namespace),
             Self::Node(node) => index.apply(&**node),
             Self::Pod(pod) => index.apply(&**pod),
             Self::Queue(queue) => index.apply(&**queue),
@@ -69,6 +69,19 @@ impl Object {
 
 fn texts(unreadable: &[UnreadableQuantity]) -> Vec<String> {
     unreadable.iter().map(ToString::to_string).collect()
+}
+
+fn futility_of_parent(spec: &QueueSpec) -> Option<&'static str> {
+    let default = Preemption::default();
+    let preemption = spec.preemption.as_ref().unwrap_or(&default);
+    if spec.request.is_some() {
+        return Some("its request is ignored: a parent queue asks for what its children ask for");
+    }
+    let last_replica = preemption.last_replica != default.last_replica;
+    (last_replica || preemption.min_runtime_seconds != default.min_runtime_seconds).then_some(
+        "its preemption.lastReplica and minRuntimeSeconds are ignored: a parent queue has no pods, and its \
+         children do not inherit them",
+    )
 }
 
 fn has_room(node: &Node) -> bool {

@@ -4,6 +4,7 @@ mod report;
 mod sentence;
 mod steps;
 mod table;
+mod tree;
 
 use anyhow::Context;
 

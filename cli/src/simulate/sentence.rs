@@ -1,7 +1,7 @@
-//! Why a pod goes, as a sentence.
+//! Why a pod goes, and why nobody goes for a queue, as sentences.
 
 use quotient_engine::amounts::Amounts;
-use quotient_engine::plan::{Eviction, Plan};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::reason::Reason;
 
 /// Why `eviction` is part of `plan`, for people.
@@ -26,6 +26,16 @@ pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
             format!("{reason}: {queue} uses {used} and deserves {}", eviction.deserved.compact())
         }
     }
+}
+
+/// Why nobody is evicted for a queue that is short, for people; none if it is not, or somebody is.
+pub(super) fn why_nobody(queue: &QueuePlan) -> Option<String> {
+    let why = match queue.starved? {
+        Reason::Fenced => "is held outside the fence, where nobody is evicted for it",
+        Reason::NothingToEvict => "is held by no pod that may be evicted",
+        _ => return None,
+    };
+    Some(format!("{} of the {} that it deserves {why}", compact(&queue.preempting), compact(&queue.deserved)))
 }
 
 fn compact_or_nothing(amounts: Option<&Amounts>) -> String {

@@ -4,8 +4,9 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::QueuePlan;
 
 use super::report::pod_name;
-use super::sentence::why;
+use super::sentence::{why, why_nobody};
 use super::steps::{Simulation, Step};
+use super::tree;
 use crate::output::{Cell, Colour, Style, align};
 
 /// The simulation as text, steps separated by an empty line.
@@ -20,6 +21,7 @@ pub(super) fn table(simulation: &Simulation, style: Style) -> String {
         ));
         lines.extend(queues(step, style));
         lines.extend(evictions(step, style));
+        lines.extend(short(step, style));
         lines.extend(started(step, style));
         lines.extend(stalled(step, style));
         lines.push(String::new());
@@ -35,16 +37,18 @@ fn queues(step: &Step, style: Style) -> Vec<String> {
     }
     let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"];
     let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
-    rows.extend(step.plan.queues.iter().map(|(name, queue)| queue_row(step, name, queue)));
+    let queues = tree::in_order(&step.plan);
+    rows.extend(queues.into_iter().map(|(depth, name, queue)| queue_row(step, depth, name, queue)));
     align(&rows, style)
 }
 
-fn queue_row(step: &Step, name: &QueueName, queue: &QueuePlan) -> Vec<Cell> {
+/// Children stand indented below their parent.
+fn queue_row(step: &Step, depth: usize, name: &QueueName, queue: &QueuePlan) -> Vec<Cell> {
     let weight = step.weights.get(name).map(ToString::to_string).unwrap_or_default();
     let used = if queue.used.fits_in(&queue.deserved) { Colour::Plain } else { Colour::Alarm };
     let preempting = if queue.preempting.is_empty() { Colour::Plain } else { Colour::Notice };
     vec![
-        Cell::plain(&name.to_string()),
+        Cell::plain(&format!("{}{name}", "  ".repeat(depth))),
         Cell::plain(&weight),
         Cell::plain(&queue.demand.compact()),
         Cell::plain(&queue.deserved.compact()),
@@ -61,6 +65,19 @@ fn evictions(step: &Step, style: Style) -> Vec<String> {
             Cell::plain(&pod_name(&eviction.pod)),
             Cell::plain(&why(eviction, &step.plan)),
         ]
+    });
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// The leaves that are short and for whom nobody goes; their parents are short only through them.
+fn short(step: &Step, style: Style) -> Vec<String> {
+    let leaves = step.plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    let rows = leaves.filter_map(|(name, queue)| {
+        Some(vec![
+            Cell::new("short", Colour::Notice),
+            Cell::plain(&name.to_string()),
+            Cell::plain(&why_nobody(queue)?),
+        ])
     });
     align(&rows.collect::<Vec<_>>(), style)
 }

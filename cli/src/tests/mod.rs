@@ -3,6 +3,7 @@
 mod formats;
 mod input;
 mod seeds;
+mod trees;
 
 use std::path::{Path, PathBuf};
 

@@ -8,6 +8,7 @@ mod scheduler;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::amounts::Bounds;
 use crate::names::PodUid;
 use crate::plan::{Plan, PodId, plan};
 use crate::snapshot::{Phase, Quota, Snapshot};
@@ -49,7 +50,7 @@ fn write_quotas(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         let quota = Arc::make_mut(state).quota.get_or_insert_default();
         let hard = queue.quota_write.as_ref().map_or_else(|| quota.hard.clone(), |write| write.hard.clone());
-        *quota = Quota { enforced: hard.clone(), hard, unconfirmed: crate::amounts::Bounds::new() };
+        *quota = Quota { enforced: hard.clone(), hard, ours: true, unconfirmed: Bounds::new() };
         wrote = true;
     }
     wrote

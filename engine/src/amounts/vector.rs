@@ -86,6 +86,11 @@ impl Amounts {
         self.zip_with(other, Amount::less).is_empty()
     }
 
+    /// Whether there is something of the same resource in both.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.resources().any(|resource| !other.get(resource).is_zero())
+    }
+
     /// Whether there is nothing of anything.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

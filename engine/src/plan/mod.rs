@@ -22,7 +22,7 @@ pub struct Plan {
     pub resources: Vec<Resource>,
     /// What there is to share: C.
     pub capacity: Amounts,
-    /// Every Queue that governs its namespace and has a share.
+    /// Every Queue that has a share: those that govern their namespace, and the parents above them.
     pub queues: BTreeMap<QueueName, QueuePlan>,
     /// Every Queue that has no share, and what its administrator has to mend.
     pub stalled: BTreeMap<QueueName, Stall>,

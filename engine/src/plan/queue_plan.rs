@@ -1,7 +1,7 @@
 //! What one queue gets, and what is written for it.
 
 use crate::amounts::{Amounts, Bounds};
-use crate::names::QueueUid;
+use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
 
 /// The numbers of one queue after this decision.
@@ -9,6 +9,10 @@ use crate::reason::Reason;
 pub struct QueuePlan {
     /// The Queue's id.
     pub uid: QueueUid,
+    /// Whether it groups other queues; then its amounts are the sums of theirs, and it has no quota.
+    pub is_parent: bool,
+    /// The queue that it takes its share from; `None` for the cluster itself.
+    pub parent: Option<QueueName>,
     /// What it asks for, at most its limit; a resource that it leaves unbounded shows as the capacity.
     pub demand: Amounts,
     /// Its fair share of the capacity, given what all ask for: D.

@@ -6,8 +6,8 @@ use super::candidates::Candidate;
 use crate::plan::Stage;
 
 /// The class of a candidate; no pod of a later class goes while an earlier class suffices.
-pub(crate) fn class(candidate: &Candidate<'_>) -> (Stage, i32) {
-    (candidate.stage, candidate.pod.priority)
+pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, i32) {
+    (candidate.protected, candidate.stage, candidate.pod.priority)
 }
 
 /// Inside a class: most recently started, then most recently created, then the higher name.
@@ -16,4 +16,9 @@ pub(crate) fn class(candidate: &Candidate<'_>) -> (Stage, i32) {
 pub(crate) fn preference(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
     let key = |candidate: &Candidate<'_>| (candidate.pod.started, candidate.pod.created);
     key(b).cmp(&key(a)).then_with(|| b.pod.name.cmp(&a.pod.name)).then_with(|| b.pod.uid.cmp(&a.pod.uid))
+}
+
+/// Class, then preference: the order in which pods go.
+pub(crate) fn rank(a: &Candidate<'_>, b: &Candidate<'_>) -> Ordering {
+    class(a).cmp(&class(b)).then_with(|| preference(a, b))
 }

@@ -8,7 +8,7 @@
 use super::candidates::Candidate;
 use super::fewest_of_many::fewest_of_many;
 use super::fewest_of_one::fewest_of_one;
-use super::order::{class, preference};
+use super::order::{class, rank};
 use crate::amounts::Amounts;
 
 /// The victims among `candidates`, which are sorted least protected first, that cover `ask`.
@@ -24,7 +24,7 @@ pub(crate) fn select<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<C
         _ => fewest_of_many(classes, ask),
     };
     // Most protected first, so that they are the first to be found unneeded.
-    chosen.sort_by(|a, b| class(b).cmp(&class(a)).then_with(|| preference(b, a)));
+    chosen.sort_by(|a, b| rank(b, a));
     drop_unneeded(&mut chosen, ask);
     chosen.reverse();
     chosen

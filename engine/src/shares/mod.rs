@@ -4,6 +4,6 @@ mod deserved;
 mod divide;
 mod level;
 
-pub(crate) use deserved::shares;
+pub(crate) use deserved::{Shares, shares};
 pub use divide::{Claim, divide};
 pub use level::{Level, fill};

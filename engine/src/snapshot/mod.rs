@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 pub use node::Node;
 pub use pod::{Immunity, Phase, Pod};
-pub use queue::Queue;
+pub use queue::{Acceptance, LastReplica, Policy, Queue};
 pub use quota::Quota;
 pub use settings::Settings;
 
+use crate::labels::Labels;
 use crate::names::{Namespace, NodeName};
 use crate::time::Timestamp;
 
@@ -33,9 +34,20 @@ pub struct Snapshot {
     pub namespaces: BTreeMap<Namespace, Arc<NamespaceState>>,
 }
 
-/// One namespace: its Queues, its quota and its pods.
+impl Snapshot {
+    /// Whether others could use what `pod` leaves behind.
+    ///
+    /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
+    pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
+        pod.node.as_ref().is_none_or(|node| self.nodes.get(node).is_some_and(|node| node.counts))
+    }
+}
+
+/// One namespace: its labels, its Queues, its quota and its pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceState {
+    /// The namespace's labels, which a parent queue may select by.
+    pub labels: Labels,
     /// Every Queue in it, valid or not.
     pub queues: Vec<Queue>,
     /// The ResourceQuota `quotient`, if there is one.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::names::{NodeName, PodName, PodUid};
+use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a pod.
@@ -29,6 +29,10 @@ pub struct Pod {
     pub deletion: Option<Timestamp>,
     /// Why it must never be a victim, if so.
     pub immunity: Option<Immunity>,
+    /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
+    pub reluctant: bool,
+    /// Its controller; without one nobody recreates it.
+    pub owner: Option<OwnerUid>,
 }
 
 /// How far a pod has come.

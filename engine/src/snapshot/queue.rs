@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::amounts::Bounds;
-use crate::names::QueueUid;
+use crate::labels::Selector;
+use crate::names::{QueueName, QueueUid};
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a Queue.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
     /// Its id for life.
     pub uid: QueueUid,
@@ -18,12 +19,55 @@ pub struct Queue {
     /// Its weight among its siblings; 0 receives only what nobody else wants.
     pub weight: u32,
     /// What it asks for; `None` asks for everything it can get. In a stated request, cpu and memory that are
-    /// not named are unbounded and other resources are not asked for.
+    /// not named are unbounded and other resources are not asked for. A parent asks for what its children ask.
     pub request: Option<Bounds>,
     /// Lower bound on its share, as far as it asks for that much.
     pub guaranteed: Bounds,
     /// Upper bound on its share.
     pub limit: Bounds,
+    /// The queue that it takes its share from; `None` for the cluster itself.
+    pub parent: Option<QueueName>,
+    /// Whose parent it may be. `Some` makes it a parent, which governs no pods.
+    pub children: Option<Acceptance>,
+    /// Between whom pods below it are taken.
+    pub policy: Policy,
+    /// How long a pod has to have run before it may be taken while others suffice.
+    pub min_runtime_seconds: u32,
+    /// Whether the last replica of an owner may be taken.
+    pub last_replica: LastReplica,
     /// What is wrong with its spec, if it could not be understood; the text is for its administrator.
     pub invalid: Option<Arc<str>>,
+}
+
+/// Which namespaces' Queues a parent accepts as children.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Acceptance {
+    /// Those of its own namespace.
+    Same,
+    /// Those of every namespace.
+    All,
+    /// Those of namespaces with these labels.
+    Selector(Selector),
+}
+
+/// Between whom pods are taken (S-HARDEN §Changes in fence selection).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Wherever somebody holds too much.
+    #[default]
+    Default,
+    /// Queues at or below this one take pods only from queues at or below it.
+    Fence,
+    /// Pods at or below this one are never taken: overuse leaves by attrition.
+    Disabled,
+}
+
+/// Whether the last replica of an owner may be taken (S-MCM).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LastReplica {
+    /// When nothing else is left.
+    #[default]
+    LastResort,
+    /// Never.
+    Never,
 }

@@ -9,6 +9,9 @@ pub struct Quota {
     pub hard: Bounds,
     /// `status.hard`: what admission enforces. Empty until the quota controller has filled it in.
     pub enforced: Bounds,
+    /// Whether we wrote it. Somebody else's of the same name is taken over where a Queue governs the namespace, and
+    /// elsewhere it says nothing.
+    pub ours: bool,
     /// The largest amounts that writes of unknown outcome may still put in force. Empty if there are none.
     pub unconfirmed: Bounds,
 }

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
-use quotient_engine::snapshot::{Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Snapshot};
+use quotient_engine::labels::Labels;
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueName, QueueUid};
+use quotient_engine::snapshot::{
+    Acceptance, Immunity, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 fn amounts(cpu: i128, memory: i128) -> Amounts {
@@ -37,6 +40,8 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             immunity: (state == 4).then_some(Immunity::DaemonSet),
+ reluctant: false,
+ owner: None,
         }
     }
 }
@@ -60,13 +65,15 @@ prop_compose! {
             request: request.map(|(cpu, memory)| bounds(cpu, memory)),
             guaranteed: optional(guaranteed),
             limit: optional(limit),
-            invalid: None,
+            ..Queue::default()
         };
         NamespaceState {
+            labels: Labels::default(),
             queues: if governed == 0 { vec![] } else { vec![queue] },
             quota: hard.map(|(hard, lag)| Quota {
                 hard: bounds(hard.0, hard.1),
                 enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
+                ours: true,
                 unconfirmed: Bounds::new(),
             }),
             pods,
@@ -74,15 +81,57 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// Two parents, one below the other, and who of the namespaces is a child of which.
+    fn parents()(
+        below in proptest::collection::vec(0u8..4, 8),
+        weights in (0u32..5, 0u32..5),
+        guaranteed in proptest::option::of((0i128..6000, 0i128..6000)),
+        limit in proptest::option::of((2000i128..12_000, 2000i128..12_000)),
+        policy in prop_oneof![4 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)],
+    ) -> (Vec<u8>, Vec<Queue>) {
+        let optional = |pair: Option<(i128, i128)>| pair.map_or_else(Bounds::new, |(cpu, memory)| bounds(cpu, memory));
+        let upper = Queue {
+            uid: QueueUid::from("upper"),
+            name: "upper".into(),
+            weight: weights.0,
+            guaranteed: optional(guaranteed),
+            children: Some(Acceptance::All),
+            ..Queue::default()
+        };
+        let lower = Queue {
+            uid: QueueUid::from("lower"),
+            name: "lower".into(),
+            weight: weights.1,
+            limit: optional(limit),
+            parent: Some(QueueName::new("org", "upper")),
+            children: Some(Acceptance::All),
+            policy,
+            ..Queue::default()
+        };
+        (below, vec![upper, lower])
+    }
+}
+
 /// A cluster of two nodes and up to `most` namespaces, with pods in every state.
 pub(crate) fn cluster(most: usize) -> impl Strategy<Value = Snapshot> {
-    (proptest::collection::vec(namespace(), 1..most), 0i128..16_000, 1000i128..16_000, any::<bool>())
-        .prop_map(|(namespaces, one, two, counts)| {
+    let sizes = (0i128..16_000, 1000i128..16_000, any::<bool>());
+    (proptest::collection::vec(namespace(), 1..most), sizes, parents()).prop_map(
+        |(namespaces, (one, two, counts), (below, parents))| {
             let mut snapshot = Snapshot { now: Timestamp::from_seconds(1000), ..Snapshot::default() };
             let node = |size: i128, counts| Arc::new(Node { allocatable: amounts(size, size), counts });
             snapshot.nodes.insert(NodeName::from("n1"), node(one, counts));
             snapshot.nodes.insert(NodeName::from("n2"), node(two, true));
+            let org = NamespaceState { queues: parents, ..NamespaceState::default() };
+            snapshot.namespaces.insert(Namespace::from("org"), Arc::new(org));
             for (number, mut state) in namespaces.into_iter().enumerate() {
+                for queue in &mut state.queues {
+                    queue.parent = match below.get(number) {
+                        Some(1) => Some(QueueName::new("org", "upper")),
+                        Some(2) => Some(QueueName::new("org", "lower")),
+                        _ => None,
+                    };
+                }
                 for (index, pod) in state.pods.iter_mut().enumerate() {
                     pod.name = PodName::from(format!("p{index}").as_str());
                     pod.uid = PodUid::from(format!("{number}-{index}").as_str());
@@ -90,5 +139,6 @@ pub(crate) fn cluster(most: usize) -> impl Strategy<Value = Snapshot> {
                 snapshot.namespaces.insert(Namespace::from(format!("ns{number}").as_str()), Arc::new(state));
             }
             snapshot
-        })
+        },
+    )
 }

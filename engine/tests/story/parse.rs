@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::labels::{Labels, Requirement, Selector};
+use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Immunity, NamespaceState, Node, Phase, Pod, Queue, Quota, Settings, Snapshot,
+    Acceptance, Immunity, LastReplica, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Settings,
+    Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -27,6 +29,9 @@ pub(crate) fn parse(scenario: &str) -> Snapshot {
                 snapshot.nodes.insert(NodeName::from(name), Arc::new(node));
             }
             "queue" => namespaces.entry(name.into()).or_default().queues.push(queue(name, &words)),
+            "namespace" => {
+                namespaces.entry(name.into()).or_default().labels = words.iter().copied().collect::<Labels>();
+            }
             "quota" => namespaces.entry(name.into()).or_default().quota = Some(quota(&words)),
             "pod" => {
                 let (namespace, _) =
@@ -92,12 +97,36 @@ fn queue(namespace: &str, words: &[(&str, &str)]) -> Queue {
         request: value(words, "request").map(bounds),
         guaranteed: bounds(value(words, "guaranteed").unwrap_or("")),
         limit: bounds(value(words, "limit").unwrap_or("")),
+        parent: value(words, "parent").map(|path| {
+            let (namespace, name) = path.split_once('/').unwrap_or((path, path));
+            QueueName::new(namespace, name)
+        }),
+        children: value(words, "children").map(|whom| match whom {
+            "Same" => Acceptance::Same,
+            "All" => Acceptance::All,
+            labelled => {
+                let (key, value) = labelled.split_once(':').unwrap_or_else(|| panic!("children={labelled}"));
+                Acceptance::Selector(Selector::new([Requirement::In(key.to_owned(), vec![value.to_owned()])]))
+            }
+        }),
+        policy: match value(words, "policy") {
+            None => Policy::Default,
+            Some("Fence") => Policy::Fence,
+            Some("Disabled") => Policy::Disabled,
+            Some(other) => panic!("policy={other}"),
+        },
+        min_runtime_seconds: number(words, "minRuntime").map_or(0, |seconds| seconds.try_into().unwrap()),
+        last_replica: match value(words, "lastReplica") {
+            None => LastReplica::LastResort,
+            Some("Never") => LastReplica::Never,
+            Some(other) => panic!("lastReplica={other}"),
+        },
         invalid: value(words, "invalid").map(Into::into),
     }
 }
 
 fn quota(words: &[(&str, &str)]) -> Quota {
-    let hard: Bounds = requests(words, &["enforced", "unconfirmed"])
+    let hard: Bounds = requests(words, &["enforced", "unconfirmed", "foreign"])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -107,11 +136,12 @@ fn quota(words: &[(&str, &str)]) -> Quota {
         )
         .collect();
     let enforced = value(words, "enforced").map_or_else(|| hard.clone(), bounds);
-    Quota { hard, enforced, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
+    let ours = !words.iter().any(|(word, _)| *word == "foreign");
+    Quota { hard, enforced, ours, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
 }
 
 fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
-    const OTHERS: [&str; 11] = [
+    const OTHERS: [&str; 13] = [
         "node",
         "pending",
         "running",
@@ -123,6 +153,8 @@ fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
         "daemonset",
         "mirror",
         "critical",
+        "owner",
+        "reluctant",
     ];
     let has = |name: &str| words.iter().any(|(word, _)| *word == name);
     let phase = match () {
@@ -148,5 +180,7 @@ fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
             () if has("critical") => Some(Immunity::SystemCritical),
             () => None,
         },
+        reluctant: has("reluctant"),
+        owner: value(words, "owner").map(OwnerUid::from),
     }
 }

@@ -1,7 +1,7 @@
 //! How pods come in.
 
 use k8s_openapi::api::core::v1::Pod as Object;
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
+use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::Pod;
 use quotient_engine::time::Timestamp;
@@ -9,6 +9,8 @@ use quotient_engine::time::Timestamp;
 use super::evictions::UnseenEvictions;
 use super::immunity::immunity;
 use super::life::{phase, started};
+use super::owner::controller;
+use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -100,6 +102,8 @@ impl Index {
             started: started(object),
             deletion: self.pods.evictions.merge(&uid, deletion),
             immunity: immunity(object),
+            reluctant: is_reluctant(object),
+            owner: controller(object).map(|uid| OwnerUid::new(self.owners.get(uid))),
             uid,
             name,
         }

@@ -4,6 +4,8 @@ mod evictions;
 mod immunity;
 mod kind;
 mod life;
+mod owner;
+mod reluctance;
 mod requests;
 
 pub(crate) use kind::PodKind;

@@ -103,7 +103,8 @@ impl Index {
             return false;
         }
         let observed = ObservedQueue::of(metadata, &uid, status);
-        self.namespaces.entry(namespace).or_default().put_queue(decode(), observed)
+        let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(decode(), observed);
+        self.show_labels(&namespace) | changed
     }
 
     fn remove_queue(&mut self, namespace: &Namespace, name: &str, uid: Option<&str>) -> bool {
@@ -111,6 +112,7 @@ impl Index {
         let removed = entry.remove_queue(name, uid);
         if removed {
             self.queues.relist.seen(&(namespace.clone(), name.into()));
+            self.show_labels(namespace);
             self.drop_if_empty(namespace);
         }
         removed

@@ -1,8 +1,12 @@
 //! Queues: what administrators wrote, read for the engine, and what the operator wrote about it.
 
+mod amounts;
 mod decode;
 mod kind;
+mod mistakes;
 mod observed;
+mod preemption;
+mod tree;
 
 pub use decode::{decode, undecodable};
 pub(crate) use kind::QueueKind;

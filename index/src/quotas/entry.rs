@@ -99,6 +99,8 @@ impl QuotaEntry {
                 unconfirmed.set(resource.clone(), most);
             }
         }
-        Some(Quota { hard, enforced, unconfirmed })
+        // Once a write of ours has landed it is ours, and it may be landing now.
+        let ours = self.is_unconfirmed() || self.observed.as_ref().is_some_and(|observed| observed.ours);
+        Some(Quota { hard, enforced, ours, unconfirmed })
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_crds::names::GENERATION_ANNOTATION;
+use quotient_crds::names::{GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::amounts::Bounds;
 
 use super::bounds_from_hard;
@@ -43,6 +43,8 @@ pub struct ObservedQuota {
     /// The ledger's generation that its amounts belong to (annotation `quotient.dev/generation`). None if it
     /// was never stamped or the stamp is no number.
     pub generation: Option<u64>,
+    /// Whether its label says that Quotient keeps it; otherwise it only happens to have the name.
+    pub ours: bool,
     /// `spec.hard`, of the resources that can be shared.
     pub hard: Bounds,
     /// `status.hard`, of the same: what admission enforces.
@@ -55,10 +57,13 @@ impl ObservedQuota {
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         let annotations = quota.metadata.annotations.as_ref();
         let generation = annotations.and_then(|annotations| annotations.get(GENERATION_ANNOTATION));
+        let labels = quota.metadata.labels.as_ref();
+        let keeper = labels.and_then(|labels| labels.get(MANAGED_BY_LABEL));
         Self {
             uid: QuotaUid::new(uid),
             resource_version: ResourceVersion::of(&quota.metadata),
             generation: generation.and_then(|text| text.parse().ok()),
+            ours: keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
             hard: spec.map(bounds_from_hard).unwrap_or_default(),
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
         }

@@ -1,6 +1,6 @@
 //! Old news never replaces newer.
 
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use quotient_crds::Queue;
 
 use super::{apply, at, index_of, story};
@@ -25,6 +25,9 @@ spec: {{weight: {version}}}
 kind: ResourceQuota
 metadata: {{name: quotient, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
 spec: {{hard: {{cpu: {version}}}}}
+---
+kind: Namespace
+metadata: {{name: a, uid: {uid}, resourceVersion: '{version}', labels: {{version: '{version}'}}}}
 "
     )
 }
@@ -34,19 +37,20 @@ fn an_older_version_is_ignored() {
     // 9 before 10: versions are numbers, not texts.
     let mut index = index_of(&objects(10, "u"));
     let before = story::tell(&index.snapshot(at("12:00:00")));
-    assert_eq!(apply(&mut index, &objects(9, "u")), [false; 4]);
+    assert_eq!(apply(&mut index, &objects(9, "u")), [false; 5]);
     assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
-    assert_eq!(apply(&mut index, &objects(11, "u")), [true; 4]);
+    assert_eq!(apply(&mut index, &objects(11, "u")), [true; 5]);
 }
 
 #[test]
 fn the_predecessor_of_what_is_kept_is_ignored() {
     let mut index = index_of(&objects(10, "second"));
-    assert_eq!(apply(&mut index, &objects(9, "first")), [false; 4]);
+    assert_eq!(apply(&mut index, &objects(9, "first")), [false; 5]);
     assert!(!Keeps::<Pod>::delete(&mut index, "a", "p", "first"));
     assert!(!Keeps::<Node>::delete(&mut index, "", "n", "first"));
     assert!(!Keeps::<Queue>::delete(&mut index, "a", "q", "first"));
     assert!(!Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "first"));
+    assert!(!Keeps::<Namespace>::delete(&mut index, "", "a", "first"));
     assert_eq!(story::tell(&index.snapshot(at("12:00:00"))).lines().count(), 5);
 }
 
@@ -58,10 +62,10 @@ fn a_late_reply_does_not_bring_a_deleted_object_back() {
     assert!(Keeps::<Pod>::delete(&mut index, "a", "p", "u"));
     assert!(Keeps::<Node>::delete(&mut index, "", "n", "u"));
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
-    let [_, _, queue, quota] = apply(&mut index, &objects(11, "u"))[..] else { panic!() };
+    let [_, _, queue, quota, _] = apply(&mut index, &objects(11, "u"))[..] else { panic!() };
     assert!(!queue && !quota);
     // A successor is welcome.
-    assert_eq!(apply(&mut index, &objects(12, "successor"))[2..], [true, true]);
+    assert_eq!(apply(&mut index, &objects(12, "successor"))[2..], [true, true, true]);
 }
 
 #[test]
@@ -86,6 +90,9 @@ fn for_each_kind_an_empty_list(index: &mut crate::Index) {
     assert!(Keeps::<Pod>::relist_finish(index));
     Keeps::<Node>::relist_begin(index);
     assert!(Keeps::<Node>::relist_finish(index));
+    // While there is a Queue to which the labels matter.
+    Keeps::<Namespace>::relist_begin(index);
+    assert!(Keeps::<Namespace>::relist_finish(index));
     Keeps::<Queue>::relist_begin(index);
     assert!(Keeps::<Queue>::relist_finish(index));
     Keeps::<ResourceQuota>::relist_begin(index);

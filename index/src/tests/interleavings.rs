@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use kube::core::DeserializeGuard;
 use proptest::prelude::*;
 use quotient_crds::Queue;
@@ -24,19 +24,26 @@ enum Event {
     Relist { missed: usize },
 }
 
-const KINDS: [&str; 4] = ["Pod", "Node", "Queue", "ResourceQuota"];
-const PLACES: usize = 12;
+const KINDS: [&str; 5] = ["Pod", "Node", "Namespace", "Queue", "ResourceQuota"];
+/// The first of the kinds that the operator writes, too.
+const FIRST_WRITTEN: usize = 3;
+const PLACES: usize = 15;
 
 /// Three objects of each kind, in two namespaces.
 fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
-    let (kind, number) = (KINDS[place % 4], place / 4);
-    let name = if kind == "ResourceQuota" { "quotient".to_owned() } else { format!("o{number}") };
+    let (kind, number) = (KINDS[place % KINDS.len()], place / KINDS.len());
+    let name = match kind {
+        "ResourceQuota" => "quotient".to_owned(),
+        "Namespace" => format!("ns{number}"),
+        _ => format!("o{number}"),
+    };
     let namespace = if kind == "ResourceQuota" { format!("ns{number}") } else { format!("ns{}", number % 2) };
     let metadata = json!({
         "name": name,
-        "namespace": (kind != "Node").then_some(namespace),
+        "namespace": (!matches!(kind, "Node" | "Namespace")).then_some(namespace),
         "uid": format!("{place}-{life}"),
         "resourceVersion": version.to_string(),
+        "labels": {"content": (content % 3).to_string()},
     });
     let amount = (content % 3).to_string();
     match kind {
@@ -45,6 +52,7 @@ fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
             "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": amount}}}]},
         }),
         "Node" => json!({"kind": kind, "metadata": metadata, "status": {"allocatable": {"cpu": amount}}}),
+        "Namespace" => json!({"kind": kind, "metadata": metadata}),
         "Queue" if content.is_multiple_of(3) => {
             json!({"kind": kind, "metadata": metadata, "spec": {"weight": "no"}})
         }
@@ -59,6 +67,7 @@ fn delete(index: &mut Index, object: &Value) {
     match object["kind"].as_str().unwrap() {
         "Pod" => Keeps::<Pod>::delete(index, &namespace, &name, &uid),
         "Node" => Keeps::<Node>::delete(index, &namespace, &name, &uid),
+        "Namespace" => Keeps::<Namespace>::delete(index, &namespace, &name, &uid),
         "Queue" => Keeps::<DeserializeGuard<Queue>>::delete(index, &namespace, &name, &uid),
         _ => Keeps::<ResourceQuota>::delete(index, &namespace, &name, &uid),
     };
@@ -67,6 +76,7 @@ fn delete(index: &mut Index, object: &Value) {
 fn relist(index: &mut Index, objects: impl Iterator<Item = Value>) {
     Keeps::<Pod>::relist_begin(index);
     Keeps::<Node>::relist_begin(index);
+    Keeps::<Namespace>::relist_begin(index);
     Keeps::<DeserializeGuard<Queue>>::relist_begin(index);
     Keeps::<ResourceQuota>::relist_begin(index);
     for object in objects {
@@ -74,6 +84,7 @@ fn relist(index: &mut Index, objects: impl Iterator<Item = Value>) {
     }
     Keeps::<Pod>::relist_finish(index);
     Keeps::<Node>::relist_finish(index);
+    Keeps::<Namespace>::relist_finish(index);
     Keeps::<DeserializeGuard<Queue>>::relist_finish(index);
     Keeps::<ResourceQuota>::relist_finish(index);
 }
@@ -125,7 +136,7 @@ proptest! {
                 }
                 // Only Queues and quotas are written, so only of them old replies come in; and after a list
                 // has shown the deletion of an object, no write of it is left to be answered.
-                Event::Replay { place } if place % 4 >= 2 && blind == 0 => {
+                Event::Replay { place } if place % KINDS.len() >= FIRST_WRITTEN && blind == 0 => {
                     if let Some(object) = former.get(&place) {
                         apply_value(&mut index, object.clone());
                         prop_assert_eq!(&index.snapshot(at("12:00:00")), &before);

@@ -12,7 +12,7 @@ fn allocated(text: &str) -> usize {
     (2 * size_of::<usize>() + text.len() + 8).next_multiple_of(16)
 }
 
-/// The goal is 200 bytes and the bound 250; shapes, node names and namespaces are shared and do not count.
+/// The goal is 200 bytes and the bound 250; shapes, node names, owners and namespaces are shared and do not count.
 #[test]
 fn a_pod_takes_less_than_250_bytes() {
     let uid = "0b5ce7a2-7e3c-4c1c-9a35-5c2ac0c0ffee";

@@ -4,6 +4,7 @@
 
 mod freshness;
 mod interleavings;
+mod labels;
 mod memory;
 mod nodes;
 mod overlays;
@@ -13,7 +14,7 @@ mod quotas;
 mod sharing;
 mod story;
 
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use kube::core::DeserializeGuard;
 use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
@@ -37,6 +38,7 @@ fn apply_value(index: &mut Index, object: Value) -> bool {
     match object["kind"].as_str().unwrap() {
         "Pod" => index.apply(&serde_json::from_value::<Pod>(object).unwrap()),
         "Node" => index.apply(&serde_json::from_value::<Node>(object).unwrap()),
+        "Namespace" => index.apply(&serde_json::from_value::<Namespace>(object).unwrap()),
         "ResourceQuota" => index.apply(&serde_json::from_value::<ResourceQuota>(object).unwrap()),
         "Queue" => index.apply(&serde_json::from_value::<DeserializeGuard<Queue>>(object).unwrap()),
         other => panic!("no such kind here: {other}"),

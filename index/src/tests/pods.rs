@@ -128,11 +128,73 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
 ",
         &expect![[r#"
             namespace a
-              pod agent (a/agent): nothing; Pending, created -, DaemonSet
+              pod agent (a/agent): nothing; Pending, created -, DaemonSet, of d
               pod dns (a/dns): nothing; Pending, created -, SystemCritical
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
               pod mirror (a/mirror): nothing; Pending, created -, Mirror
               pod not-agent (a/not-agent): nothing; Pending, created -
+        "#]],
+    );
+}
+
+#[test]
+fn reluctant_pods() {
+    let annotated = |annotation: &str| {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a, annotations: {{{annotation}}}}}, spec: {{containers: []}}}}"
+        );
+        shown(&yaml, "12:00:00").contains(", goes last")
+    };
+    for annotation in [
+        "quotient.dev/preemptible: last",
+        "cluster-autoscaler.kubernetes.io/safe-to-evict: 'false'",
+        "karpenter.sh/do-not-disrupt: 'true'",
+        "app: x, karpenter.sh/do-not-disrupt: 'true'",
+    ] {
+        assert!(annotated(annotation), "{annotation}");
+    }
+    for annotation in [
+        "",
+        "quotient.dev/preemptible: first",
+        "cluster-autoscaler.kubernetes.io/safe-to-evict: 'true'",
+        "karpenter.sh/do-not-disrupt: ''",
+    ] {
+        assert!(!annotated(annotation), "{annotation}");
+    }
+}
+
+#[test]
+fn the_owner_is_the_controller() {
+    check(
+        "
+kind: Pod
+metadata:
+  name: web-1
+  namespace: a
+  ownerReferences:
+  - {apiVersion: v1, kind: Node, name: n1, uid: other}
+  - {apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: r-1, controller: true}
+spec: {containers: []}
+---
+kind: Pod
+metadata:
+  name: from-a-manifest
+  namespace: a
+  ownerReferences: [{apiVersion: batch/v1, kind: Job, name: train, controller: true}]
+spec: {containers: []}
+---
+kind: Pod
+metadata:
+  name: nobodys
+  namespace: a
+  ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: c, uid: u}]
+spec: {containers: []}
+",
+        &expect![[r#"
+            namespace a
+              pod from-a-manifest (a/from-a-manifest): nothing; Pending, created -, of a/Job/train
+              pod nobodys (a/nobodys): nothing; Pending, created -
+              pod web-1 (a/web-1): nothing; Pending, created -, of r-1
         "#]],
     );
 }

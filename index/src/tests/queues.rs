@@ -37,6 +37,91 @@ spec: {weight: 0, request: {}}
 }
 
 #[test]
+fn a_place_in_the_tree() {
+    let text = shown(
+        "
+kind: Queue
+metadata: {name: research, namespace: org}
+spec:
+  parentRef: {name: company}
+  children:
+    namespaces:
+      from: Selector
+      selector:
+        matchLabels: {org: research}
+        matchExpressions:
+        - {key: tier, operator: In, values: [gold, silver]}
+        - {key: tier, operator: NotIn, values: [silver]}
+        - {key: open, operator: Exists}
+        - {key: closed, operator: DoesNotExist, values: []}
+  preemption: {policy: Fence}
+---
+kind: Queue
+metadata: {name: company, namespace: org}
+spec: {children: {namespaces: {from: All}}, preemption: {policy: Disabled}}
+---
+kind: Queue
+metadata: {name: everybody, namespace: org}
+spec: {children: {namespaces: {from: Selector, selector: {}}}}
+---
+kind: Queue
+metadata: {name: same, namespace: org}
+spec: {children: {}}
+---
+kind: Queue
+metadata: {name: team, namespace: a}
+spec:
+  parentRef: {namespace: org, name: research}
+  preemption: {lastReplica: Never, minRuntimeSeconds: 600}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue team (a/team), created -: weight 1; request everything; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
+        namespace org
+          queue company (org/company), created -: weight 1; request everything; guaranteed -; limit -; children All; Disabled
+          queue everybody (org/everybody), created -: weight 1; request everything; guaranteed -; limit -; children Selector(Selector([]))
+          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); Fence
+          queue same (org/same), created -: weight 1; request everything; guaranteed -; limit -; children Same
+    "#]].assert_eq(&text);
+}
+
+#[test]
+fn an_invalid_parent_is_still_no_leaf() {
+    let text = shown(
+        "
+kind: Queue
+metadata: {name: parent, namespace: a}
+spec: {children: {namespaces: {from: All, selector: {}}}, limit: {cpu: five}}
+---
+kind: Queue
+metadata: {name: selector, namespace: b}
+spec:
+  parentRef: {name: ''}
+  children:
+    namespaces:
+      from: Selector
+      selector: {matchExpressions: [{key: k, operator: In}, {key: k, operator: Exists, values: [v]}]}
+  preemption: {minRuntimeSeconds: -1}
+---
+kind: Queue
+metadata: {name: no-selector, namespace: c}
+spec: {children: {namespaces: {from: Selector}}, preemption: {minRuntimeSeconds: 2592001}}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue parent (a/parent), created -, invalid parent: read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out
+        namespace b
+          queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.preemption.minRuntimeSeconds is -1: write 0 to 2592000
+        namespace c
+          queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.preemption.minRuntimeSeconds is 2592001: write 0 to 2592000
+    "#]].assert_eq(&text);
+}
+
+#[test]
 fn mistakes_are_explained_to_the_administrator() {
     let text = shown(
         "

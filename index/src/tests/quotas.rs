@@ -1,16 +1,18 @@
 //! What a snapshot shows of quotas, and what the operator can look up.
 
 use expect_test::expect;
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::Namespace;
 
-use super::{apply, index_of, shown};
+use super::{apply, at, index_of, shown};
+use crate::Index;
 
 #[test]
 fn only_the_quota_called_quotient_counts() {
     let text = shown(
         "
 kind: ResourceQuota
-metadata: {name: quotient, namespace: a}
+metadata: {name: quotient, namespace: a, labels: {app.kubernetes.io/managed-by: quotient}}
 spec: {hard: {requests.cpu: 3, requests.memory: 9Gi, requests.nvidia.com/gpu: 2, count/pods: 10}}
 status: {hard: {requests.cpu: 4, requests.memory: 9216Mi}}
 ---
@@ -21,14 +23,42 @@ spec: {hard: {requests.cpu: 1}}
 kind: ResourceQuota
 metadata: {name: theirs, namespace: b}
 spec: {hard: {requests.cpu: 1}}
+---
+kind: ResourceQuota
+metadata: {name: quotient, namespace: c, labels: {app.kubernetes.io/managed-by: Helm}}
+spec: {hard: {requests.cpu: 1}}
+---
+kind: ResourceQuota
+metadata: {name: quotient, namespace: d}
+spec: {hard: {requests.cpu: 1}}
 ",
         "12:00:00",
     );
     expect![[r#"
         namespace a
           quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi; unconfirmed -
+        namespace c
+          foreign quota: hard cpu 1; enforced -; unconfirmed -
+        namespace d
+          foreign quota: hard cpu 1; enforced -; unconfirmed -
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn a_quota_that_is_being_written_is_ours() {
+    let mut index =
+        index_of("{kind: ResourceQuota, metadata: {name: quotient, namespace: a, uid: u}, spec: {}}");
+    let namespace = Namespace::from("a");
+    let ours = |index: &mut Index| {
+        index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.as_ref().unwrap().ours
+    };
+    assert!(!ours(&mut index));
+    let observed = index.observed_quota(&namespace).unwrap().clone();
+    assert!(index.quota_written(&namespace, &Bounds::new(), Some(&observed)));
+    assert!(ours(&mut index));
+    assert!(index.quota_confirmed(&namespace));
+    assert!(!ours(&mut index));
 }
 
 #[test]

@@ -36,3 +36,22 @@ fn pods_of_one_shape_share_it() {
     assert!(Arc::ptr_eq(&pods[0].requests, &pods[1].requests));
     assert!(!Arc::ptr_eq(&pods[0].requests, &pods[2].requests));
 }
+
+#[test]
+fn pods_of_one_owner_share_its_id() {
+    let pod = |name: &str| {
+        format!(
+            "---\n{{kind: Pod, metadata: {{name: {name}, namespace: a, ownerReferences: [{{apiVersion: apps/v1, \
+             kind: ReplicaSet, name: web, uid: r-1, controller: true}}]}}, spec: {{containers: []}}}}\n"
+        )
+    };
+    let mut index = index_of(&[pod("p"), pod("q")].concat());
+    let snapshot = index.snapshot(at("12:00:00"));
+    let ids: Vec<_> = snapshot.namespaces[&"a".into()]
+        .pods
+        .iter()
+        .map(|pod| pod.owner.as_ref().unwrap().as_str())
+        .collect();
+    assert_eq!(ids, ["r-1", "r-1"]);
+    assert!(std::ptr::eq(ids[0], ids[1]));
+}

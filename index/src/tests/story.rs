@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use quotient_engine::amounts::Bounds;
-use quotient_engine::snapshot::{NamespaceState, Pod, Queue, Quota, Snapshot};
+use quotient_engine::labels::Labels;
+use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, Policy, Queue, Quota, Snapshot};
 use quotient_engine::time::Timestamp;
 
 /// Everything in the snapshot, a line for each entry.
@@ -14,7 +15,9 @@ pub(super) fn tell(snapshot: &Snapshot) -> String {
         writeln!(text, "node {name}: {}; {counts}", node.allocatable).unwrap();
     }
     for (name, state) in &snapshot.namespaces {
-        writeln!(text, "namespace {name}").unwrap();
+        let labels = &state.labels;
+        let labelled = if *labels == Labels::default() { String::new() } else { format!(", {labels:?}") };
+        writeln!(text, "namespace {name}{labelled}").unwrap();
         for line in contents(state) {
             writeln!(text, "  {line}").unwrap();
         }
@@ -30,23 +33,48 @@ fn contents(state: &NamespaceState) -> Vec<String> {
 }
 
 fn queue(queue: &Queue) -> String {
-    let Queue { name, uid, created, weight, request, guaranteed, limit, invalid } = queue;
+    let Queue { name, uid, created, weight, request, guaranteed, limit, invalid, .. } = queue;
     let start = format!("queue {name} ({uid}), created {}", time(*created));
     if let Some(problem) = invalid {
-        return format!("{start}, invalid: {problem}");
+        let kind = if queue.children.is_some() { "invalid parent" } else { "invalid" };
+        return format!("{start}, {kind}: {problem}");
     }
     let request = request.as_ref().map_or("everything".to_owned(), bounds);
     format!(
-        "{start}: weight {weight}; request {request}; guaranteed {}; limit {}",
+        "{start}: weight {weight}; request {request}; guaranteed {}; limit {}{}",
         bounds(guaranteed),
-        bounds(limit)
+        bounds(limit),
+        place(queue)
     )
 }
 
+/// What a Queue says of the tree and of preemption beyond the defaults.
+fn place(queue: &Queue) -> String {
+    let Queue { parent, children, policy, min_runtime_seconds, last_replica, .. } = queue;
+    let mut text = String::new();
+    if let Some(parent) = parent {
+        write!(text, "; parent {parent}").unwrap();
+    }
+    if let Some(children) = children {
+        write!(text, "; children {children:?}").unwrap();
+    }
+    if *policy != Policy::Default {
+        write!(text, "; {policy:?}").unwrap();
+    }
+    if *last_replica != LastReplica::LastResort {
+        write!(text, "; last replica {last_replica:?}").unwrap();
+    }
+    if *min_runtime_seconds > 0 {
+        write!(text, "; left alone for {min_runtime_seconds}s").unwrap();
+    }
+    text
+}
+
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, unconfirmed } = quota;
+    let Quota { hard, enforced, ours, unconfirmed } = quota;
+    let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
-        "quota: hard {}; enforced {}; unconfirmed {}",
+        "{whose}: hard {}; enforced {}; unconfirmed {}",
         bounds(hard),
         bounds(enforced),
         bounds(unconfirmed)
@@ -54,7 +82,20 @@ fn quota(quota: &Quota) -> String {
 }
 
 fn pod(pod: &Pod) -> String {
-    let Pod { uid, name, requests, node, phase, priority, created, started, deletion, immunity } = pod;
+    let Pod {
+        uid,
+        name,
+        requests,
+        node,
+        phase,
+        priority,
+        created,
+        started,
+        deletion,
+        immunity,
+        reluctant,
+        owner,
+    } = pod;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
     if let Some(node) = node {
         write!(line, ", on {node}").unwrap();
@@ -70,6 +111,12 @@ fn pod(pod: &Pod) -> String {
     }
     if let Some(immunity) = immunity {
         write!(line, ", {immunity:?}").unwrap();
+    }
+    if *reluctant {
+        write!(line, ", goes last").unwrap();
+    }
+    if let Some(owner) = owner {
+        write!(line, ", of {owner}").unwrap();
     }
     line
 }

@@ -90,6 +90,8 @@ mod tests {
         let short: Amounts = [(Resource::Cpu, Amount::new(preempting))].into_iter().collect();
         let queue = QueuePlan {
             uid: "1".into(),
+            is_parent: false,
+            parent: None,
             demand: none.clone(),
             deserved: none.clone(),
             fair_share: none.clone(),

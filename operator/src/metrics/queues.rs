@@ -75,7 +75,8 @@ impl QueueGauges {
             self.capacity
                 .with_label_values(&[resource.name()])
                 .set(base_units(resource, plan.capacity.get(resource)));
-            for (name, queue) in &plan.queues {
+            // Leaves only: a parent's amounts are the sums of theirs, and would be counted twice.
+            for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
                 let labels = [name.namespace.as_str(), &name.name, resource.name()];
                 let set = |gauge: &GaugeVec, amounts: &Amounts| {
                     gauge.with_label_values(&labels).set(base_units(resource, amounts.get(resource)));
@@ -143,6 +144,8 @@ mod tests {
         let none = Amounts::new();
         let queue = QueuePlan {
             uid: "1".into(),
+            is_parent: false,
+            parent: None,
             demand: some.clone(),
             deserved: some.clone(),
             fair_share: some.clone(),

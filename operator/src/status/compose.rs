@@ -22,7 +22,8 @@ impl<'a> Overview<'a> {
     /// Looks over `plan` once for all its queues.
     pub fn of(plan: &'a Plan) -> Self {
         let borrows = |resource: &Resource| {
-            plan.queues.values().any(|queue| queue.used.get(resource) > queue.fair_share.get(resource))
+            let leaves = plan.queues.values().filter(|queue| !queue.is_parent);
+            leaves.into_iter().any(|queue| queue.used.get(resource) > queue.fair_share.get(resource))
         };
         Self { plan, borrowed: plan.resources.iter().filter(|resource| borrows(resource)).collect() }
     }
@@ -52,7 +53,7 @@ pub fn compose(
     let kept = former.map(|status| status.conditions.as_slice()).unwrap_or_default();
     let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
     if let Some(queue) = overview.plan.queues.get(name) {
-        let conditions = merge(&conditions::of_leaf(overview.plan, queue, kept, circumstances));
+        let conditions = merge(&conditions::of_queue(overview.plan, queue, kept, circumstances));
         return Some(QueueStatus { observed_generation: generation, conditions, ..numbers(overview, queue) });
     }
     let stall = overview.plan.stalled.get(name)?;

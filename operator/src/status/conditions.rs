@@ -31,14 +31,14 @@ pub enum QuotaState {
     Refused(String),
 }
 
-/// The conditions of a Queue that governs its namespace, which has had `former` until now.
-pub(super) fn of_leaf(
+/// The conditions of a Queue with a share, which has had `former` until now.
+pub(super) fn of_queue(
     plan: &Plan,
     queue: &QueuePlan,
     former: &[Condition],
     circumstances: &Circumstances,
 ) -> Vec<ConditionReport> {
-    let quota = quota_synced(former, circumstances);
+    let quota = quota_synced(queue.is_parent, former, circumstances);
     vec![
         ready(plan, &quota, circumstances.mode),
         quota,
@@ -47,7 +47,7 @@ pub(super) fn of_leaf(
         preempting(queue, circumstances.mode),
         blocked(circumstances),
         guarantee(queue),
-        no(ConditionType::Stalled, "Governing", "the Queue governs its namespace"),
+        stalled(queue),
     ]
 }
 
@@ -82,12 +82,20 @@ fn ready(plan: &Plan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
     yes(condition, "Reconciled", "the spec is understood and its share computed")
 }
 
-fn quota_synced(former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
+fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
     let wanted = ConditionType::QuotaSynced;
     if circumstances.mode == Mode::Observe {
         return no(wanted, "ObserveMode", "the operator runs in mode Observe and writes no quota");
     }
-    let synced = yes(wanted, "Synced", "the quota has the allocated amounts, and they are enforced");
+    let synced = if is_parent {
+        yes(
+            wanted,
+            "Synced",
+            "the quotas of all queues below have their allocated amounts, and they are enforced",
+        )
+    } else {
+        yes(wanted, "Synced", "the quota has the allocated amounts, and they are enforced")
+    };
     match &circumstances.quota {
         QuotaState::InForce => synced,
         QuotaState::Settling if condition(former, wanted).is_some_and(|former| former.status == "True") => {
@@ -113,6 +121,7 @@ fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport 
     let why = match reason {
         Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
         Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
+        Reason::Fenced => "it is held outside the fence that it may take from; it comes as pods finish there",
         Reason::NothingToEvict => "no pod that may be evicted holds it; it comes as pods finish",
         _ => "it is held by others",
     };
@@ -173,6 +182,15 @@ fn guarantee(queue: &QueuePlan) -> ConditionReport {
         "GuaranteesExceedCapacity",
         &format!("{} of what is guaranteed is more than the cluster has", queue.unmeetable),
     )
+}
+
+fn stalled(queue: &QueuePlan) -> ConditionReport {
+    let condition = ConditionType::Stalled;
+    if queue.is_parent {
+        no(condition, "Grouping", "the Queue groups the queues that take their share from it")
+    } else {
+        no(condition, "Governing", "the Queue governs its namespace")
+    }
 }
 
 fn yes(condition: ConditionType, reason: &str, message: &str) -> ConditionReport {

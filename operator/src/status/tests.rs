@@ -25,6 +25,8 @@ fn team() -> QueueName {
 fn settled() -> QueuePlan {
     QueuePlan {
         uid: "1".into(),
+        is_parent: false,
+        parent: None,
         demand: amounts(5000, 10),
         deserved: amounts(3000, 9),
         fair_share: amounts(3000, 9),

@@ -6,7 +6,7 @@
 mod feed;
 mod synced;
 
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use kube::core::DeserializeGuard;
 use kube::runtime::watcher;
 use kube::{Api, Client};
@@ -20,11 +20,11 @@ use crate::settings::WatchSettings;
 use crate::view::View;
 
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 4] = ["nodes", "pods", "queues", "resourcequotas"];
+pub const KINDS: [&str; 5] = ["namespaces", "nodes", "pods", "queues", "resourcequotas"];
 
 /// Starts all watches. The tasks only end when they are aborted; an error is counted, logged and retried.
 ///
-/// RBAC: get, list and watch on nodes, pods, resourcequotas and queues, cluster-wide.
+/// RBAC: get, list and watch on namespaces, nodes, pods, resourcequotas and queues, cluster-wide.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,
@@ -38,6 +38,7 @@ pub fn start(
     let feed =
         |kind| feed::Feed { kind, view: view.clone(), synced: synced.clone(), metrics: metrics.clone() };
 
+    tasks.spawn(feed("namespaces").run(Api::<Namespace>::all(client.clone()), config()));
     tasks.spawn(feed("nodes").run(Api::<Node>::all(client.clone()), config()));
     // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
     let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");

@@ -10,7 +10,7 @@ use kube::api::{PatchParams, PostParams};
 use quotient_crds::names::{FIELD_MANAGER, QUOTA};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, QuotaWrite};
+use quotient_engine::plan::{Plan, QueuePlan, QuotaWrite};
 use quotient_index::quotas::ObservedQuota;
 use quotient_index::{Index, Keeps};
 use tokio::time::Instant;
@@ -98,7 +98,8 @@ impl QuotaWriter {
 
     /// Quotas that stand as they should although a write of them may still land.
     fn unsure(&self, plan: &Plan) -> BTreeMap<QueueName, QuotaWrite> {
-        let standing = plan.queues.iter().filter(|(_, queue)| queue.quota_write.is_none());
+        let stands = |queue: &QueuePlan| !queue.is_parent && queue.quota_write.is_none();
+        let standing = plan.queues.iter().filter(|(_, queue)| stands(queue));
         let names: Vec<&QueueName> = standing.map(|(name, _)| name).collect();
         self.tools.view.read(|index| {
             names

@@ -1,0 +1,261 @@
+//! Parents, fences and labels, from manifests to printed steps.
+
+use expect_test::{Expect, expect, expect_file};
+
+use super::{check, example, played, read};
+use crate::args::Format;
+use crate::manifests;
+
+const NODE: &str = "
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: 8, memory: 8Gi}}
+";
+
+/// Checks the steps of these documents on one node of 8 cpu and 8Gi.
+fn check_on_node(documents: &str, expected: &Expect) {
+    check(&format!("{NODE}---{documents}"), expected);
+}
+
+#[test]
+fn a_guarantee_comes_back_and_a_fence_holds() {
+    let cluster = manifests::read(&[example("tree")], None).unwrap();
+    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
+    expect![[r#"
+        Step 1  capacity 12c 24Gi
+          QUEUE              WEIGHT  DEMAND    DESERVED  ALLOCATED  USED     PREEMPTING
+          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   2c
+            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   2c
+          org/research       1       16c 28Gi  8c 12Gi   4c 12Gi    10c 3Gi  4c
+            team-1/team-1    1       4c 4Gi    4c 4Gi    4Gi        0        4c
+            team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     10c 3Gi  0
+          evict  team-2/pod-1  team-1/team-1 is short of 4c; team-2/team-2 uses 10c 3Gi and deserves 4c 8Gi
+          short  batch-1/batch-1  2c of the 4c 12Gi that it deserves is held outside the fence, where nobody is evicted for it
+
+        Step 2  capacity 12c 24Gi
+          QUEUE              WEIGHT  DEMAND    DESERVED  ALLOCATED  USED    PREEMPTING
+          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  2c
+            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  2c
+          org/research       1       16c 28Gi  8c 12Gi   8c 12Gi    6c 2Gi  0
+            team-1/team-1    1       4c 4Gi    4c 4Gi    4c 4Gi     0       0
+            team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     6c 2Gi  0
+          short  batch-1/batch-1  2c of the 4c 12Gi that it deserves is held outside the fence, where nobody is evicted for it
+
+        Stable: nothing more would happen.
+    "#]]
+    .assert_eq(&played(&cluster, Format::Table));
+    expect_file!["./tree.json"].assert_eq(&played(&cluster, Format::Json));
+}
+
+#[test]
+fn children_stand_below_their_parents_whatever_their_names() {
+    check_on_node(
+        "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: z, namespace: org}
+spec: {children: {namespaces: {from: All}}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: y, namespace: org}
+spec: {children: {}, parentRef: {name: z}, limit: {cpu: 3}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: governs, namespace: org}
+spec: {parentRef: {name: y}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: a, namespace: a}
+spec: {parentRef: {namespace: org, name: z}, weight: 3}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: root, namespace: b}
+spec: {}
+",
+        &expect![[r#"
+            Step 1  capacity 8c 8Gi
+              QUEUE            WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
+              b/root           1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
+              org/z            1       11c 16Gi  4c 4Gi    4c 4Gi     0     0
+                a/a            3       8c 8Gi    3c 3Gi    3c 3Gi     0     0
+                org/y          1       3c 8Gi    1c 1Gi    1c 1Gi     0     0
+                  org/governs  1       8c 8Gi    1c 1Gi    1c 1Gi     0     0
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}
+
+#[test]
+fn namespaces_are_accepted_by_their_labels() {
+    check_on_node(
+        "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: gold, namespace: org}
+spec: {children: {namespaces: {from: Selector, selector: {matchLabels: {tier: gold}}}}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: named, namespace: org}
+spec:
+  children:
+    namespaces:
+      from: Selector
+      selector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [b, c]}]}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: a, labels: {tier: gold}}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: b, labels: {tier: silver}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: q, namespace: a}
+spec: {parentRef: {namespace: org, name: gold}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: q, namespace: b}
+spec: {parentRef: {namespace: org, name: named}}
+---
+# No manifest describes its namespace.
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: q, namespace: c}
+spec: {parentRef: {namespace: org, name: named}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: q, namespace: d}
+spec: {parentRef: {namespace: org, name: gold}}
+",
+        &expect![[r#"
+            Step 1  capacity 8c 8Gi
+              QUEUE      WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
+              org/gold   1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
+                a/q      1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
+              org/named  1       16c 16Gi  4c 4Gi    4c 4Gi     0     0
+                b/q      1       8c 8Gi    2c 2Gi    2c 2Gi     0     0
+                c/q      1       8c 8Gi    2c 2Gi    2c 2Gi     0     0
+              stalled  d/q  ParentNotAccepting: org/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}
+
+#[test]
+fn owners_and_annotations_decide_who_goes_last() {
+    let pod = |name: &str, time: &str, more: &str| {
+        format!(
+            "
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: a, creationTimestamp: 2026-01-01T00:{time}Z{more}}}
+spec: {{nodeName: n1, containers: [{{name: c, resources: {{requests: {{cpu: 2, memory: 1Gi}}}}}}]}}"
+        )
+    };
+    let owner = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}]";
+    let documents = [
+        "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: a, namespace: a}
+spec: {weight: 1, preemption: {minRuntimeSeconds: 60}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: b, namespace: b}
+spec: {weight: 1, request: {cpu: 2, memory: 1Gi}}",
+        &pod("bare", "30:00", ""),
+        &pod("web-1", "10:00", &format!(", {owner}")),
+        &pod("web-2", "59:30", &format!(", {owner}")),
+        &pod("web-3", "40:00", &format!(", {owner}, annotations: {{quotient.dev/preemptible: last}}")),
+    ];
+    let now = "
+---
+apiVersion: v1
+kind: Node
+metadata: {name: clock, creationTimestamp: 2026-01-01T01:00:00Z}
+status: {allocatable: {cpu: 0}}
+";
+    check_on_node(
+        &(documents.concat() + now),
+        &expect![[r#"
+        Step 1  capacity 8c 8Gi
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+          a/a    1       8c 8Gi  6c 7Gi    6c 7Gi     8c 4Gi  0
+          b/b    1       2c 1Gi  2c 1Gi    1Gi        0       2c
+          evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 7Gi
+
+        Step 2  capacity 8c 8Gi
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+          a/a    1       8c 8Gi  6c 7Gi    6c 7Gi     6c 3Gi  0
+          b/b    1       2c 1Gi  2c 1Gi    2c 1Gi     0       0
+
+        Stable: nothing more would happen.
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_parent_does_not_use_is_mentioned() {
+    let files = [(
+        "a.yaml",
+        "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: asks, namespace: a}
+spec: {children: {}, request: {cpu: 1}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: protects, namespace: a}
+spec: {children: {}, preemption: {policy: Fence, minRuntimeSeconds: 60}}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: fences, namespace: a}
+spec: {children: {}, preemption: {policy: Fence}}
+",
+    )];
+    let warnings = read(&files).unwrap().warnings.join("\n");
+    let warnings: Vec<&str> = warnings.lines().filter_map(|line| Some(line.split_once("): ")?.1)).collect();
+    expect![[r#"
+        Queue a/asks: its request is ignored: a parent queue asks for what its children ask for
+        Queue a/protects: its preemption.lastReplica and minRuntimeSeconds are ignored: a parent queue has no pods, and its children do not inherit them"#]].assert_eq(&warnings.join("\n"));
+}
+
+#[test]
+fn mistakes_in_the_tree_are_named() {
+    let queue = |name: &str, spec: &str| {
+        format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: {name}, namespace: a}}, spec: {spec}}}\n---\n"
+        )
+    };
+    let text = [
+        queue("from", "{children: {namespaces: {from: Some}}}"),
+        queue("typo", "{children: {namespaces: {form: All}}}"),
+        queue("selector", "{children: {namespaces: {from: Selector}}}"),
+        queue("name", "{parentRef: {namespace: org}}"),
+        queue("policy", "{preemption: {policy: fence}}"),
+        queue("seconds", "{preemption: {minRuntimeSeconds: -1}}"),
+    ];
+    expect![[r#"
+        error: DIR/a.yaml (document 1): Queue a/from: spec.children.namespaces.from: unknown variant `Some`, expected one of `Same`, `All`, `Selector`
+        error: DIR/a.yaml (document 2): Queue a/typo: spec.children.namespaces.form: a Queue has no such field
+        error: DIR/a.yaml (document 3): Queue a/selector: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}
+        error: DIR/a.yaml (document 4): Queue a/name: spec.parentRef: missing field `name`
+        error: DIR/a.yaml (document 5): Queue a/policy: spec.preemption.policy: unknown variant `fence`, expected one of `Default`, `Fence`, `Disabled`
+        error: DIR/a.yaml (document 6): Queue a/seconds: spec.preemption.minRuntimeSeconds is -1: write 0 to 2592000"#]].assert_eq(&read(&[("a.yaml", &text.concat())]).unwrap_err());
+}

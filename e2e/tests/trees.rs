@@ -1,0 +1,110 @@
+//! Parent queues on a real control plane: a guarantee that comes back, a fence, and who is not accepted.
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
+use quotient_e2e::testbed::eventually;
+use serde_json::json;
+
+/// What a department is guaranteed is lent while its teams do not ask, and comes back when they do.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guarantee_comes_back() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let accepting =
+        json!({"children": {"namespaces": {"from": "All"}}, "guaranteed": {"cpu": "4", "memory": "4Gi"}});
+    stage.queue("org", accepting).await?;
+    let below = json!({"namespace": "org", "name": "org"});
+    stage.queue("team", json!({"parentRef": below, "request": {"cpu": "0", "memory": "4Gi"}})).await?;
+    stage.queue("other", json!({"weight": 7})).await?;
+    stage
+        .until_shares(
+            "what the team does not ask for is lent",
+            "org/org: deserved memory 4Gi; allocated memory 4Gi; preempting nothing
+             other/other: deserved cpu 8, memory 12Gi; allocated cpu 8, memory 12Gi; preempting nothing
+             team/team: deserved memory 4Gi; allocated memory 4Gi; preempting nothing",
+        )
+        .await?;
+    stage.deployment("other", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("other", PodCounts::running(8)).await?;
+
+    stage.patch_queue("team", "team", json!({"request": {"cpu": "4"}})).await?;
+    stage
+        .until_shares(
+            "the team has what its department is guaranteed",
+            "org/org: deserved cpu 4, memory 4Gi; allocated cpu 4, memory 4Gi; preempting nothing
+             other/other: deserved cpu 4, memory 12Gi; allocated cpu 4, memory 12Gi; preempting nothing
+             team/team: deserved cpu 4, memory 4Gi; allocated cpu 4, memory 4Gi; preempting nothing",
+        )
+        .await?;
+    stage.until_pods("other", PodCounts::running(4)).await?;
+    stage.deployment("team", "back", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("team", PodCounts::running(4)).await?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Queues below a fence take nothing from outside of it; the one that is short says why.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "9", "36Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let fence =
+        json!({"weight": 2, "children": {"namespaces": {"from": "All"}}, "preemption": {"policy": "Fence"}});
+    stage.queue("org", fence).await?;
+    let below = json!({"namespace": "org", "name": "org"});
+    stage.queue("b", json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"}})).await?;
+    stage.queue("c", json!({"weight": 1, "request": {"cpu": "6", "memory": "9Gi"}})).await?;
+    stage
+        .until_shares(
+            "everybody has what it asks for",
+            "b/b: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
+             c/c: deserved cpu 6, memory 9Gi; allocated cpu 6, memory 9Gi; preempting nothing
+             org/org: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing",
+        )
+        .await?;
+    stage.deployment("b", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.deployment("c", "web", 2, json!({"cpu": "3", "memory": "1Gi"}), false).await?;
+    stage.until_pods("b", PodCounts::running(3)).await?;
+    stage.until_pods("c", PodCounts::running(2)).await?;
+
+    stage.queue("a", json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"}})).await?;
+    eventually("a is starved behind its fence", PATIENCE, async || {
+        let view = queue(&stage.bed, "a", "a").await?;
+        let starved = view.conditions.get("Starved").map(String::as_str);
+        ensure!(starved == Some("Fenced") && view.preempting.to_string() == "cpu 3", "{view:?}");
+        Ok(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    stage.until_pods("b", PodCounts::running(3)).await?;
+    stage.until_pods("c", PodCounts::running(2)).await?;
+    let evictions = writes_of_operator(&stage.bed.audit().events()?);
+    assert!(evictions.iter().all(|write| write.resource != "pods/eviction"), "{evictions:#?}");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// A reference that leads nowhere stalls its own queue and nobody else's.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_not_accepted_is_told() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "9", "36Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("org", json!({"children": {"namespaces": {"from": "Same"}}})).await?;
+    stage.queue("fine", json!({})).await?;
+    stage.queue("refused", json!({"parentRef": {"namespace": "org", "name": "org"}})).await?;
+    stage.queue("lost", json!({"parentRef": {"namespace": "org", "name": "nobody"}})).await?;
+    for (namespace, reason) in [("refused", "ParentNotAccepting"), ("lost", "ParentNotFound")] {
+        eventually(format!("{namespace} is stalled"), PATIENCE, async || {
+            let view = queue(&stage.bed, namespace, namespace).await?;
+            ensure!(view.conditions.get("Stalled").map(String::as_str) == Some(reason), "{view:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    let fine = queue(&stage.bed, "fine", "fine").await?;
+    assert_eq!(fine.deserved.to_string(), "cpu 9, memory 36Gi");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}

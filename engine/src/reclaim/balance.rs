@@ -1,0 +1,74 @@
+//! What is held, promised and still too much, as victims are chosen one after the other.
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::tree::{Index, Tree};
+
+use super::Party;
+
+/// The books of one reclaim; every list has an entry a branch.
+#[derive(Debug)]
+pub(super) struct Balance {
+    /// What is occupied below each branch once things have settled and the victims so far are gone.
+    pub(super) settled: Vec<Amounts>,
+    /// What the leaves below each branch are promised.
+    pub(super) promised: Vec<Amounts>,
+    /// What each leaf still holds above its share.
+    pub(super) overuse: Vec<Amounts>,
+}
+
+impl Balance {
+    pub(super) fn new(tree: &Tree<'_>, parties: &[Option<Party<'_>>], resources: &[&Resource]) -> Self {
+        let of_leaves = |amount: &dyn Fn(&Party<'_>, &Resource) -> Amount| -> Vec<Amounts> {
+            parties
+                .iter()
+                .map(|party| {
+                    let Some(party) = party else { return Amounts::new() };
+                    resources.iter().map(|resource| ((*resource).clone(), amount(party, resource))).collect()
+                })
+                .collect()
+        };
+        let mut balance = Self {
+            settled: of_leaves(&|party, resource| party.settled(resource)),
+            promised: of_leaves(&|party, resource| party.promised(resource)),
+            overuse: of_leaves(&|party, resource| party.overuse(resource)),
+        };
+        for (at, branch) in tree.branches.iter().enumerate().rev() {
+            for child in &branch.children {
+                for list in [&mut balance.settled, &mut balance.promised] {
+                    let below = list.get(*child).cloned().unwrap_or_default();
+                    if let Some(entry) = list.get_mut(at) {
+                        entry.add_all(&below);
+                    }
+                }
+            }
+        }
+        balance
+    }
+
+    /// The sum over the roots.
+    pub(super) fn everywhere(tree: &Tree<'_>, list: &[Amounts]) -> Amounts {
+        let mut sum = Amounts::new();
+        for root in &tree.roots {
+            if let Some(amounts) = list.get(*root) {
+                sum.add_all(amounts);
+            }
+        }
+        sum
+    }
+
+    /// Books the eviction of a pod of the leaf at `at`: what it frees for others.
+    ///
+    /// What a queue gives below its share helps nobody: its quota lets it in again.
+    pub(super) fn evict(&mut self, tree: &Tree<'_>, at: Index, requests: &Amounts) -> Amounts {
+        let Some(overuse) = self.overuse.get_mut(at) else { return Amounts::new() };
+        let freed = requests.min(overuse);
+        *overuse = overuse.less(requests);
+        let path: Vec<Index> = tree.path_up(at).map(|(index, _)| index).collect();
+        for index in path {
+            if let Some(settled) = self.settled.get_mut(index) {
+                *settled = settled.less(&freed);
+            }
+        }
+        freed
+    }
+}

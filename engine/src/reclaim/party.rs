@@ -1,0 +1,53 @@
+//! One leaf, after grants are made.
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Headcount;
+use crate::names::QueueName;
+use crate::snapshot::{NamespaceState, Queue};
+
+/// One leaf, after grants are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Party<'a> {
+    pub(crate) name: &'a QueueName,
+    pub(crate) queue: &'a Queue,
+    pub(crate) state: &'a NamespaceState,
+    pub(crate) headcount: &'a Headcount,
+    pub(crate) deserved: &'a Amounts,
+    pub(crate) allocated: &'a Amounts,
+    /// Whether its pods are never taken, by policy.
+    pub(crate) spared: bool,
+}
+
+impl Party<'_> {
+    /// What it is promised and does not have yet.
+    pub(crate) fn promised(&self, resource: &Resource) -> Amount {
+        self.deserved.get(resource).less(self.allocated.get(resource))
+    }
+
+    /// What it occupies once every lowered quota is in force and everything on its way out is gone.
+    pub(crate) fn settled(&self, resource: &Resource) -> Amount {
+        self.allocated.get(resource).max(self.headcount.staying(resource))
+    }
+
+    /// What its pods hold above its share and are not about to give back.
+    pub(crate) fn overuse(&self, resource: &Resource) -> Amount {
+        self.headcount.staying(resource).less(self.deserved.get(resource).max(self.allocated.get(resource)))
+    }
+
+    /// What its pods hold above its limit and are not about to give back.
+    pub(crate) fn above_limit(&self, resource: &Resource) -> Amount {
+        self.queue
+            .limit
+            .get(resource)
+            .map(|limit| self.headcount.staying(resource).less(limit))
+            .unwrap_or_default()
+    }
+
+    /// Whether admission lets in no more of `resources` than it is allocated: only then is an eviction final.
+    pub(crate) fn is_fenced<'r>(&self, resources: impl IntoIterator<Item = &'r Resource>) -> bool {
+        let quota = self.state.quota.as_ref();
+        resources.into_iter().all(|resource| {
+            quota.is_some_and(|quota| quota.is_fenced_at(resource, self.allocated.get(resource)))
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! Scopes: within which part of the tree pods are taken, and how much (S-HARDEN §Changes in fence selection).
+//!
+//! A queue that is short takes from inside the lowest of: a queue above it that is a fence by policy, one whose
+//! limit its ask would exceed, the whole cluster. Seen from above: inner scopes take first; what their victims
+//! free is then no longer missing in the outer ones.
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::snapshot::Policy;
+use crate::tree::{Index, Tree};
+
+use super::balance::Balance;
+
+/// A part of the tree inside which pods are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Inside this queue because its limit would be exceeded.
+    Limit(Index),
+    /// Inside this queue because its policy is a fence.
+    Fence(Index),
+    /// Anywhere.
+    Cluster,
+}
+
+impl Scope {
+    /// Every scope of the tree, inner ones first.
+    pub(super) fn all(tree: &Tree<'_>) -> Vec<Self> {
+        let mut scopes = Vec::new();
+        for (at, branch) in tree.branches.iter().enumerate().rev() {
+            // A leaf's own limit is in its share; only parents bind several queues together.
+            if !branch.is_leaf() && !branch.queue.limit.is_empty() {
+                scopes.push(Self::Limit(at));
+            }
+            if branch.queue.policy == Policy::Fence {
+                scopes.push(Self::Fence(at));
+            }
+        }
+        scopes.push(Self::Cluster);
+        scopes
+    }
+
+    /// The queue at its top; none for the cluster.
+    pub(super) fn top(self) -> Option<Index> {
+        match self {
+            Self::Limit(at) | Self::Fence(at) => Some(at),
+            Self::Cluster => None,
+        }
+    }
+
+    /// Whether the leaf at `at` is inside.
+    pub(super) fn contains(self, tree: &Tree<'_>, at: Index) -> bool {
+        self.top().is_none_or(|top| tree.path_up(at).any(|(index, _)| index == top))
+    }
+
+    /// Whether the leaf at `at` takes from this scope and from no inner fence.
+    pub(super) fn serves(self, tree: &Tree<'_>, at: Index) -> bool {
+        let fence =
+            tree.path_up(at).find(|(_, branch)| branch.queue.policy == Policy::Fence).map(|(index, _)| index);
+        match self {
+            Self::Limit(_) => self.contains(tree, at),
+            Self::Fence(top) => fence == Some(top),
+            Self::Cluster => fence.is_none(),
+        }
+    }
+}
+
+/// What is still missing in a scope, per resource, and what inner fences have already been promised of the rest.
+pub(super) fn missing(
+    scope: Scope,
+    tree: &Tree<'_>,
+    balance: &Balance,
+    promised: &Amounts,
+    reserved: &Amounts,
+    capacity: &Amounts,
+    resources: &[&Resource],
+) -> Amounts {
+    let everywhere = Balance::everywhere(tree, &balance.settled);
+    let of_resource = |resource: &Resource| -> Amount {
+        match scope {
+            Scope::Limit(at) => {
+                let Some(branch) = tree.branches.get(at) else { return Amount::ZERO };
+                let held = balance.settled.get(at).map(|held| held.get(resource)).unwrap_or_default();
+                (held + promised.get(resource)).less(branch.limit(resource))
+            }
+            Scope::Fence(_) | Scope::Cluster => {
+                let wanted = everywhere.get(resource) + promised.get(resource) + reserved.get(resource);
+                let lacking = wanted.less(capacity.get(resource));
+                if scope == Scope::Cluster { lacking } else { lacking.min(promised.get(resource)) }
+            }
+        }
+    };
+    resources.iter().map(|resource| ((*resource).clone(), of_resource(resource))).collect()
+}

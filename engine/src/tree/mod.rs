@@ -1,0 +1,71 @@
+//! The tree of queues: who takes a share from whom, and who cannot.
+//!
+//! ```text
+//!            the cluster
+//!           /           \
+//!      org/research   team-c/team-c      parents group, leaves govern the pods of their namespace
+//!       /        \
+//!  team-a/a    team-b/b
+//! ```
+
+mod grow;
+mod stall;
+
+use std::collections::BTreeMap;
+
+pub(crate) use grow::grow;
+
+use crate::amounts::{Amount, Resource};
+use crate::names::{Namespace, QueueName};
+use crate::plan::Stall;
+use crate::snapshot::{Policy, Queue};
+
+/// A queue's place in [`Tree::branches`].
+pub(crate) type Index = usize;
+
+/// The queues that have a share, and those that have none.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'a> {
+    /// Every queue with a share, parents before their children, siblings by path.
+    pub(crate) branches: Vec<Branch<'a>>,
+    /// Those without a parent, by path.
+    pub(crate) roots: Vec<Index>,
+    /// Which leaf governs which namespace.
+    pub(crate) leaves: BTreeMap<&'a Namespace, Index>,
+    /// Every other Queue, and why.
+    pub(crate) stalled: BTreeMap<QueueName, Stall>,
+}
+
+/// A queue in the tree.
+#[derive(Debug)]
+pub(crate) struct Branch<'a> {
+    pub(crate) name: QueueName,
+    pub(crate) queue: &'a Queue,
+    pub(crate) parent: Option<Index>,
+    /// By path.
+    pub(crate) children: Vec<Index>,
+}
+
+impl Branch<'_> {
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.queue.children.is_none()
+    }
+
+    /// Its limit on `resource`, or more than anything.
+    pub(crate) fn limit(&self, resource: &Resource) -> Amount {
+        self.queue.limit.get(resource).unwrap_or(Amount::MAX)
+    }
+}
+
+impl<'a> Tree<'a> {
+    /// The queue at `at` and those above it, upwards.
+    pub(crate) fn path_up(&self, at: Index) -> impl Iterator<Item = (Index, &Branch<'a>)> {
+        let branch = move |at: Index| self.branches.get(at).map(|branch| (at, branch));
+        std::iter::successors(branch(at), move |(_, below)| branch(below.parent?))
+    }
+
+    /// Whether no pod of the leaf at `at` may be taken.
+    pub(crate) fn is_spared(&self, at: Index) -> bool {
+        self.path_up(at).any(|(_, branch)| branch.queue.policy == Policy::Disabled)
+    }
+}

@@ -1,0 +1,83 @@
+//! What keeps a Queue out of the tree, in words for its administrator.
+
+use crate::names::QueueName;
+use crate::plan::Stall;
+use crate::reason::Reason;
+use crate::snapshot::Queue;
+
+fn stall(queue: &Queue, reason: Reason, message: String) -> Stall {
+    Stall { uid: queue.uid.clone(), reason, message: message.into() }
+}
+
+pub(super) fn taken(queue: &Queue, oldest: &Queue) -> Stall {
+    stall(
+        queue,
+        Reason::NamespaceTaken,
+        format!(
+            "this namespace is governed by the older Queue {}: delete one of the two, one namespace has one Queue",
+            oldest.name
+        ),
+    )
+}
+
+/// What is wrong with the spec itself. Of a parent with a guarantee above its limit the limit counts.
+pub(super) fn of_spec(queue: &Queue) -> Option<Stall> {
+    if let Some(message) = &queue.invalid {
+        return Some(stall(queue, Reason::InvalidSpec, message.to_string()));
+    }
+    if queue.children.is_some() {
+        return None;
+    }
+    let (resource, guaranteed, limit) = queue.guaranteed.iter().find_map(|(resource, guaranteed)| {
+        let limit = queue.limit.get(resource)?;
+        (guaranteed > limit).then_some((resource, guaranteed, limit))
+    })?;
+    Some(stall(
+        queue,
+        Reason::GuaranteedAboveLimit,
+        format!(
+            "spec.guaranteed asks for {resource} {} but spec.limit allows {}: lower the one or raise the other",
+            resource.format(guaranteed),
+            resource.format(limit)
+        ),
+    ))
+}
+
+pub(super) fn not_found(queue: &Queue, parent: &QueueName) -> Stall {
+    stall(
+        queue,
+        Reason::ParentNotFound,
+        format!(
+            "spec.parentRef names {parent}, which does not exist: create that Queue or correct the reference"
+        ),
+    )
+}
+
+pub(super) fn not_accepting(queue: &Queue, parent: &QueueName, is_parent: bool) -> Stall {
+    let message = if is_parent {
+        format!(
+            "{parent} does not accept Queues of this namespace: its spec.children.namespaces has to allow it"
+        )
+    } else {
+        format!("{parent} is no parent queue: give it spec.children, or refer to another one")
+    };
+    stall(queue, Reason::ParentNotAccepting, message)
+}
+
+pub(super) fn cycle(queue: &Queue, parent: &QueueName) -> Stall {
+    stall(
+        queue,
+        Reason::ParentCycle,
+        format!(
+            "following spec.parentRef from {parent} leads back to it: break the circle at one of its queues"
+        ),
+    )
+}
+
+pub(super) fn parent_stalled(queue: &Queue, parent: &QueueName) -> Stall {
+    stall(
+        queue,
+        Reason::ParentStalled,
+        format!("{parent}, which it takes its share from, has none itself: see the conditions of that Queue"),
+    )
+}

@@ -1,0 +1,401 @@
+//! Parents, fences and who is accepted, as stories.
+
+mod story;
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::decide(scenario));
+}
+
+// ---- shares ---------------------------------------------------------------------------------------------
+
+#[test]
+fn a_parent_takes_its_share_and_divides_it() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org weight=2 children=All
+         queue a weight=1 parent=org
+         queue b weight=3 parent=org
+         queue c weight=1",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              c: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
+              org: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+              lower a to 2c 2Gi
+              lower b to 6c 6Gi
+              lower c to 4c 4Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_parent_asks_for_what_its_children_ask_within_its_limit() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org children=All limit=cpu:5
+         queue a parent=org request=cpu:4,memory:1Gi
+         queue b parent=org request=cpu:4,memory:1Gi
+         queue c",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 2500mc 1Gi, allocated 2500mc 1Gi, used 0c 0
+              b: deserved 2500mc 1Gi, allocated 2500mc 1Gi, used 0c 0
+              c: deserved 7c 10Gi, allocated 7c 10Gi, used 0c 0
+              org: deserved 5c 2Gi, allocated 5c 2Gi, used 0c 0
+              lower a to 2500mc 1Gi
+              lower b to 2500mc 1Gi
+              lower c to 7c 10Gi
+        "#]],
+    );
+}
+
+#[test]
+fn guarantees_below_a_parent_count_at_the_parent() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org weight=1 children=All
+         queue a parent=org guaranteed=cpu:8
+         queue b parent=org request=cpu:0,memory:0
+         queue c weight=5",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 8666mc 2Gi, allocated 8666mc 2Gi, used 0c 0
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+              c: deserved 3334mc 10Gi, allocated 3334mc 10Gi, used 0c 0
+              org: deserved 8666mc 2Gi, allocated 8666mc 2Gi, used 0c 0
+              lower a to 8666mc 2Gi
+              lower b to 0c 0
+              lower c to 3334mc 10Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_parents_guarantee_is_its_childrens_together() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org weight=1 children=All guaranteed=cpu:6
+         queue a parent=org
+         queue b parent=org
+         queue c weight=5",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 3500mc 1Gi, allocated 3500mc 1Gi, used 0c 0
+              b: deserved 3500mc 1Gi, allocated 3500mc 1Gi, used 0c 0
+              c: deserved 5c 10Gi, allocated 5c 10Gi, used 0c 0
+              org: deserved 7c 2Gi, allocated 7c 2Gi, used 0c 0
+              lower a to 3500mc 1Gi
+              lower b to 3500mc 1Gi
+              lower c to 5c 10Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_guarantee_above_a_parents_limit_cannot_be_met() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org children=All limit=cpu:4
+         queue a parent=org guaranteed=cpu:6
+         queue c",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0, unmeetable 2c 0
+              c: deserved 8c 6Gi, allocated 8c 6Gi, used 0c 0
+              org: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0
+              lower a to 4c 6Gi
+              lower c to 8c 6Gi
+        "#]],
+    );
+}
+
+// ---- who is accepted ------------------------------------------------------------------------------------
+
+#[test]
+fn both_sides_have_to_agree() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         namespace b tier=gold
+         queue same children=Same
+         queue gold children=tier:gold
+         queue leaf
+         queue a parent=same
+         queue b parent=gold
+         queue c parent=gold
+         queue d parent=leaf
+         queue e parent=nowhere",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              gold: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              leaf: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              same: deserved 0c 0, allocated 0c 0, used 0c 0
+              a/a has no share: ParentNotAccepting: same/same does not accept Queues of this namespace: its spec.children.namespaces has to allow it
+              c/c has no share: ParentNotAccepting: gold/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
+              d/d has no share: ParentNotAccepting: leaf/leaf is no parent queue: give it spec.children, or refer to another one
+              e/e has no share: ParentNotFound: spec.parentRef names nowhere/nowhere, which does not exist: create that Queue or correct the reference
+              lower b to 6c 6Gi
+              lower leaf to 6c 6Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_circle_and_what_hangs_on_it_have_no_share() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue x children=All parent=y
+         queue y children=All parent=z
+         queue z children=All parent=x
+         queue self children=All parent=self
+         queue below parent=x
+         queue fine",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              fine: deserved 12c 12Gi, allocated 12c 12Gi, used 0c 0
+              below/below has no share: ParentStalled: x/x, which it takes its share from, has none itself: see the conditions of that Queue
+              self/self has no share: ParentCycle: following spec.parentRef from self/self leads back to it: break the circle at one of its queues
+              x/x has no share: ParentCycle: following spec.parentRef from y/y leads back to it: break the circle at one of its queues
+              y/y has no share: ParentCycle: following spec.parentRef from z/z leads back to it: break the circle at one of its queues
+              z/z has no share: ParentCycle: following spec.parentRef from x/x leads back to it: break the circle at one of its queues
+              lower fine to 12c 12Gi
+        "#]],
+    );
+}
+
+#[test]
+fn depth_is_no_problem() {
+    let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue p0 children=All\n");
+    for depth in 1..100 {
+        writeln!(scenario, "queue p{depth} children=All parent=p{}", depth - 1).unwrap();
+    }
+    scenario += "queue deep parent=p99\nqueue flat";
+    let told = story::decide(&scenario);
+    assert!(told.contains("deep: deserved 6c 6Gi"), "{told}");
+    assert!(!told.contains("no share"), "{told}");
+}
+
+#[test]
+fn a_circle_of_fifty_disturbs_nobody() {
+    let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue flat\n");
+    for at in 0..50 {
+        writeln!(scenario, "queue p{at} children=All parent=p{}", (at + 1) % 50).unwrap();
+    }
+    let told = story::decide(&scenario);
+    assert!(told.contains("flat: deserved 12c 12Gi"), "{told}");
+    assert_eq!(told.matches("ParentCycle").count(), 50);
+}
+
+// ---- from whom pods are taken ---------------------------------------------------------------------------
+
+#[test]
+fn a_guarantee_comes_back_from_the_cousins() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue org children=All guaranteed=cpu:4
+         queue a parent=org
+         queue b parent=org request=cpu:0,memory:0
+         queue c
+         quota a cpu=0 memory=4Gi
+         quota b cpu=0 memory=0
+         quota c cpu=8 memory=4Gi
+         pod c/p1 cpu=2 memory=1Gi node=n1 started=1
+         pod c/p2 cpu=2 memory=1Gi node=n1 started=2
+         pod c/p3 cpu=2 memory=1Gi node=n1 started=3
+         pod c/p4 cpu=2 memory=1Gi node=n1 started=4",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+              c: deserved 2c 4Gi, allocated 2c 4Gi, used 8c 4Gi
+              org: deserved 6c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 6c 0 (WaitingForPreemption)
+              evict c/p4 for a: Reclaimed
+              evict c/p3 for a: Reclaimed
+              evict c/p2 for a: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 0c 0
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+              c: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 1Gi
+              org: deserved 6c 4Gi, allocated 6c 4Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_fence_keeps_its_leaves_from_taking_outside() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue org children=All policy=Fence weight=2
+         queue a parent=org
+         queue b parent=org
+         queue c weight=1
+         quota a cpu=0 memory=0
+         quota b cpu=3 memory=3Gi
+         quota c cpu=6 memory=6Gi
+         pod b/p1 cpu=1 memory=1Gi node=n1 started=1
+         pod b/p2 cpu=1 memory=1Gi node=n1 started=2
+         pod b/p3 cpu=1 memory=1Gi node=n1 started=3
+         pod c/p1 cpu=3 memory=3Gi node=n1 started=1
+         pod c/p2 cpu=3 memory=3Gi node=n1 started=2",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (Fenced)
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              c: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
+              org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 3c 3Gi (Fenced)
+        "#]],
+    );
+}
+
+#[test]
+fn a_limit_on_the_way_up_is_a_fence() {
+    plays(
+        "node n1 cpu=12 memory=12Gi
+         queue org children=All limit=cpu:6 weight=3
+         queue a parent=org
+         queue b parent=org
+         queue c weight=3
+         quota a cpu=0 memory=0
+         quota b cpu=6 memory=6Gi
+         quota c cpu=6 memory=6Gi
+         pod b/p1 cpu=3 memory=1Gi node=n1 started=1
+         pod b/p2 cpu=3 memory=1Gi node=n1 started=2
+         pod c/p1 cpu=3 memory=1Gi node=n1 started=1
+         pod c/p2 cpu=3 memory=1Gi node=n1 started=2",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 3c 3Gi, allocated 0c 3Gi, used 0c 0, preempting 3c 0 (WaitingForPreemption)
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 2Gi
+              c: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 2Gi
+              org: deserved 6c 6Gi, allocated 3c 6Gi, used 6c 2Gi, preempting 3c 0 (WaitingForPreemption)
+              evict b/p2 for a: Reclaimed
+            step 2: capacity 12c 12Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 1Gi
+              c: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 2Gi
+              org: deserved 6c 6Gi, allocated 6c 6Gi, used 3c 1Gi
+        "#]],
+    );
+}
+
+#[test]
+fn where_pods_are_never_taken_their_room_is_not_promised() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a policy=Disabled
+         queue b
+         quota a cpu=8 memory=8Gi
+         pod a/p1 cpu=3 memory=1Gi node=n1
+         pod a/p2 cpu=3 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 2Gi
+              b: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
+        "#]],
+    );
+}
+
+// ---- who goes last --------------------------------------------------------------------------------------
+
+#[test]
+fn whoever_asks_to_be_left_alone_goes_last() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         queue b
+         quota a cpu=4 memory=4Gi
+         pod a/reluctant cpu=1 memory=1Gi node=n1 started=40 owner=job reluctant
+         pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
+         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=job priority=5
+         pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=job priority=5",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+              evict a/w2 for b: Reclaimed
+              evict a/w1 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn the_last_replica_goes_last() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b
+         quota a cpu=6 memory=6Gi
+         pod a/new-1 cpu=1 memory=1Gi node=n1 started=90 owner=new
+         pod a/old-1 cpu=1 memory=1Gi node=n1 started=10 owner=old
+         pod a/old-2 cpu=1 memory=1Gi node=n1 started=20 owner=old
+         pod a/old-3 cpu=1 memory=1Gi node=n1 started=30 owner=old
+         pod a/old-4 cpu=1 memory=1Gi node=n1 started=40 owner=old
+         pod a/old-5 cpu=1 memory=1Gi node=n1 started=50 owner=old",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
+              b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
+              evict a/old-5 for b: Reclaimed
+              evict a/old-4 for b: Reclaimed
+              evict a/old-3 for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn the_last_replica_never_goes_where_the_queue_says_so() {
+    plays(
+        "node n1 cpu=2 memory=2Gi
+         queue a lastReplica=Never weight=0
+         queue b
+         quota a cpu=2 memory=2Gi
+         pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=web",
+        &expect![[r#"
+            step 1: capacity 2c 2Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 2c 2Gi
+              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
+              evict a/w2 for b: Reclaimed
+            step 2: capacity 2c 2Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_that_ran_too_shortly_goes_last() {
+    plays(
+        "node n1 cpu=2 memory=2Gi
+         queue a minRuntime=60
+         queue b
+         quota a cpu=2 memory=2Gi
+         pod a/young cpu=1 memory=1Gi node=n1 started=990 owner=web
+         pod a/old cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod a/keeper cpu=0 memory=0 node=n1 started=5 owner=web",
+        &expect![[r#"
+            step 1: capacity 2c 2Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 2c 2Gi
+              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
+              evict a/old for b: Reclaimed
+            step 2: capacity 2c 2Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}

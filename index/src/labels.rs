@@ -1,0 +1,103 @@
+//! Namespaces: the labels by which parent queues select whose parents they are.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::Namespace as Object;
+use quotient_engine::labels::Labels;
+use quotient_engine::names::Namespace;
+
+use crate::index::Index;
+use crate::interned::Interned;
+use crate::keeps::Keeps;
+use crate::reading::uid_of;
+use crate::relist::Relist;
+use crate::resource_version::Age;
+
+/// The labels of every namespace that the API server knows.
+///
+/// They stand here, in a few hundred bytes a namespace, and only for namespaces with Queues also in the form that
+/// the engine reads: a cluster may have ten thousand namespaces that take part in nothing, and snapshots do not
+/// mention them.
+#[derive(Debug)]
+pub(crate) struct NamespaceLabels {
+    entries: BTreeMap<Namespace, Entry>,
+    texts: Interned<str>,
+    relist: Relist<Namespace>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    uid: Arc<str>,
+    age: Age,
+    /// Sorted by key.
+    labels: Box<[(Arc<str>, Arc<str>)]>,
+}
+
+impl Default for NamespaceLabels {
+    fn default() -> Self {
+        Self { entries: BTreeMap::new(), texts: Interned::new(), relist: Relist::idle() }
+    }
+}
+
+impl NamespaceLabels {
+    /// The labels of `namespace`; none if it is not known.
+    pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
+        let labels = self.entries.get(namespace).into_iter().flat_map(|entry| &entry.labels);
+        labels.map(|(key, value)| (&**key, &**value)).collect()
+    }
+
+    /// The pairs of an object, sharing the texts that others have too.
+    fn shared(&mut self, labels: Option<&BTreeMap<String, String>>) -> Box<[(Arc<str>, Arc<str>)]> {
+        let pairs = labels.into_iter().flatten();
+        pairs.map(|(key, value)| (self.texts.get(&**key), self.texts.get(&**value))).collect()
+    }
+}
+
+impl Keeps<Object> for Index {
+    fn apply(&mut self, object: &Object) -> bool {
+        let Some(uid) = uid_of(&object.metadata) else { return false };
+        let name = Namespace::from(object.metadata.name.as_deref().unwrap_or_default());
+        let age = Age::of(&object.metadata);
+        self.labels.relist.seen(&name);
+        if self.labels.entries.get(&name).is_some_and(|kept| age.is_stale_beside(kept.age)) {
+            return false;
+        }
+        let labels = self.labels.shared(object.metadata.labels.as_ref());
+        self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
+        self.show_labels(&name)
+    }
+
+    fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {
+        let name = Namespace::from(name);
+        if self.labels.entries.get(&name).is_none_or(|kept| *kept.uid != *uid) {
+            return false;
+        }
+        self.remove_labels(&name)
+    }
+
+    fn relist_begin(&mut self) {
+        self.labels.relist.begin(self.labels.entries.keys().cloned());
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        let missing = self.labels.relist.finish();
+        missing.iter().fold(false, |changed, name| self.remove_labels(name) | changed)
+    }
+}
+
+impl Index {
+    /// Shows snapshots the labels of `namespace`, if there is a Queue in it that they matter to. Says whether
+    /// that is news.
+    pub(crate) fn show_labels(&mut self, namespace: &Namespace) -> bool {
+        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
+        let matter = entry.queue_names().next().is_some();
+        entry.set_labels(if matter { self.labels.of(namespace) } else { Labels::default() })
+    }
+
+    fn remove_labels(&mut self, name: &Namespace) -> bool {
+        self.labels.relist.seen(name);
+        self.labels.entries.remove(name);
+        self.show_labels(name)
+    }
+}
