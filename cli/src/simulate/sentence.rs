@@ -35,7 +35,7 @@ pub(super) fn why_nobody(queue: &QueuePlan) -> Option<String> {
         Reason::NothingToEvict => "is held by no pod that may be evicted",
         _ => return None,
     };
-    Some(format!("{} of the {} that it deserves {why}", compact(&queue.preempting), compact(&queue.deserved)))
+    Some(format!("{} of the {} that it deserves {why}", queue.preempting.compact(), queue.deserved.compact()))
 }
 
 fn compact_or_nothing(amounts: Option<&Amounts>) -> String {
