@@ -4,7 +4,8 @@ use anyhow::{Context as _, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, Programs, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 
-const COLUMNS: [&str; 8] = ["NAME", "WEIGHT", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "READY", "AGE"];
+const COLUMNS: [&str; 9] =
+    ["NAME", "PARENT", "WEIGHT", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "READY", "AGE"];
 
 const QUEUE: &str = r#"
 apiVersion: quotient.dev/v1alpha1
@@ -112,19 +113,19 @@ async fn without_status_its_row_is_empty(bed: &TestBed) -> anyhow::Result<()> {
     let printed = bed.kubectl(["get", "qtq", "-n=team-a"]).await?;
     let row = row(&printed)?;
     let (_age, row) = row.split_last().context("the row is empty")?;
-    assert_eq!(row, ["team-a", "2", "", "", "", "", ""], "{printed}");
+    assert_eq!(row, ["team-a", "", "2", "", "", "", "", ""], "{printed}");
     Ok(())
 }
 
 /// Amounts in a few characters, whatever they are of.
 async fn its_row_is_compact(bed: &TestBed) -> anyhow::Result<()> {
-    until_row(bed, ["team-a", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "0", "0", "True"]).await?;
+    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "0", "0", "True"]).await?;
     let requests = [("cpu", "1500m"), ("memory", "1Gi"), ("example.com/gpu", "1")];
     bed.create_pod("team-a", "work", &requests).await?;
-    until_row(bed, ["team-a", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "True"]).await
+    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "True"]).await
 }
 
-async fn until_row(bed: &TestBed, expected: [&str; 7]) -> anyhow::Result<()> {
+async fn until_row(bed: &TestBed, expected: [&str; 8]) -> anyhow::Result<()> {
     eventually(format!("kubectl shows {expected:?}"), PATIENCE, async || {
         let printed = bed.kubectl(["get", "qtq", "-n=team-a"]).await?;
         let row = row(&printed)?;

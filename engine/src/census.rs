@@ -25,7 +25,8 @@ pub(crate) struct Headcount {
     pub(crate) leaving: Amounts,
     /// Of the charged, the ones bound to a node.
     pub(crate) bound: Amounts,
-    /// Of those that stay, the ones that are never victims: immune, or on a node that does not count.
+    /// What others cannot have: immune pods that stay, and all pods on nodes that do not count, whose room leaves with
+    /// them.
     pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
 }
@@ -59,7 +60,7 @@ fn count<'a>(
             headcount.bound.add_all(&pod.requests);
             bound_to.entry(node).or_default().add_all(&pod.requests);
         }
-        if !pod.is_terminating() && (pod.immunity.is_some() || !snapshot.frees_room(pod)) {
+        if !snapshot.frees_room(pod) || (pod.immunity.is_some() && !pod.is_terminating()) {
             headcount.untakeable.add_all(&pod.requests);
         }
         let counter = if pod.is_terminating() {

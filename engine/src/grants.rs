@@ -106,9 +106,21 @@ impl<'a> Grants<'a> {
                 branch.queue.guaranteed.get(self.resource).unwrap_or_default().min(*deserved)
             })
             .collect();
-        self.raise(capacity, &guaranteed);
+        // Queues behind a fence last: what was evicted for others must not be caught by those who may not evict.
         let deserved = self.deserved.clone();
-        self.raise(capacity, &deserved);
+        for fenced in [false, true] {
+            let served = |amounts: &[Amount]| -> Vec<Amount> {
+                let serves = |at: Index| self.tree.fence_above(at).is_some() == fenced;
+                amounts
+                    .iter()
+                    .enumerate()
+                    .map(|(at, amount)| if serves(at) { *amount } else { Amount::ZERO })
+                    .collect()
+            };
+            let (guaranteed, deserved) = (served(&guaranteed), served(&deserved));
+            self.raise(capacity, &guaranteed);
+            self.raise(capacity, &deserved);
+        }
         self.sums(&self.granted)
     }
 

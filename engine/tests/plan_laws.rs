@@ -20,6 +20,7 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Pod, Policy, Queue, Snapshot};
+use quotient_engine::time::Timestamp;
 
 fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
@@ -34,7 +35,7 @@ fn untakeable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
     let spared = |queue: &Queue| above(snapshot, queue).iter().any(|above| above.policy == Policy::Disabled);
     let all = state.queues.iter().any(spared);
     let stays = |pod: &&Pod| {
-        pod.is_charged() && !pod.is_terminating() && (all || pod.immunity.is_some() || lost(pod))
+        pod.is_charged() && (lost(pod) || (!pod.is_terminating() && (all || pod.immunity.is_some())))
     };
     state.pods.iter().filter(stays).for_each(|pod| sum.add_all(&pod.requests));
     sum
@@ -149,6 +150,21 @@ proptest! {
                 prop_assert!(lowered, "evicted before its quota was in force");
             }
         }
+    }
+
+    /// A victim takes its time to go; the need that it serves must not choose another one meanwhile.
+    #[test]
+    fn nobody_else_goes_while_victims_are_on_their_way(snapshot in random::cluster(6)) {
+        let (mut settled, decided) = settle(&snapshot);
+        prop_assume!(!decided.evictions.is_empty());
+        let victims: BTreeSet<_> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
+        for state in settled.namespaces.values_mut() {
+            for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
+                pod.deletion = Some(Timestamp::from_seconds(1030));
+            }
+        }
+        let (_, again) = settle(&settled);
+        prop_assert!(again.evictions.is_empty(), "{:?} after {:?}", again.evictions, decided.evictions);
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct QueueView {
     pub used: Amounts,
     /// What is promised and still held by others.
     pub preempting: Amounts,
+    /// Whether it groups queues and governs no pods.
+    pub is_parent: bool,
     /// `True` conditions with their reasons.
     pub conditions: BTreeMap<String, String>,
 }
@@ -40,6 +42,7 @@ impl QueueView {
             allocated: read(&status.allocated)?,
             used: read(&status.used)?,
             preempting: read(&status.preempting)?,
+            is_parent: queue.spec.children.is_some(),
             conditions: ConditionType::ALL
                 .iter()
                 .filter_map(|kind| Some((kind.as_str().to_owned(), is_true(kind)?)))

@@ -9,7 +9,7 @@ use kube::{Api, Client};
 use quotient_crds::Queue;
 use serde_json::json;
 
-use super::crowd::post;
+use super::crowd::{PROGRESS, post};
 use super::pods;
 use crate::demo::Narrator;
 use crate::testbed::{TestBed, eventually, objects};
@@ -63,7 +63,7 @@ pub async fn fill(bed: &TestBed, size: ClusterSize, narrator: &Narrator) -> anyh
     let begun = Instant::now();
     post("pods", size.pods, narrator, bed.client(), move |client, number| add_pod(client, size, number))
         .await?;
-    until_pods_run(bed.client()).await?;
+    until_pods_run(bed.client(), narrator).await?;
     narrator.done(&format!("{} pods of 1 cpu and 4Gi run", size.pods), begun);
     Ok(())
 }
@@ -117,12 +117,17 @@ fn is_ready(node: &Node) -> bool {
     !tainted && conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
 }
 
-async fn until_pods_run(client: Client) -> anyhow::Result<()> {
+async fn until_pods_run(client: Client, narrator: &Narrator) -> anyhow::Result<()> {
     let pods: Api<Pod> = Api::all(client);
     let waiting = ListParams::default().fields("status.phase!=Running");
+    let mut told = Instant::now();
     eventually("all pods run", PATIENCE, async || {
         tokio::time::sleep(PAUSE).await;
         let waiting = pods.list_metadata(&waiting).await?.items.len();
+        if waiting > 0 && told.elapsed() >= PROGRESS {
+            told = Instant::now();
+            narrator.line(&format!("     {waiting} pods do not run yet"));
+        }
         ensure!(waiting == 0, "{waiting} do not");
         Ok(())
     })

@@ -13,7 +13,7 @@ use crate::demo::Narrator;
 /// How many requests are under way at once. The client speaks HTTP/1.1: each has a connection of its own.
 const CONNECTIONS: usize = 32;
 /// Between two lines of progress.
-const PROGRESS: Duration = Duration::from_secs(5);
+pub(super) const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Calls `create` with every number below `count`, and shows now and then how many of `what` there are.
 ///

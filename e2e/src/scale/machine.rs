@@ -24,6 +24,6 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{} cores, {} GiB of memory", self.cores, self.memory)
+        write!(formatter, "{} cores and {} GiB of memory", self.cores, self.memory)
     }
 }

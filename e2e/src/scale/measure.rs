@@ -14,6 +14,8 @@ use crate::demo::Narrator;
 use crate::quotient::{OPERATOR_USER, Operator, SYSTEM_NAMESPACE, Write, writes_of_operator};
 use crate::testbed::{AuditEvent, TestBed, eventually};
 
+/// After the last pod runs, the controllers still have some work with it.
+const CALM: Duration = Duration::from_secs(15);
 /// How long the first cycle may take after the operator is ready.
 const FIRST_CYCLE: Duration = Duration::from_secs(60);
 /// From the first cycle to rest: by then the last status has been written, which may wait for 18 s.
@@ -34,8 +36,8 @@ pub struct Measurement {
     pub cycle: Histogram,
     /// The engine's part of it.
     pub plan: Histogram,
-    /// Memory right after the first cycle.
-    pub memory: ResidentMemory,
+    /// Memory and time on the processors from the start of the process until then.
+    pub start: ProcessNumbers,
     /// Writes from the start to rest, Lease apart, by resource.
     pub writes: BTreeMap<String, usize>,
     /// Then a minute at rest.
@@ -66,6 +68,7 @@ pub async fn measure(
     let pod_bytes = size_of_a_pod(bed).await?;
     // Not the operator's doing, so not in its time.
     bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    tokio::time::sleep(CALM).await;
     let mark = bed.audit().mark()?;
 
     let started = Instant::now();
@@ -75,7 +78,7 @@ pub async fn measure(
     let (cycle, plan) = first_cycle(&operator).await?;
     let first_cycle = started.elapsed();
     let pid = operator.process().pid();
-    let memory = ProcessNumbers::of(pid)?.memory;
+    let start = ProcessNumbers::of(pid)?;
     narrator.done("its first cycle has ended", started);
 
     tokio::time::sleep(SETTLING).await;
@@ -83,7 +86,7 @@ pub async fn measure(
     narrator.line(&format!("     a minute at rest, from {} s after the first cycle", SETTLING.as_secs()));
     let rest = rest(bed, &operator).await?;
     narrator.done("the minute is over", started);
-    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, memory, writes, rest };
+    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest };
     Ok((measured, operator))
 }
 

@@ -42,13 +42,13 @@ impl Report {
         let ClusterSize { nodes, queues, pods } = self.size;
         let mut page = format!(
             "# Scale\n\n\
-             What the operator costs on a large cluster. Written by `make memory`, which measures it again: {}, on\n\
-             {}, which the whole control plane of the test bed shares.\n\n\
+             What the operator costs on a large cluster. Written by `make memory` on {}, on a machine with\n\
+             {} that the whole control plane shares.\n\n\
              A real control plane has {} nodes (20 cpu, 80Gi each) and {} namespaces with a Queue each. In them\n\
              {} pods of 1 cpu and 4Gi run and fill the cluster: every team holds its share, and nothing has to\n\
              move. With its environment and annotations (2 kB), its status and what the API server adds, a pod is\n\
-             {} bytes of JSON. The operator is a release build with default settings (a page of a list is 500\n\
-             objects) and starts afresh: no quota and no status is there yet.\n\n\
+             {} bytes of JSON. The operator is a release build with default settings and starts afresh: no quota\n\
+             and no status is there yet.\n\n\
              | | measured | to reach |\n|---|---|---|\n",
             self.at.strftime("%Y-%m-%d"),
             self.machine,
@@ -75,9 +75,10 @@ impl Report {
         vec![
             row("start until every kind is listed", seconds(measured.ready), ""),
             row("start until the first cycle has ended", seconds(measured.first_cycle), "< 10 s"),
-            row("that cycle, quota writes included", mean(measured.cycle), ""),
+            row("that cycle, its quota writes included", mean(measured.cycle), ""),
             row("its plan", mean(measured.plan), ""),
-            row("memory after the first cycle", measured.memory.to_string(), ""),
+            row("processor time until then", seconds(measured.start.cpu), ""),
+            row("memory after the first cycle", measured.start.memory.to_string(), ""),
             row("memory 30 s later, at rest", rest.memory.to_string(), "well below 256 MiB"),
             row("writes until then, Lease apart", writes.collect::<Vec<_>>().join(", "), ""),
             row("writes in a minute at rest, Lease apart", rest.writes.len().to_string(), "0"),
@@ -116,7 +117,7 @@ fn grouped(number: &impl ToString) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scale::{ResidentMemory, Rest};
+    use crate::scale::{ProcessNumbers, ResidentMemory, Rest};
 
     #[test]
     fn numbers_are_grouped() {
@@ -139,7 +140,7 @@ mod tests {
             first_cycle: Duration::from_millis(1500),
             cycle: Histogram { count: 1, sum: Duration::from_millis(400) },
             plan: Histogram { count: 1, sum: Duration::from_millis(10) },
-            memory,
+            start: ProcessNumbers { memory, cpu: Duration::from_millis(800) },
             writes: [("resourcequotas".to_owned(), 100), ("queues/status".to_owned(), 120)].into(),
             rest: Rest {
                 memory,
@@ -156,12 +157,15 @@ mod tests {
             at: "2026-01-02T03:04:05Z".parse().unwrap(),
         };
         let page = report.page();
-        assert!(page.contains("again: 2026-01-02, on\n2 cores, 24 GiB of memory,"), "{page}");
+        assert!(
+            page.contains("on 2026-01-02, on a machine with\n2 cores and 24 GiB of memory that"),
+            "{page}"
+        );
         assert!(
             page.contains("| writes until then, Lease apart | 120 queues/status, 100 resourcequotas |  |")
         );
         let table = report.table();
-        assert_eq!(table.lines().count(), 11);
+        assert_eq!(table.lines().count(), 12);
         assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");
     }
 }

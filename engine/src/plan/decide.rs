@@ -96,7 +96,7 @@ impl Leaf<'_> {
     /// What cannot be taken from it, whatever its share.
     fn held(&self, snapshot: &Snapshot) -> Amounts {
         if self.spared {
-            return self.headcount.charged.less(&self.headcount.leaving);
+            return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
         }
         let mut held = self.headcount.untakeable.clone();
         held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot));

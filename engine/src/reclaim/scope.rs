@@ -63,29 +63,30 @@ impl Scope {
     }
 }
 
-/// What is still missing in a scope, per resource, and what inner fences have already been promised of the rest.
+/// What is still missing in a scope, per resource; `promised` is what its own queues lack.
+///
+/// Room that is about to become free goes to queues without a fence first, see [`grants`](crate::grants): those
+/// behind one count on what is left when everybody else has been served.
 pub(super) fn missing(
     scope: Scope,
     tree: &Tree<'_>,
     balance: &Balance,
     promised: &Amounts,
-    reserved: &Amounts,
     capacity: &Amounts,
     resources: &[&Resource],
 ) -> Amounts {
-    let everywhere = Balance::everywhere(tree, &balance.settled);
+    let held = Balance::everywhere(tree, &balance.settled);
+    let wanted = Balance::everywhere(tree, &balance.promised);
     let of_resource = |resource: &Resource| -> Amount {
+        let (available, promised) = (capacity.get(resource), promised.get(resource));
         match scope {
             Scope::Limit(at) => {
                 let Some(branch) = tree.branches.get(at) else { return Amount::ZERO };
                 let held = balance.settled.get(at).map(|held| held.get(resource)).unwrap_or_default();
-                (held + promised.get(resource)).less(branch.limit(resource))
+                (held + promised).less(branch.limit(resource))
             }
-            Scope::Fence(_) | Scope::Cluster => {
-                let wanted = everywhere.get(resource) + promised.get(resource) + reserved.get(resource);
-                let lacking = wanted.less(capacity.get(resource));
-                if scope == Scope::Cluster { lacking } else { lacking.min(promised.get(resource)) }
-            }
+            Scope::Fence(_) => (held.get(resource) + wanted.get(resource)).less(available).min(promised),
+            Scope::Cluster => (held.get(resource) + promised).less(available),
         }
     };
     resources.iter().map(|resource| ((*resource).clone(), of_resource(resource))).collect()

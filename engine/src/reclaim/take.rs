@@ -57,14 +57,13 @@ pub(crate) fn evictions(
 
     let mut taken = Taken::default();
     let mut chosen = HashSet::new();
-    let mut reserved = Amounts::new();
     for scope in Scope::all(tree) {
         let mut shortages = case.shortages(scope);
         let mut promised = Amounts::new();
         for (_, _, amounts) in &shortages {
             promised.add_all(amounts);
         }
-        let mut need = missing(scope, tree, &balance, &promised, &reserved, capacity, &case.resources);
+        let mut need = missing(scope, tree, &balance, &promised, capacity, &case.resources);
         for at in sources(parties, &balance, &case.resources, capacity) {
             if scope.contains(tree, at) {
                 let victims = case.take_from(at, scope, &mut need, &mut balance, &mut shortages, &mut chosen);
@@ -73,7 +72,6 @@ pub(crate) fn evictions(
         }
         if let Scope::Fence(_) = scope {
             // What could not be had inside stays short, and is not taken outside.
-            reserved.add_all(&promised.less(&need));
             if !need.is_empty() {
                 let lacks = |(at, _, missing): &(Index, _, Amounts)| missing.overlaps(&need).then_some(*at);
                 taken.fenced.extend(shortages.iter().filter_map(lacks));

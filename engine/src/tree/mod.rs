@@ -64,6 +64,11 @@ impl<'a> Tree<'a> {
         std::iter::successors(branch(at), move |(_, below)| branch(below.parent?))
     }
 
+    /// The lowest fence that the queue at `at` is behind.
+    pub(crate) fn fence_above(&self, at: Index) -> Option<Index> {
+        self.path_up(at).find(|(_, branch)| branch.queue.policy == Policy::Fence).map(|(index, _)| index)
+    }
+
     /// Whether no pod of the leaf at `at` may be taken.
     pub(crate) fn is_spared(&self, at: Index) -> bool {
         self.path_up(at).any(|(_, branch)| branch.queue.policy == Policy::Disabled)

@@ -2,6 +2,7 @@
 
 #![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -138,7 +139,23 @@ pub(crate) fn cluster(most: usize) -> impl Strategy<Value = Snapshot> {
                 }
                 snapshot.namespaces.insert(Namespace::from(format!("ns{number}").as_str()), Arc::new(state));
             }
+            make_room(&mut snapshot);
             snapshot
         },
     )
+}
+
+/// No kubelet runs more than its node has: a node that counts is at least as large as what is bound to it.
+fn make_room(snapshot: &mut Snapshot) {
+    let mut bound: BTreeMap<NodeName, Amounts> = BTreeMap::new();
+    for pod in snapshot.namespaces.values().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
+        if let Some(node) = &pod.node {
+            bound.entry(node.clone()).or_default().add_all(&pod.requests);
+        }
+    }
+    for (name, node) in &mut snapshot.nodes {
+        if let Some(bound) = bound.get(name).filter(|_| node.counts) {
+            Arc::make_mut(node).allocatable = node.allocatable.max(bound);
+        }
+    }
 }
