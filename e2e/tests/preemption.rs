@@ -30,7 +30,9 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
     // Terminating pods stay until they are released, so that the state in between can be looked at.
     stage.deployment("q1", "large", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q1", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
-    stage.deployment("q2", "large", 2, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
+    // One replica each: all are somebody's last one, so that none is spared for it.
+    stage.deployment("q2", "large-1", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
+    stage.deployment("q2", "large-2", 1, json!({"cpu": "2", "memory": "1Gi"}), true).await?;
     stage.deployment("q2", "small", 1, json!({"cpu": "1", "memory": "1Gi"}), true).await?;
     stage.until_pods("q1", PodCounts::running(2)).await?;
     stage.until_pods("q2", PodCounts::running(3)).await?;

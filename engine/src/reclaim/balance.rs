@@ -1,4 +1,4 @@
-//! What is held, promised and still too much, as victims are chosen one after the other.
+//! What is held and still too much, as victims are chosen one after the other.
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::tree::{Index, Tree};
@@ -10,8 +10,6 @@ use super::Party;
 pub(super) struct Balance {
     /// What is occupied below each branch once things have settled and the victims so far are gone.
     pub(super) settled: Vec<Amounts>,
-    /// What the leaves below each branch are promised.
-    pub(super) promised: Vec<Amounts>,
     /// What each leaf still holds above its share.
     pub(super) overuse: Vec<Amounts>,
 }
@@ -29,16 +27,13 @@ impl Balance {
         };
         let mut balance = Self {
             settled: of_leaves(&|party, resource| party.settled(resource)),
-            promised: of_leaves(&|party, resource| party.promised(resource)),
             overuse: of_leaves(&|party, resource| party.overuse(resource)),
         };
         for (at, branch) in tree.branches.iter().enumerate().rev() {
             for child in &branch.children {
-                for list in [&mut balance.settled, &mut balance.promised] {
-                    let below = list.get(*child).cloned().unwrap_or_default();
-                    if let Some(entry) = list.get_mut(at) {
-                        entry.add_all(&below);
-                    }
+                let below = balance.settled.get(*child).cloned().unwrap_or_default();
+                if let Some(entry) = balance.settled.get_mut(at) {
+                    entry.add_all(&below);
                 }
             }
         }

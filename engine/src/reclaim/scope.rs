@@ -1,8 +1,9 @@
 //! Scopes: within which part of the tree pods are taken, and how much (S-HARDEN §Changes in fence selection).
 //!
 //! A queue that is short takes from inside the lowest of: a queue above it that is a fence by policy, one whose
-//! limit its ask would exceed, the whole cluster. Seen from above: inner scopes take first; what their victims
-//! free is then no longer missing in the outer ones.
+//! limit its ask would exceed, the whole cluster. Seen from above: limits take first, inner ones before outer ones,
+//! and what their victims free is then no longer missing outside; fences take last, for what is missing when
+//! everybody else has been served.
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::snapshot::Policy;
@@ -22,20 +23,15 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    /// Every scope of the tree, inner ones first.
+    /// Every scope of the tree in the order in which it is served: limits, inner ones first, then the cluster, then
+    /// fences.
     pub(super) fn all(tree: &Tree<'_>) -> Vec<Self> {
-        let mut scopes = Vec::new();
-        for (at, branch) in tree.branches.iter().enumerate().rev() {
-            // A leaf's own limit is in its share; only parents bind several queues together.
-            if !branch.is_leaf() && !branch.queue.limit.is_empty() {
-                scopes.push(Self::Limit(at));
-            }
-            if branch.queue.policy == Policy::Fence {
-                scopes.push(Self::Fence(at));
-            }
-        }
-        scopes.push(Self::Cluster);
-        scopes
+        let inner_first = || tree.branches.iter().enumerate().rev();
+        // A leaf's own limit is in its share; only parents bind several queues together.
+        let limits = inner_first().filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
+        let fences = inner_first().filter(|(_, branch)| branch.queue.policy == Policy::Fence);
+        let limits = limits.map(|(at, _)| Self::Limit(at));
+        limits.chain([Self::Cluster]).chain(fences.map(|(at, _)| Self::Fence(at))).collect()
     }
 
     /// The queue at its top; none for the cluster.
@@ -63,30 +59,33 @@ impl Scope {
     }
 }
 
-/// What is still missing in a scope, per resource; `promised` is what its own queues lack.
+/// What is still missing in a scope, per resource: `promised` is what its own queues lack, `unfenced` what those
+/// behind no fence lack.
 ///
 /// Room that is about to become free goes to queues without a fence first, see [`grants`](crate::grants): those
-/// behind one count on what is left when everybody else has been served.
+/// behind one count on what is left when the others have been served.
 pub(super) fn missing(
     scope: Scope,
     tree: &Tree<'_>,
     balance: &Balance,
     promised: &Amounts,
+    unfenced: &Amounts,
     capacity: &Amounts,
     resources: &[&Resource],
 ) -> Amounts {
     let held = Balance::everywhere(tree, &balance.settled);
-    let wanted = Balance::everywhere(tree, &balance.promised);
     let of_resource = |resource: &Resource| -> Amount {
-        let (available, promised) = (capacity.get(resource), promised.get(resource));
+        let (held, promised) = (held.get(resource), promised.get(resource));
         match scope {
             Scope::Limit(at) => {
                 let Some(branch) = tree.branches.get(at) else { return Amount::ZERO };
                 let held = balance.settled.get(at).map(|held| held.get(resource)).unwrap_or_default();
                 (held + promised).less(branch.limit(resource))
             }
-            Scope::Fence(_) => (held.get(resource) + wanted.get(resource)).less(available).min(promised),
-            Scope::Cluster => (held.get(resource) + promised).less(available),
+            Scope::Fence(_) => {
+                (held + unfenced.get(resource) + promised).less(capacity.get(resource)).min(promised)
+            }
+            Scope::Cluster => (held + promised).less(capacity.get(resource)),
         }
     };
     resources.iter().map(|resource| ((*resource).clone(), of_resource(resource))).collect()

@@ -57,13 +57,11 @@ pub(crate) fn evictions(
 
     let mut taken = Taken::default();
     let mut chosen = HashSet::new();
+    let unfenced = sum(&case.shortages(Scope::Cluster));
     for scope in Scope::all(tree) {
         let mut shortages = case.shortages(scope);
-        let mut promised = Amounts::new();
-        for (_, _, amounts) in &shortages {
-            promised.add_all(amounts);
-        }
-        let mut need = missing(scope, tree, &balance, &promised, capacity, &case.resources);
+        let promised = sum(&shortages);
+        let mut need = missing(scope, tree, &balance, &promised, &unfenced, capacity, &case.resources);
         for at in sources(parties, &balance, &case.resources, capacity) {
             if scope.contains(tree, at) {
                 let victims = case.take_from(at, scope, &mut need, &mut balance, &mut shortages, &mut chosen);
@@ -82,6 +80,14 @@ pub(crate) fn evictions(
 }
 
 type Shortage<'a> = (Index, &'a QueueName, Amounts);
+
+fn sum(shortages: &[Shortage<'_>]) -> Amounts {
+    let mut sum = Amounts::new();
+    for (_, _, missing) in shortages {
+        sum.add_all(missing);
+    }
+    sum
+}
 
 impl Case<'_> {
     /// The leaves that take from `scope`, and what each lacks.
