@@ -16,8 +16,8 @@ help: ## list the targets
 
 .PHONY: demo
 demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves it running)
-	@$(CARGO) build --quiet -p quotient-operator -p quotient-cli -p quotient-e2e
-	@$(CARGO) run --quiet -p quotient-e2e --bin demo -- $(if $(KEEP),--keep)
+	@$(CARGO) build -p quotient-operator -p quotient-cli
+	@$(CARGO) run -p quotient-e2e --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test
 test: tools format lint unit e2e ## format, lints, unit, property and end-to-end tests, CRD drift

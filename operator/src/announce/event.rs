@@ -23,7 +23,7 @@ const LONGEST_NOTE: usize = 1024;
 const LONGEST_INSTANCE: usize = 128;
 
 /// How victims are chosen, in the words of an event.
-const ORDER: &str = "not running first, lower priority first, most recently started first";
+const ORDER: &str = "least protected first and as few pods as possible";
 
 /// How much of an object's name goes into the event's name, so that there is room for what makes it unique.
 const LONGEST_PREFIX: usize = 200;
@@ -211,7 +211,7 @@ mod tests {
             event.note.as_deref(),
             Some(
                 "evicted for queue b/batch (short of cpu 2): queue a/team uses cpu 3 but deserves cpu 2; \
-                 not running first, lower priority first, most recently started first"
+                 least protected first and as few pods as possible"
             )
         );
         assert_eq!(event.reason.as_deref(), Some("Preempted"));
