@@ -5,6 +5,7 @@
 
 CARGO ?= cargo
 KEEP ?=
+WRITE ?=
 # Rust builds in parallel; the test bed is built separately, never at the same time.
 export CARGO_BUILD_JOBS ?= 2
 
@@ -48,9 +49,9 @@ bench: tools ## how long a full plan takes
 	$(CARGO) bench -p quotient-engine --bench plan
 
 .PHONY: memory
-memory: tools testbed ## the operator's memory with 20,000 pods, on a real control plane
+memory: tools testbed ## the operator with 20,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(CARGO) build --release -p quotient-operator
-	$(CARGO) run --release -p quotient-e2e --bin memory
+	$(CARGO) run --release -p quotient-e2e --bin memory -- $(if $(WRITE),--write)
 
 .PHONY: crds
 crds: tools ## regenerate the CRDs

@@ -26,20 +26,10 @@ pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 /// The value of [`MANAGED_BY_LABEL`] on objects that the operator keeps.
 pub const MANAGED_BY_QUOTIENT: &str = "quotient";
 
-/// Annotation on the quota: the ledger's generation that its amounts belong to, a decimal number.
+/// Annotation on the quota: which of our writes its amounts come from, a decimal number that every write raises.
 ///
-/// A grant counts as fenced only when the quota was seen with it; an older generation never replaces a newer
-/// one.
+/// A write applies only to the generation that it was decided on, so an older one never replaces a newer one.
 pub const GENERATION_ANNOTATION: &str = "quotient.dev/generation";
-
-/// Annotation on a Queue: what happens to the namespace's quota when the Queue is deleted.
-///
-/// Without it the quota stays, lowered to what the namespace's pods hold: removing it would open the namespace.
-/// With [`ON_DELETE_REMOVE`] the quota goes with the Queue.
-pub const ON_DELETE_ANNOTATION: &str = "quotient.dev/on-delete";
-
-/// The value of [`ON_DELETE_ANNOTATION`] that has the quota removed with its Queue.
-pub const ON_DELETE_REMOVE: &str = "Remove";
 
 /// Annotation on a pod: how readily it may be evicted for another queue.
 ///
@@ -48,9 +38,3 @@ pub const PREEMPTIBLE_ANNOTATION: &str = "quotient.dev/preemptible";
 
 /// The value of [`PREEMPTIBLE_ANNOTATION`] for a pod that, once started, goes only when nothing else is left.
 pub const PREEMPTIBLE_LAST: &str = "last";
-
-/// Annotation on a workload whose pods were refused: changed when there is room again.
-///
-/// The change wakes its controller, which otherwise retries only after its back-off of up to minutes. The value
-/// has no meaning beyond being new.
-pub const NUDGE_ANNOTATION: &str = "quotient.dev/nudge";

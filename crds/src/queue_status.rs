@@ -110,10 +110,10 @@ impl QueueStatus {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodCounts {
-    /// Pods that are bound to a node, also those whose containers are still starting, and not terminating.
+    /// Pods that have started and were not told to stop.
     #[schemars(range(min = 0))]
     pub running: i32,
-    /// Pods that are not bound to a node and not terminating.
+    /// Pods that have not started, bound to a node or not, and were not told to stop.
     #[schemars(range(min = 0))]
     pub pending: i32,
     /// Pods that were told to stop and are not gone yet.
