@@ -2,21 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::candidate::Candidate;
 use super::order::rank;
 use crate::amounts::Amounts;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::snapshot::{LastReplica, NamespaceState, Phase, Pod, Queue, Snapshot};
 use crate::time::Timestamp;
-
-/// A pod that may be evicted.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Candidate<'a> {
-    pub(crate) pod: &'a Pod,
-    /// Whether it goes only when nothing unprotected is left.
-    pub(crate) protected: bool,
-    pub(crate) stage: Stage,
-}
 
 /// The pods of a namespace that may be evicted and would help with `ask`, least protected first.
 ///

@@ -5,9 +5,8 @@
 
 use std::collections::HashMap;
 
-use super::candidates::Candidate;
+use super::candidate::{Candidate, sum};
 use super::order::preference;
-use super::select::sum;
 use crate::amounts::{Amount, Amounts};
 
 /// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first.

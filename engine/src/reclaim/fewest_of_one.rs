@@ -4,9 +4,8 @@
 //! more than needed: a need of 4 among 3, 2, 2 is better served by 2 and 2 than by 3 and 2. So victims are then
 //! traded for smaller ones of their class as long as the ask stays covered.
 
-use super::candidates::Candidate;
+use super::candidate::{Candidate, sum};
 use super::order::preference;
-use super::select::sum;
 use crate::amounts::{Amount, Resource};
 
 /// The fewest of each of `classes` (least protected first) that cover `ask`, most protected class first.

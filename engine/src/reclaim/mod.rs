@@ -6,6 +6,7 @@
 //! ```
 
 mod balance;
+mod candidate;
 mod candidates;
 mod fewest_of_many;
 mod fewest_of_one;

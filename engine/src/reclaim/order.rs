@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::candidates::Candidate;
+use super::candidate::Candidate;
 use crate::plan::Stage;
 
 /// The class of a candidate; no pod of a later class goes while an earlier class suffices.

@@ -5,7 +5,7 @@
 //! first. Inside a class fewer pods win, then less excess, then age and name: a need of 1 cpu takes the 1-cpu
 //! pod and not the newer 2-cpu one.
 
-use super::candidates::Candidate;
+use super::candidate::{Candidate, sum};
 use super::fewest_of_many::fewest_of_many;
 use super::fewest_of_one::fewest_of_one;
 use super::order::{class, rank};
@@ -44,15 +44,6 @@ fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<
         freed.add_all(&candidate.pod.requests);
     }
     classes
-}
-
-/// Everything that `candidates` request.
-pub(super) fn sum(candidates: &[Candidate<'_>]) -> Amounts {
-    let mut sum = Amounts::new();
-    for candidate in candidates {
-        sum.add_all(&candidate.pod.requests);
-    }
-    sum
 }
 
 /// Drops every victim without which as much of `ask` is covered, in the order given.

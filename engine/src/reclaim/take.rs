@@ -4,7 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::Party;
 use super::balance::Balance;
-use super::candidates::{Candidate, candidates};
+use super::candidate::Candidate;
+use super::candidates::candidates;
 use super::scope::{Scope, missing};
 use super::select::select;
 use super::sources::sources;
