@@ -6,6 +6,7 @@
 CARGO ?= cargo
 KEEP ?=
 WRITE ?=
+CASES ?= 20000
 # Rust builds in parallel; the test bed is built separately, never at the same time.
 export CARGO_BUILD_JOBS ?= 2
 
@@ -47,6 +48,10 @@ testbed: tools ## build the control plane's binaries into the cache (7 minutes t
 .PHONY: bench
 bench: tools ## how long a full plan takes
 	$(CARGO) bench -p quotient-engine --bench plan
+
+.PHONY: laws
+laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
+	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test plan_laws --test victim_laws
 
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 pods on a real control plane (WRITE=1 writes docs/scale.md)

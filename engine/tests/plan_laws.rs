@@ -8,6 +8,7 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
+mod effort;
 mod random;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +75,7 @@ fn pods(snapshot: &Snapshot) -> BTreeMap<&str, (&Namespace, &Pod)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(effort::cases(1500))]
 
     #[test]
     fn never_over_granted(snapshot in random::cluster(6)) {

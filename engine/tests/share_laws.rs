@@ -8,6 +8,8 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
+mod effort;
+
 use proptest::prelude::*;
 use quotient_engine::amounts::Amount;
 use quotient_engine::shares::{Claim, divide};
@@ -72,7 +74,7 @@ fn one_by_one(capacity: i128, claims: &[Claim]) -> Vec<i128> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(effort::cases(2000))]
 
     #[test]
     fn the_closed_form_is_one_quantum_after_the_other(capacity in 0i128..200, claims in claims(8)) {

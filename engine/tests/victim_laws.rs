@@ -8,6 +8,8 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
+mod effort;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -106,7 +108,7 @@ fn cost(specs: &[Spec], chosen: &BTreeSet<usize>) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(effort::cases(1500))]
 
     #[test]
     fn irreducible_and_sufficient(specs in specs(10), cpu in 0i128..12, memory in 0i128..10) {
