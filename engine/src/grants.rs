@@ -80,16 +80,9 @@ impl<'a> Grants<'a> {
         let allocated = of_leaves(&|holder| holder.allocated(resource));
         let hold = of_leaves(&|holder| holder.hold(resource));
         let deserved: Vec<Amount> = deserved.iter().map(|deserved| deserved.get(resource)).collect();
+        // Parents hold nothing themselves, so nothing is granted to them.
         let granted = hold.iter().zip(&deserved).map(|(hold, deserved)| (*hold).min(*deserved)).collect();
-        let mut grants = Self { tree, resource, allocated, hold, deserved, granted };
-        for (at, branch) in tree.branches.iter().enumerate() {
-            if !branch.is_leaf()
-                && let Some(entry) = grants.granted.get_mut(at)
-            {
-                *entry = Amount::ZERO;
-            }
-        }
-        grants
+        Self { tree, resource, allocated, hold, deserved, granted }
     }
 
     fn run(mut self, capacity: Amount) -> Vec<Amount> {
@@ -107,17 +100,17 @@ impl<'a> Grants<'a> {
             })
             .collect();
         // Queues behind a fence last: what was evicted for others must not be caught by those who may not evict.
-        let deserved = self.deserved.clone();
-        for fenced in [false, true] {
+        let fenced: Vec<bool> =
+            (0..self.tree.branches.len()).map(|at| self.tree.fence_above(at).is_some()).collect();
+        for turn in [false, true] {
+            if !fenced.contains(&turn) {
+                continue;
+            }
             let served = |amounts: &[Amount]| -> Vec<Amount> {
-                let serves = |at: Index| self.tree.fence_above(at).is_some() == fenced;
-                amounts
-                    .iter()
-                    .enumerate()
-                    .map(|(at, amount)| if serves(at) { *amount } else { Amount::ZERO })
-                    .collect()
+                let all = amounts.iter().zip(&fenced);
+                all.map(|(amount, fenced)| if *fenced == turn { *amount } else { Amount::ZERO }).collect()
             };
-            let (guaranteed, deserved) = (served(&guaranteed), served(&deserved));
+            let (guaranteed, deserved) = (served(&guaranteed), served(&self.deserved));
             self.raise(capacity, &guaranteed);
             self.raise(capacity, &deserved);
         }

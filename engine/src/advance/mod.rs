@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::amounts::Bounds;
 use crate::names::PodUid;
 use crate::plan::{Plan, PodId, plan};
-use crate::snapshot::{Phase, Quota, Snapshot};
+use crate::snapshot::{Phase, Pod, Quota, Snapshot};
 
 /// Quotas settle in a few rounds (lower, raise into what became free); more would be a defect of the plan.
 const MOST_ROUNDS: usize = 64;
@@ -66,9 +66,8 @@ pub fn advance(snapshot: &Snapshot, plan: &Plan) -> Advanced {
     snapshot.now = snapshot.now.plus_seconds(1);
     let victims: BTreeSet<&PodUid> = plan.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     for state in snapshot.namespaces.values_mut() {
-        let stays = |pod: &crate::snapshot::Pod| {
-            !victims.contains(&pod.uid) && !pod.is_terminating() && pod.phase != Phase::Finished
-        };
+        let stays =
+            |pod: &Pod| !victims.contains(&pod.uid) && !pod.is_terminating() && pod.phase != Phase::Finished;
         if !state.pods.iter().all(stays) {
             Arc::make_mut(state).pods.retain(stays);
         }

@@ -13,7 +13,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::names::{PodUid, QueueName};
 use crate::plan::{Eviction, PodId};
 use crate::reason::Reason;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Pod, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// What is to be taken.
@@ -123,7 +123,7 @@ impl Case<'_> {
             let wholly = scope == Scope::Cluster && self.exceeded.contains(resource);
             let part =
                 if wholly { overuse.get(resource) } else { overuse.get(resource).min(need.get(resource)) };
-            // A queue's own limit is settled once, at the end.
+            // A queue's own limit is nobody's scope: it is settled once, with the cluster's.
             if scope == Scope::Cluster {
                 let already = party.overuse(resource) - overuse.get(resource);
                 above_limit.set(resource, party.above_limit(resource).less(already));
@@ -133,7 +133,7 @@ impl Case<'_> {
         if ask.is_empty() {
             return Vec::new();
         }
-        let may_go = |pod: &crate::snapshot::Pod| {
+        let may_go = |pod: &Pod| {
             !chosen.contains(&pod.uid) && (!above_limit.is_empty() || self.snapshot.frees_room(pod))
         };
         let candidates = candidates(party.state, party.queue, self.snapshot.now, &ask, may_go);

@@ -1,0 +1,179 @@
+//! Which pods are evicted, as stories.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+#[test]
+fn mirror_daemonset_and_critical_pods_are_never_victims() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         queue b
+         quota a cpu=8 memory=8Gi
+         pod a/mirror cpu=2 memory=1Gi node=n1 mirror
+         pod a/daemon cpu=2 memory=1Gi node=n1 daemonset
+         pod a/critical cpu=2 memory=1Gi node=n1 critical
+         pod a/plain cpu=2 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 8c 4Gi
+              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/plain for b: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 3Gi
+              b: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn not_running_goes_before_lower_priority_before_newer() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b
+         quota a cpu=6 memory=6Gi
+         pod a/waiting cpu=1 memory=1Gi pending priority=100
+         pod a/low cpu=1 memory=1Gi node=n1 started=10 priority=-5
+         pod a/newest cpu=1 memory=1Gi node=n1 started=30
+         pod a/newer cpu=1 memory=1Gi node=n1 started=20
+         pod a/older cpu=1 memory=1Gi node=n1 started=15
+         pod a/oldest cpu=1 memory=1Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
+              b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (WaitingForPreemption)
+              evict a/waiting for b: Reclaimed
+              evict a/low for b: Reclaimed
+              evict a/newest for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn equal_pods_go_by_the_higher_name() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         queue b
+         quota a cpu=4 memory=4Gi
+         pod a/w-1 cpu=2 memory=1Gi node=n1
+         pod a/w-2 cpu=2 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 2Gi
+              b: deserved 2c 2Gi, allocated 0c 2Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/w-2 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 1Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a request=cpu:5,memory:5Gi
+         queue b weight=2 request=cpu:1,memory:1Gi
+         quota a cpu=6 memory=6Gi
+         pod a/old cpu=1 memory=1Gi node=n1 started=10
+         pod a/big cpu=3 memory=1Gi node=n1 started=20
+         pod a/new cpu=2 memory=1Gi node=n1 started=30",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 6c 3Gi
+              b: deserved 1c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
+              evict a/old for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 2Gi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn fewer_pods_win_then_less_excess() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a request=cpu:6,memory:10Gi
+         queue b weight=9 request=cpu:4,memory:0
+         quota a cpu=10 memory=10Gi
+         pod a/three cpu=3 memory=1Gi node=n1
+         pod a/two-1 cpu=2 memory=1Gi node=n1
+         pod a/two-2 cpu=2 memory=1Gi node=n1
+         pod a/one-1 cpu=1 memory=1Gi node=n1
+         pod a/one-2 cpu=1 memory=1Gi node=n1
+         pod a/one-3 cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 6c 10Gi, allocated 6c 10Gi, used 10c 6Gi
+              b: deserved 4c 0, allocated 0c 0, used 0c 0, preempting 4c 0 (WaitingForPreemption)
+              evict a/two-2 for b: Reclaimed
+              evict a/two-1 for b: Reclaimed
+            step 2: capacity 10c 10Gi
+              a: deserved 6c 10Gi, allocated 6c 10Gi, used 6c 4Gi
+              b: deserved 4c 0, allocated 4c 0, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
+    plays(
+        "node n1 cpu=6 memory=6Gi
+         queue a
+         queue b
+         quota a cpu=6 memory=6Gi
+         pod a/leaving-1 cpu=1 memory=1Gi node=n1 terminating
+         pod a/leaving-2 cpu=1 memory=1Gi node=n1 terminating
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=20
+         pod a/p3 cpu=2 memory=1Gi node=n1 started=30",
+        &expect![[r#"
+            step 1: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 5Gi
+              b: deserved 3c 3Gi, allocated 0c 1Gi, used 0c 0, preempting 3c 2Gi (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 6c 6Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
+    plays(
+        "node n1 cpu=9 memory=9Gi
+         queue a request=cpu:3,memory:9Gi
+         queue b request=cpu:4,memory:0
+         quota a cpu=9 memory=9Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=1
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=2
+         pod a/p3 cpu=1 memory=1Gi node=n1 started=3
+         pod a/p4 cpu=1 memory=1Gi node=n1 started=4
+         pod a/p5 cpu=1 memory=1Gi node=n1 started=5
+         pod a/p6 cpu=1 memory=1Gi node=n1 started=6
+         pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
+        &expect![[r#"
+            step 1: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 7c 7Gi
+              b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/p7 for b: Reclaimed
+              evict a/p6 for b: Reclaimed
+            step 2: capacity 9c 9Gi
+              a: deserved 3c 9Gi, allocated 3c 9Gi, used 5c 5Gi
+              b: deserved 4c 0, allocated 4c 0, used 0c 0
+        "#]],
+    );
+}
