@@ -15,7 +15,7 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::plan::plan;
-use quotient_engine::snapshot::{Acceptance, NamespaceState, Node, Phase, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{Acceptance, NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
 /// How large a cluster is.
@@ -61,7 +61,10 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
     let allocatable = amounts(per_node * 1_000, per_node * 4);
     for node in 0..size.nodes {
         let node = NodeName::from(format!("node-{node}").as_str());
-        snapshot.nodes.insert(node, Arc::new(Node { allocatable: allocatable.clone(), counts: true }));
+        snapshot.nodes.insert(
+            node,
+            Arc::new(Node { allocatable: allocatable.clone(), counts: true, ..Node::default() }),
+        );
     }
     let mut add = |namespace: &str, state: NamespaceState| {
         snapshot.namespaces.insert(Namespace::from(namespace), Arc::new(state));
@@ -82,24 +85,23 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
     }
     let names: Vec<NodeName> =
         (0..size.nodes).map(|node| NodeName::from(format!("node-{node}").as_str())).collect();
-    let requests = Arc::new(amounts(1_000, 4));
+    let shape = Arc::new(Shape { requests: amounts(1_000, 4), ..Shape::default() });
     let per_queue = size.pods / size.queues;
     for number in 0..size.queues + usize::from(newcomer) {
         let is_new = number == size.queues;
         let owner = OwnerUid::from(format!("owner-{number}").as_str());
+        let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
         let pod = |index: usize| Pod {
             uid: PodUid::from(format!("00000000-0000-0000-{number:04}-{index:012}").as_str()),
             name: PodName::from(format!("worker-{index}").as_str()),
-            requests: Arc::clone(&requests),
+            shape: Arc::clone(&shape),
+            ties: Arc::clone(&ties),
             node: names.get((number * per_queue + index) % size.nodes).cloned(),
             phase: Phase::Running,
             priority: 0,
             created: Timestamp::from_seconds(1),
             started: Some(Timestamp::from_seconds(index as i64)),
-            deletion: None,
-            immunity: None,
-            reluctant: false,
-            owner: Some(owner.clone()),
+            ..Pod::default()
         };
         let namespace = format!("ns-{number:04}");
         let parent = size.three_levels.then(|| name(&format!("team-{}-{}", number % 10, number / 10 % 10)));

@@ -55,16 +55,16 @@ fn count<'a>(
 ) -> Headcount {
     let mut headcount = Headcount::default();
     for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
-        headcount.charged.add_all(&pod.requests);
+        headcount.charged.add_all(pod.requests());
         if let Some(node) = &pod.node {
-            headcount.bound.add_all(&pod.requests);
-            bound_to.entry(node).or_default().add_all(&pod.requests);
+            headcount.bound.add_all(pod.requests());
+            bound_to.entry(node).or_default().add_all(pod.requests());
         }
         if !snapshot.frees_room(pod) || (pod.immunity.is_some() && !pod.is_terminating()) {
-            headcount.untakeable.add_all(&pod.requests);
+            headcount.untakeable.add_all(pod.requests());
         }
         let counter = if pod.is_terminating() {
-            headcount.leaving.add_all(&pod.requests);
+            headcount.leaving.add_all(pod.requests());
             &mut headcount.pods.terminating
         } else if pod.phase == Phase::Running {
             &mut headcount.pods.running

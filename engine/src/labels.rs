@@ -4,10 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The labels of an object; cheap to clone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Labels(Arc<BTreeMap<String, String>>);
 
 impl Labels {
+    /// Every label, by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value.as_str()))
+    }
+
     /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.0.get(key).map(String::as_str)
@@ -25,7 +30,7 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Labels {
 pub struct Selector(Vec<Requirement>);
 
 /// One requirement of a selector.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Requirement {
     /// The label is there and has one of these values.
     In(String, Vec<String>),
@@ -50,7 +55,8 @@ impl Selector {
 }
 
 impl Requirement {
-    fn holds(&self, labels: &Labels) -> bool {
+    /// Whether `labels` meet it.
+    pub fn holds(&self, labels: &Labels) -> bool {
         let value = |key: &String| labels.get(key);
         let is_one_of =
             |key: &String, values: &[String]| value(key).is_some_and(|v| values.iter().any(|one| one == v));

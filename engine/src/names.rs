@@ -68,6 +68,11 @@ name!(
     OwnerUid
 );
 
+name!(
+    /// The name of a gang within its namespace.
+    GangName
+);
+
 /// A Queue's namespace and name: its identity in plans, messages and tie-breaks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueName {

@@ -18,6 +18,52 @@ pub enum Reason {
     Fenced,
     /// Short: no pod that may be evicted holds what is missing.
     NothingToEvict,
+    /// Short: a disruption budget, or the API server for another reason, lets no pod go now.
+    Blocked,
+    /// Short: it has not been short for as long as it is to wait before pods go for it.
+    Delayed,
+    /// Short: it claims room that none of its pods and owners lacks.
+    NotInUse,
+
+    /// Unmet: a pod is larger than the share that its queue can have now.
+    UnitAboveShare,
+    /// Unmet: a limit on the queue's path would be exceeded.
+    AboveLimit,
+    /// Unmet: a ResourceQuota of somebody else in the namespace is in the way.
+    ForeignQuota,
+    /// Unmet: there is room in the queue, and no node that the pod may run on has enough of it free.
+    Fragmented,
+    /// Unmet: no node at all could run the pod: its selector, its affinity, taints or sheer size.
+    NoNodeFits,
+    /// Unmet: waiting for the autoscaler to add a node.
+    WaitingForNodes,
+    /// Unmet: there is room; the pod or its owner only has to take it.
+    RoomAvailable,
+    /// Unmet: it was not taken up while there was room, so it does not count any more.
+    NotTakenUp,
+
+    /// Passed over: its queue's policy, or that of one above, is Disabled.
+    PolicyDisabled,
+    /// Passed over: a mirror of a static pod.
+    MirrorPod,
+    /// Passed over: of a DaemonSet.
+    DaemonSetPod,
+    /// Passed over: of a system-critical priority class.
+    SystemCritical,
+    /// Passed over: its node does not count, so its room leaves with it.
+    NodeNotCounted,
+    /// Passed over: the last replica of its owner, and its queue says Never.
+    LastReplica,
+    /// Passed over: its gang needs it, and its queue says that gangs are never taken.
+    GangFloor,
+    /// Passed over: without it its queue would be below what it is guaranteed.
+    Guarantee,
+    /// Passed over: a disruption budget allows no more.
+    Budget,
+    /// Passed over: the API server refused its eviction a short while ago.
+    EvictionRefused,
+    /// Passed over: its priority is above the ask's, and settings compare them.
+    PriorityAboveAsk,
 
     /// No share: an older Queue governs the namespace.
     NamespaceTaken,
@@ -45,6 +91,28 @@ impl Reason {
             Self::WaitingForQuota => "WaitingForQuota",
             Self::Fenced => "Fenced",
             Self::NothingToEvict => "NothingToEvict",
+            Self::Blocked => "Blocked",
+            Self::Delayed => "Delayed",
+            Self::NotInUse => "NotInUse",
+            Self::UnitAboveShare => "UnitAboveShare",
+            Self::AboveLimit => "AboveLimit",
+            Self::ForeignQuota => "ForeignQuota",
+            Self::Fragmented => "Fragmented",
+            Self::NoNodeFits => "NoNodeFits",
+            Self::WaitingForNodes => "WaitingForNodes",
+            Self::RoomAvailable => "RoomAvailable",
+            Self::NotTakenUp => "NotTakenUp",
+            Self::PolicyDisabled => "PolicyDisabled",
+            Self::MirrorPod => "MirrorPod",
+            Self::DaemonSetPod => "DaemonSetPod",
+            Self::SystemCritical => "SystemCritical",
+            Self::NodeNotCounted => "NodeNotCounted",
+            Self::LastReplica => "LastReplica",
+            Self::GangFloor => "GangFloor",
+            Self::Guarantee => "Guarantee",
+            Self::Budget => "Budget",
+            Self::EvictionRefused => "EvictionRefused",
+            Self::PriorityAboveAsk => "PriorityAboveAsk",
             Self::NamespaceTaken => "NamespaceTaken",
             Self::InvalidSpec => "InvalidSpec",
             Self::ParentNotFound => "ParentNotFound",

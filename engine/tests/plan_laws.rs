@@ -25,7 +25,7 @@ use quotient_engine::time::Timestamp;
 
 fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
-    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(&pod.requests));
+    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
     sum
 }
 
@@ -38,7 +38,7 @@ fn untakeable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
     let stays = |pod: &&Pod| {
         pod.is_charged() && (lost(pod) || (!pod.is_terminating() && (all || pod.immunity.is_some())))
     };
-    state.pods.iter().filter(stays).for_each(|pod| sum.add_all(&pod.requests));
+    state.pods.iter().filter(stays).for_each(|pod| sum.add_all(pod.requests()));
     sum
 }
 
@@ -144,7 +144,7 @@ proptest! {
             prop_assert!(!queue.used.fits_in(&queue.deserved));
             if now {
                 let quota = snapshot.namespaces[namespace].quota.as_ref().unwrap();
-                let lowered = pod.requests.resources().any(|resource| {
+                let lowered = pod.requests().resources().any(|resource| {
                     quota.is_fenced_at(resource, queue.allocated.get(resource))
                         && queue.used.get(resource) > queue.deserved.get(resource)
                 });

@@ -18,7 +18,7 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
-use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
 
 #[derive(Clone, Debug)]
@@ -63,27 +63,26 @@ fn cluster(specs: &[Spec], need: &Amounts) -> Snapshot {
     let pods = specs.iter().enumerate().map(|(index, spec)| Pod {
         uid: PodUid::from(format!("{index}").as_str()),
         name: PodName::from(format!("p{index}").as_str()),
-        requests: Arc::new(amounts(spec.cpu, spec.memory)),
+        shape: Arc::new(Shape { requests: amounts(spec.cpu, spec.memory), ..Shape::default() }),
         node: Some(NodeName::from("n1")),
         phase: if spec.runs { Phase::Running } else { Phase::Pending },
         priority: spec.priority,
         created: Timestamp::from_seconds(index as i64),
         started: spec.runs.then(|| Timestamp::from_seconds(index as i64)),
-        deletion: None,
-        immunity: None,
-        reluctant: false,
-        owner: None,
+        ..Pod::default()
     });
     let giver = NamespaceState {
         labels: Labels::default(),
         queues: vec![queue(&total.less(need))],
         quota: None,
         pods: pods.collect(),
+        ..NamespaceState::default()
     };
-    let taker =
-        NamespaceState { labels: Labels::default(), queues: vec![queue(need)], quota: None, pods: vec![] };
+    let taker = NamespaceState { queues: vec![queue(need)], ..NamespaceState::default() };
     let mut snapshot = Snapshot::default();
-    snapshot.nodes.insert(NodeName::from("n1"), Arc::new(Node { allocatable: total, counts: true }));
+    snapshot
+        .nodes
+        .insert(NodeName::from("n1"), Arc::new(Node { allocatable: total, counts: true, ..Node::default() }));
     snapshot.namespaces.insert(Namespace::from("giver"), Arc::new(giver));
     snapshot.namespaces.insert(Namespace::from("taker"), Arc::new(taker));
     snapshot

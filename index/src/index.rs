@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::Snapshot;
+use quotient_engine::snapshot::{Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
 use crate::interned::Interned;
@@ -31,9 +31,9 @@ pub struct Index {
     pub(crate) queues: QueueKind,
     pub(crate) quotas: QuotaKind,
     pub(crate) labels: NamespaceLabels,
-    pub(crate) shapes: Interned<Amounts>,
+    pub(crate) shapes: Interned<Shape>,
     pub(crate) node_names: Interned<str>,
-    pub(crate) owners: Interned<str>,
+    pub(crate) ties: Interned<Ties>,
 }
 
 impl Index {
@@ -49,7 +49,7 @@ impl Index {
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),
             node_names: Interned::new(),
-            owners: Interned::new(),
+            ties: Interned::new(),
         }
     }
 

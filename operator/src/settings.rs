@@ -108,7 +108,10 @@ impl Settings {
         Ok(Self {
             mode: args.mode,
             index: IndexSettings {
-                engine: quotient_engine::snapshot::Settings { resources },
+                engine: quotient_engine::snapshot::Settings {
+                    resources,
+                    ..quotient_engine::snapshot::Settings::default()
+                },
                 ready_seconds: args.node_ready_seconds.into(),
                 nodes,
             },

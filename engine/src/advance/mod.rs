@@ -49,8 +49,12 @@ fn write_quotas(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         }
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         let quota = Arc::make_mut(state).quota.get_or_insert_default();
-        let hard = queue.quota_write.as_ref().map_or_else(|| quota.hard.clone(), |write| write.hard.clone());
-        *quota = Quota { enforced: hard.clone(), hard, ours: true, unconfirmed: Bounds::new() };
+        let (hard, goes_with_queue) = match &queue.quota_write {
+            Some(wanted) => (wanted.hard.clone(), wanted.goes_with_queue),
+            None => (quota.hard.clone(), quota.goes_with_queue),
+        };
+        *quota =
+            Quota { enforced: hard.clone(), hard, ours: true, unconfirmed: Bounds::new(), goes_with_queue };
         wrote = true;
     }
     wrote

@@ -33,9 +33,9 @@ pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
         let node = if let Some(node) = &pod.node {
             node.clone()
         } else {
-            let fitting = free.iter_mut().find(|(_, room)| pod.requests.fits_in(room));
+            let fitting = free.iter_mut().find(|(_, room)| pod.requests().fits_in(room));
             let Some((node, room)) = fitting else { continue };
-            room.subtract_all(&pod.requests);
+            room.subtract_all(pod.requests());
             node.clone()
         };
         started.push(PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() });

@@ -8,7 +8,7 @@ use crate::grants::{Holder, grants};
 use crate::reason::Reason;
 use crate::reclaim::{self, Party, Taken};
 use crate::shares;
-use crate::snapshot::{NamespaceState, Queue, Quota, Snapshot};
+use crate::snapshot::{NamespaceState, Queue, Quota, Remembered, Snapshot};
 use crate::tree::{self, Branch, Tree};
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
@@ -130,11 +130,14 @@ fn queue_plan(
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| only(&leaf.headcount.charged, resources)).unwrap_or_default(),
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
-        quota_write: leaf.and_then(|_| quota_write(quota, allocated, resources)),
+        quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, allocated, resources)),
         quota_in_force: leaf.is_none() || quota.is_some_and(|quota| is_in_force(quota, allocated, resources)),
         starved: (!preempting.is_empty()).then_some(shortage),
         allocated: allocated.clone(),
         preempting,
+        idle: Amounts::new(),
+        unmet: Vec::new(),
+        remember: Remembered::default(),
     }
 }
 
@@ -159,16 +162,22 @@ fn sum_up_parents(tree: &Tree<'_>, plan: &mut Plan) {
 }
 
 /// The quota to write, if the one that stands names other amounts.
-fn quota_write(quota: Option<&Quota>, allocated: &Amounts, resources: &[Resource]) -> Option<QuotaWrite> {
+fn quota_write(
+    quota: Option<&Quota>,
+    queue: &Queue,
+    allocated: &Amounts,
+    resources: &[Resource],
+) -> Option<QuotaWrite> {
+    let goes_with_queue = queue.removes_quota;
     let hard: Bounds = resources.iter().map(|resource| (resource.clone(), allocated.get(resource))).collect();
-    if quota.is_some_and(|quota| quota.hard == hard) {
+    if quota.is_some_and(|quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue) {
         return None;
     }
     let standing = |resource| quota.and_then(|quota| quota.hard.get(resource));
     // Where nothing was restricted, any restriction lowers.
     let lowers =
         hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
-    Some(QuotaWrite { hard, lowers })
+    Some(QuotaWrite { hard, lowers, goes_with_queue })
 }
 
 fn is_in_force(quota: &Quota, allocated: &Amounts, resources: &[Resource]) -> bool {

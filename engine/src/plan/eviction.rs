@@ -3,6 +3,8 @@
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
+use crate::snapshot::OwnerKind;
+use std::sync::Arc;
 
 /// One life of one pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,11 +17,17 @@ pub struct PodId {
     pub uid: PodUid,
 }
 
-/// Where in its life a victim stands, least intrusive to evict first (S-MCM).
+/// Where in its life a pod stands, least intrusive to take first (S-MCM).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// It has not started: nothing is lost.
+    /// Its deletion was asked for without grace: nothing is left to do but to wait.
+    ForceDeleted,
+    /// It is on its way out.
+    Terminating,
+    /// It has not started, or its gang lacks members to be of use: nothing is lost.
     NotRunning,
+    /// Its owner or its gang does without it: more of them are there than are wanted or needed.
+    Surplus,
     /// It runs.
     Committed,
 }
@@ -45,4 +53,41 @@ pub struct Eviction {
     pub used: Amounts,
     /// What its queue deserves.
     pub deserved: Amounts,
+    /// The grace that it is given, in seconds; `None` for its own.
+    pub grace_seconds: Option<u32>,
+}
+
+/// A candidate that was not taken although its queue gives, because a rule protects it.
+///
+/// A pod of a giving queue that is neither here nor evicted was not needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassedOver {
+    /// The pod.
+    pub pod: PodId,
+    /// Its queue.
+    pub queue: QueueName,
+    /// The rule.
+    pub reason: Reason,
+}
+
+/// Pods that cannot start now, and what stands in the way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unmet {
+    /// Whose they are.
+    pub who: Asker,
+    /// How many.
+    pub pods: u32,
+    /// What each of them requests.
+    pub requests: Amounts,
+    /// What stands in the way.
+    pub reason: Reason,
+}
+
+/// Who asks for room.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asker {
+    /// A pod that no node has taken.
+    Pod(PodName),
+    /// An owner some of whose pods were refused.
+    Owner(OwnerKind, Arc<str>),
 }

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use decide::plan;
-pub use eviction::{Eviction, PodId, Stage};
-pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
+pub use eviction::{Asker, Eviction, PassedOver, PodId, Stage, Unmet};
+pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};
 
 use crate::amounts::{Amounts, Resource};
-use crate::names::{QueueName, QueueUid};
+use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
 
 /// One decision for the whole cluster.
@@ -30,6 +30,13 @@ pub struct Plan {
     pub evictions: Vec<Eviction>,
     /// The pods to evict as soon as their queue's lowered quota is in force.
     pub waiting: Vec<Eviction>,
+    /// Terminating pods that are long past their deadline and that their queue wants gone: to be evicted without
+    /// grace.
+    pub forced: Vec<PodId>,
+    /// The pods that a rule protected where something was taken, by queue and pod.
+    pub passed_over: Vec<PassedOver>,
+    /// What to do with quotas of ours in namespaces that no Queue is left in.
+    pub orphans: BTreeMap<Namespace, Orphan>,
 }
 
 /// Why a Queue has no share.

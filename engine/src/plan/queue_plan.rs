@@ -3,9 +3,12 @@
 use crate::amounts::{Amounts, Bounds};
 use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
+use crate::snapshot::Remembered;
+
+use super::Unmet;
 
 /// The numbers of one queue after this decision.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueuePlan {
     /// The Queue's id.
     pub uid: QueueUid,
@@ -17,6 +20,8 @@ pub struct QueuePlan {
     pub demand: Amounts,
     /// Its fair share of the capacity, given what all ask for: D.
     pub deserved: Amounts,
+    /// The part of its share that nobody needs now and that it may use until somebody does.
+    pub idle: Amounts,
     /// What it would deserve if it asked for everything now.
     pub fair_share: Amounts,
     /// What its quota allows once the writes of this plan are done: A.
@@ -35,6 +40,19 @@ pub struct QueuePlan {
     pub quota_in_force: bool,
     /// Why it lacks part of its share, if it does.
     pub starved: Option<Reason>,
+    /// The pods that cannot start now, and why; the most important first.
+    pub unmet: Vec<Unmet>,
+    /// What the next decision has to know of this one, kept in the Queue's status.
+    pub remember: Remembered,
+}
+
+/// What to do with a quota of ours in a namespace without a Queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Orphan {
+    /// Lower it to what is charged: removing it would open the namespace.
+    Lower(Bounds),
+    /// Remove it: the Queue had asked for that.
+    Remove,
 }
 
 /// How many pods a queue has in each state; finished ones do not count.
@@ -55,4 +73,6 @@ pub struct QuotaWrite {
     pub hard: Bounds,
     /// Whether it lowers any resource; those are written first.
     pub lowers: bool,
+    /// Whether the quota goes with its Queue.
+    pub goes_with_queue: bool,
 }

@@ -17,7 +17,7 @@ pub(crate) struct Candidate<'a> {
 pub(crate) fn sum(candidates: &[Candidate<'_>]) -> Amounts {
     let mut sum = Amounts::new();
     for candidate in candidates {
-        sum.add_all(&candidate.pod.requests);
+        sum.add_all(candidate.pod.requests());
     }
     sum
 }

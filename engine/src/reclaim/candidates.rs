@@ -27,10 +27,9 @@ pub(crate) fn candidates<'a>(
     let last = last_replicas(&all);
     all.retain_mut(|candidate| {
         let pod = candidate.pod;
-        let is_last =
-            pod.started.is_some() && pod.owner.as_ref().is_some_and(|owner| is_it(&last, owner, pod));
+        let is_last = pod.started.is_some() && pod.owner().is_some_and(|owner| is_it(&last, owner, pod));
         candidate.protected |= is_last;
-        let helps = ask.resources().any(|resource| pod.requests.get(resource).is_positive());
+        let helps = ask.resources().any(|resource| pod.requests().get(resource).is_positive());
         let never = is_last && queue.last_replica == LastReplica::Never;
         helps && !never && pod.immunity.is_none() && may_go(pod)
     });
@@ -46,7 +45,7 @@ pub(crate) fn never_taken(state: &NamespaceState, queue: &Queue, snapshot: &Snap
         for last in last_replicas(&staying(state, queue, snapshot.now)).values() {
             let pod = last.pod;
             if pod.started.is_some() && pod.immunity.is_none() && snapshot.frees_room(pod) {
-                sum.add_all(&pod.requests);
+                sum.add_all(pod.requests());
             }
         }
     }
@@ -63,7 +62,7 @@ fn staying<'a>(state: &'a NamespaceState, queue: &Queue, now: Timestamp) -> Vec<
 fn is_protected(pod: &Pod, queue: &Queue, now: Timestamp) -> bool {
     let Some(started) = pod.started else { return false };
     let minimum = i64::from(queue.min_runtime_seconds).saturating_mul(1000);
-    pod.reluctant || pod.owner.is_none() || now.millis_since(started) < minimum
+    pod.reluctant || pod.owner().is_none() || now.millis_since(started) < minimum
 }
 
 fn stage(pod: &Pod) -> Stage {
@@ -74,7 +73,7 @@ fn stage(pod: &Pod) -> Stage {
 fn last_replicas<'a>(candidates: &[Candidate<'a>]) -> HashMap<&'a OwnerUid, Candidate<'a>> {
     let mut last: HashMap<&OwnerUid, Candidate<'_>> = HashMap::new();
     for candidate in candidates {
-        let Some(owner) = &candidate.pod.owner else { continue };
+        let Some(owner) = candidate.pod.owner() else { continue };
         last.entry(owner)
             .and_modify(|kept| {
                 if rank(candidate, kept).is_gt() {

@@ -41,7 +41,7 @@ fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<
             _ if ask.fits_in(&freed) => break,
             _ => classes.push(vec![candidate]),
         }
-        freed.add_all(&candidate.pod.requests);
+        freed.add_all(candidate.pod.requests());
     }
     classes
 }
@@ -51,7 +51,7 @@ fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, ask: &Amounts) {
     let mut freed = sum(chosen);
     chosen.retain(|candidate| {
         let mut without = freed.clone();
-        without.subtract_all(&candidate.pod.requests);
+        without.subtract_all(candidate.pod.requests());
         let needed = ask
             .iter()
             .any(|(resource, asked)| without.get(resource).min(asked) < freed.get(resource).min(asked));

@@ -142,9 +142,9 @@ impl Case<'_> {
         let mut evictions = Vec::new();
         for victim in victims {
             chosen.insert(victim.pod.uid.clone());
-            let freed = balance.evict(self.tree, at, &victim.pod.requests);
+            let freed = balance.evict(self.tree, at, victim.pod.requests());
             *need = need.less(&freed);
-            let beneficiary = attribute(shortages, &victim.pod.requests);
+            let beneficiary = attribute(shortages, victim.pod.requests());
             evictions.push((eviction(party, &victim, beneficiary), in_force));
         }
         evictions
@@ -170,8 +170,9 @@ fn eviction(party: &Party<'_>, victim: &Candidate<'_>, beneficiary: Option<Queue
         beneficiary,
         stage: victim.stage,
         priority: victim.pod.priority,
-        requests: (*victim.pod.requests).clone(),
+        requests: victim.pod.requests().clone(),
         used: party.headcount.charged.clone(),
         deserved: party.deserved.clone(),
+        grace_seconds: party.queue.grace_seconds,
     }
 }

@@ -1,22 +1,33 @@
 //! What is seen of the cluster at one instant: the engine's only input.
 
+mod budget;
 mod node;
+mod owner;
+mod placement;
 mod pod;
 mod queue;
 mod quota;
+mod remembered;
 mod settings;
+mod shape;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use budget::Budget;
 pub use node::Node;
+pub use owner::{Owner, OwnerKind};
+pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
-pub use queue::{Acceptance, LastReplica, Policy, Queue};
+pub use queue::{Acceptance, DemandMode, GangPolicy, LastReplica, Policy, Queue, ReclaimOn};
 pub use quota::Quota;
-pub use settings::Settings;
+pub use remembered::{NotTakenUp, Remembered};
+pub use settings::{Settings, VictimPriority};
+pub use shape::{Gang, Shape, Ties};
 
+use crate::amounts::Bounds;
 use crate::labels::Labels;
-use crate::names::{Namespace, NodeName};
+use crate::names::{Namespace, NodeName, PodUid};
 use crate::time::Timestamp;
 
 /// Everything a decision is made from.
@@ -54,4 +65,12 @@ pub struct NamespaceState {
     pub quota: Option<Quota>,
     /// Its pods, finished ones left out or not: the engine skips them.
     pub pods: Vec<Pod>,
+    /// Its ReplicaSets, StatefulSets and Jobs that want pods.
+    pub owners: Vec<Owner>,
+    /// Its PodDisruptionBudgets.
+    pub budgets: Vec<Budget>,
+    /// Per resource the least that ResourceQuotas of others allow here: it bounds the share as a limit does.
+    pub foreign_quotas: Bounds,
+    /// The pods whose eviction the API server refused a short while ago.
+    pub refused: BTreeSet<PodUid>,
 }

@@ -1,6 +1,10 @@
 //! A node: what it offers, and whether it may be counted on.
 
+use std::sync::Arc;
+
+use super::Taint;
 use crate::amounts::Amounts;
+use crate::labels::Labels;
 
 /// What the engine needs to know of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,4 +15,8 @@ pub struct Node {
     /// control-plane node with a `NoSchedule` taint. A node that does not count still contributes what the
     /// pods bound to it request, so that capacity leaves with its pods and never before them.
     pub counts: bool,
+    /// Its labels, by which pods select it.
+    pub labels: Labels,
+    /// What keeps pods away from it.
+    pub taints: Arc<[Taint]>,
 }

@@ -2,19 +2,24 @@
 
 use std::sync::Arc;
 
+use super::{Gang, Shape, Ties};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a pod.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// There are a hundred thousand of these: what pods have in common is shared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pod {
     /// Its id for life.
     pub uid: PodUid,
     /// Its name.
     pub name: PodName,
-    /// Its effective requests, shared by all pods of the same shape.
-    pub requests: Arc<Amounts>,
+    /// What it requests and where it may run.
+    pub shape: Arc<Shape>,
+    /// Whom it belongs to.
+    pub ties: Arc<Ties>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
     /// How far it has come.
@@ -27,18 +32,22 @@ pub struct Pod {
     pub started: Option<Timestamp>,
     /// When it has to be gone, once somebody asked for its deletion.
     pub deletion: Option<Timestamp>,
+    /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
+    /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
+    pub stuck: Option<Timestamp>,
     /// Why it must never be a victim, if so.
     pub immunity: Option<Immunity>,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
     pub reluctant: bool,
-    /// Its controller; without one nobody recreates it.
-    pub owner: Option<OwnerUid>,
+    /// Whether its deletion was asked for without any grace: nothing is left to do but to wait.
+    pub forced: bool,
 }
 
 /// How far a pod has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// Accepted, not all containers started.
+    #[default]
     Pending,
     /// At least one container started.
     Running,
@@ -58,6 +67,21 @@ pub enum Immunity {
 }
 
 impl Pod {
+    /// What it requests.
+    pub fn requests(&self) -> &Amounts {
+        &self.shape.requests
+    }
+
+    /// Its controller; without one nobody recreates it.
+    pub fn owner(&self) -> Option<&OwnerUid> {
+        self.ties.owner.as_ref()
+    }
+
+    /// The gang that it is a member of.
+    pub fn gang(&self) -> Option<&Gang> {
+        self.ties.gang.as_ref()
+    }
+
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.
     pub fn is_charged(&self) -> bool {
         self.phase != Phase::Finished
@@ -66,5 +90,10 @@ impl Pod {
     /// Whether somebody asked for its deletion.
     pub const fn is_terminating(&self) -> bool {
         self.deletion.is_some()
+    }
+
+    /// Whether it is charged and not on its way out.
+    pub fn is_live(&self) -> bool {
+        self.is_charged() && !self.is_terminating()
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::Remembered;
 use crate::amounts::Bounds;
 use crate::labels::Selector;
 use crate::names::{QueueName, QueueUid};
@@ -21,6 +22,11 @@ pub struct Queue {
     /// What it asks for; `None` asks for everything it can get. In a stated request, cpu and memory that are
     /// not named are unbounded and other resources are not asked for. A parent asks for what its children ask.
     pub request: Option<Bounds>,
+    /// Where its demand comes from.
+    pub demand: DemandMode,
+    /// Of observed demand: what is kept free above what is in use, so that creators nobody can foresee can start.
+    /// `None` for the default.
+    pub headroom: Option<Bounds>,
     /// Lower bound on its share, as far as it asks for that much.
     pub guaranteed: Bounds,
     /// Upper bound on its share.
@@ -35,6 +41,20 @@ pub struct Queue {
     pub min_runtime_seconds: u32,
     /// Whether the last replica of an owner may be taken.
     pub last_replica: LastReplica,
+    /// Whether gangs may be taken as a whole.
+    pub gang: GangPolicy,
+    /// What makes others' pods go for it.
+    pub reclaim: ReclaimOn,
+    /// How long it has to have been short before pods are evicted for it.
+    pub delay_seconds: u32,
+    /// The grace that evicted pods of it are given; `None` for their own.
+    pub grace_seconds: Option<u32>,
+    /// How long past its deadline a terminating pod is evicted again, without grace; `None` for never.
+    pub force_delete_after_seconds: Option<u32>,
+    /// What earlier decisions left in its status.
+    pub remembered: Remembered,
+    /// Whether its quota is removed when it is deleted, rather than lowered to what is charged.
+    pub removes_quota: bool,
     /// What is wrong with its spec, if it could not be understood; the text is for its administrator.
     pub invalid: Option<Arc<str>>,
 }
@@ -70,4 +90,34 @@ pub enum LastReplica {
     LastResort,
     /// Never.
     Never,
+}
+
+/// Where a queue's demand comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DemandMode {
+    /// From its spec.
+    #[default]
+    Declared,
+    /// From its pods and their owners.
+    Observed,
+}
+
+/// Whether gangs may be taken as a whole (S-GANG: what a gang needs to run is never taken in part).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GangPolicy {
+    /// Surplus first, then whole gangs.
+    #[default]
+    WholeLast,
+    /// Only surplus.
+    Never,
+}
+
+/// What makes others' pods go for a queue of declared demand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReclaimOn {
+    /// Its claim.
+    #[default]
+    Claim,
+    /// Pods or owners of it that lack room.
+    Use,
 }

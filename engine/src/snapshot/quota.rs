@@ -14,6 +14,8 @@ pub struct Quota {
     pub ours: bool,
     /// The largest amounts that writes of unknown outcome may still put in force. Empty if there are none.
     pub unconfirmed: Bounds,
+    /// Whether it goes with its Queue: `quotient.dev/on-delete: Remove`, as the Queue's annotation last said.
+    pub goes_with_queue: bool,
 }
 
 impl Quota {

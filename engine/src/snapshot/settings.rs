@@ -1,12 +1,30 @@
 //! What the administrator of the cluster configured.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::amounts::Resource;
+use crate::amounts::{Amounts, Resource};
 
 /// Settings that change decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// The resources to govern; empty for cpu, memory and every extended resource found on a node.
     pub resources: BTreeSet<Resource>,
+    /// What an autoscaler may still add to the cluster: it counts in the capacity, and pods that wait for nodes
+    /// evict nobody for a while.
+    pub expandable: Amounts,
+    /// Whose pods may be victims of an ask of a certain priority.
+    pub victim_priority: VictimPriority,
+    /// The node label that names a node's pool: the last replica of an owner in each pool is protected.
+    pub pool_label: Option<Arc<str>>,
+}
+
+/// Whether priorities are compared between queues.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VictimPriority {
+    /// They are not: a tenant could inflate its own.
+    #[default]
+    Any,
+    /// Pods of a higher priority than the ask's are never its victims (S-HARDEN §How are victims collected).
+    NotAboveAsk,
 }

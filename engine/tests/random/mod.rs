@@ -10,7 +10,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, Immunity, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Snapshot,
+    Acceptance, Immunity, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -33,7 +33,7 @@ prop_compose! {
         Pod {
             uid: PodUid::from(""),
             name: PodName::from(""),
-            requests: Arc::new(amounts(shape.0, shape.1)),
+            shape: Arc::new(Shape { requests: amounts(shape.0, shape.1), ..Shape::default() }),
             node: (state != 0).then(|| NodeName::from(if state % 2 == 0 { "n1" } else { "n2" })),
             phase,
             priority,
@@ -41,8 +41,7 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             immunity: (state == 4).then_some(Immunity::DaemonSet),
- reluctant: false,
- owner: None,
+            ..Pod::default()
         }
     }
 }
@@ -76,8 +75,10 @@ prop_compose! {
                 enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
                 ours: true,
                 unconfirmed: Bounds::new(),
+                goes_with_queue: false,
             }),
             pods,
+            ..NamespaceState::default()
         }
     }
 }
@@ -120,7 +121,9 @@ pub(crate) fn cluster(most: usize) -> impl Strategy<Value = Snapshot> {
     (proptest::collection::vec(namespace(), 1..most), sizes, parents()).prop_map(
         |(namespaces, (one, two, counts), (below, parents))| {
             let mut snapshot = Snapshot { now: Timestamp::from_seconds(1000), ..Snapshot::default() };
-            let node = |size: i128, counts| Arc::new(Node { allocatable: amounts(size, size), counts });
+            let node = |size: i128, counts| {
+                Arc::new(Node { allocatable: amounts(size, size), counts, ..Node::default() })
+            };
             snapshot.nodes.insert(NodeName::from("n1"), node(one, counts));
             snapshot.nodes.insert(NodeName::from("n2"), node(two, true));
             let org = NamespaceState { queues: parents, ..NamespaceState::default() };
@@ -150,7 +153,7 @@ fn make_room(snapshot: &mut Snapshot) {
     let mut bound: BTreeMap<NodeName, Amounts> = BTreeMap::new();
     for pod in snapshot.namespaces.values().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
         if let Some(node) = &pod.node {
-            bound.entry(node.clone()).or_default().add_all(&pod.requests);
+            bound.entry(node.clone()).or_default().add_all(pod.requests());
         }
     }
     for (name, node) in &mut snapshot.nodes {

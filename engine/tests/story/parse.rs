@@ -8,7 +8,7 @@ use quotient_engine::labels::{Labels, Requirement, Selector};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
     Acceptance, Immunity, LastReplica, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Settings,
-    Snapshot,
+    Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -25,7 +25,7 @@ pub(crate) fn parse(scenario: &str) -> Snapshot {
         match kind {
             "node" => {
                 let counts = !words.iter().any(|(word, _)| *word == "cordoned");
-                let node = Node { allocatable: requests(&words, &["cordoned"]), counts };
+                let node = Node { allocatable: requests(&words, &["cordoned"]), counts, ..Node::default() };
                 snapshot.nodes.insert(NodeName::from(name), Arc::new(node));
             }
             "queue" => namespaces.entry(name.into()).or_default().queues.push(queue(name, &words)),
@@ -122,6 +122,7 @@ fn queue(namespace: &str, words: &[(&str, &str)]) -> Queue {
             Some(other) => panic!("lastReplica={other}"),
         },
         invalid: value(words, "invalid").map(Into::into),
+        ..Queue::default()
     }
 }
 
@@ -137,7 +138,13 @@ fn quota(words: &[(&str, &str)]) -> Quota {
         .collect();
     let enforced = value(words, "enforced").map_or_else(|| hard.clone(), bounds);
     let ours = !words.iter().any(|(word, _)| *word == "foreign");
-    Quota { hard, enforced, ours, unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")) }
+    Quota {
+        hard,
+        enforced,
+        ours,
+        unconfirmed: bounds(value(words, "unconfirmed").unwrap_or("")),
+        goes_with_queue: false,
+    }
 }
 
 fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
@@ -167,7 +174,7 @@ fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
     Pod {
         uid: PodUid::from(path),
         name: PodName::from(path.split_once('/').map_or(path, |(_, name)| name)),
-        requests: Arc::new(requests(words, &OTHERS)),
+        shape: Arc::new(Shape { requests: requests(words, &OTHERS), ..Shape::default() }),
         node: value(words, "node").map(NodeName::from),
         phase,
         priority: number(words, "priority").map_or(0, |priority| priority.try_into().unwrap()),
@@ -181,6 +188,7 @@ fn pod(path: &str, words: &[(&str, &str)]) -> Pod {
             () => None,
         },
         reluctant: has("reluctant"),
-        owner: value(words, "owner").map(OwnerUid::from),
+        ties: Arc::new(Ties { owner: value(words, "owner").map(OwnerUid::from), ..Ties::default() }),
+        ..Pod::default()
     }
 }

@@ -28,7 +28,10 @@ impl NodeEntry {
         Self {
             uid: uid.into(),
             age: Age::of(&object.metadata),
-            node: Arc::new(Node { allocatable: allocatable(object, &mut Reading::default()), counts: false }),
+            node: Arc::new(Node {
+                allocatable: allocatable(object, &mut Reading::default()),
+                ..Node::default()
+            }),
             eligible: is_eligible(object, selector),
             readiness: Readiness::of(object),
         }

@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::Pod as Object;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::Pod;
+use quotient_engine::snapshot::{Pod, Shape, Ties};
 use quotient_engine::time::Timestamp;
 
 use super::evictions::UnseenEvictions;
@@ -94,7 +94,10 @@ impl Index {
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = metadata.deletion_timestamp.as_ref().map(timestamp);
         Pod {
-            requests: self.shapes.get(effective_requests(object, &mut Reading::default())),
+            shape: self.shapes.get(Shape {
+                requests: effective_requests(object, &mut Reading::default()),
+                ..Shape::default()
+            }),
             node: node.map(|node| NodeName::new(self.node_names.get(node))),
             phase: phase(object),
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
@@ -103,9 +106,12 @@ impl Index {
             deletion: self.pods.evictions.merge(&uid, deletion),
             immunity: immunity(object),
             reluctant: is_reluctant(object),
-            owner: controller(object).map(|uid| OwnerUid::new(self.owners.get(uid))),
+            ties: self
+                .ties
+                .get(Ties { owner: controller(object).map(|uid| OwnerUid::from(&*uid)), ..Ties::default() }),
             uid,
             name,
+            ..Pod::default()
         }
     }
 

@@ -101,6 +101,6 @@ impl QuotaEntry {
         }
         // Once a write of ours has landed it is ours, and it may be landing now.
         let ours = self.is_unconfirmed() || self.observed.as_ref().is_some_and(|observed| observed.ours);
-        Some(Quota { hard, enforced, ours, unconfirmed })
+        Some(Quota { hard, enforced, ours, unconfirmed, goes_with_queue: false })
     }
 }

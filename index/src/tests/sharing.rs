@@ -33,8 +33,8 @@ fn pods_of_one_shape_share_it() {
     let mut index = index_of(&[pod("a", "p", "1"), pod("b", "q", "1000m"), pod("b", "r", "2")].concat());
     let snapshot = index.snapshot(at("12:00:00"));
     let pods: Vec<_> = snapshot.namespaces.values().flat_map(|state| &state.pods).collect();
-    assert!(Arc::ptr_eq(&pods[0].requests, &pods[1].requests));
-    assert!(!Arc::ptr_eq(&pods[0].requests, &pods[2].requests));
+    assert!(Arc::ptr_eq(&pods[0].shape, &pods[1].shape));
+    assert!(!Arc::ptr_eq(&pods[0].shape, &pods[2].shape));
 }
 
 #[test]
@@ -47,11 +47,8 @@ fn pods_of_one_owner_share_its_id() {
     };
     let mut index = index_of(&[pod("p"), pod("q")].concat());
     let snapshot = index.snapshot(at("12:00:00"));
-    let ids: Vec<_> = snapshot.namespaces[&"a".into()]
-        .pods
-        .iter()
-        .map(|pod| pod.owner.as_ref().unwrap().as_str())
-        .collect();
+    let ids: Vec<_> =
+        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.owner().unwrap().as_str()).collect();
     assert_eq!(ids, ["r-1", "r-1"]);
     assert!(std::ptr::eq(ids[0], ids[1]));
 }

@@ -71,7 +71,7 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, unconfirmed } = quota;
+    let Quota { hard, enforced, ours, unconfirmed, goes_with_queue: _ } = quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
         "{whose}: hard {}; enforced {}; unconfirmed {}",
@@ -85,17 +85,20 @@ fn pod(pod: &Pod) -> String {
     let Pod {
         uid,
         name,
-        requests,
+        shape,
+        ties,
         node,
         phase,
         priority,
         created,
         started,
         deletion,
+        stuck: _,
         immunity,
         reluctant,
-        owner,
+        forced: _,
     } = pod;
+    let requests = &shape.requests;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
     if let Some(node) = node {
         write!(line, ", on {node}").unwrap();
@@ -115,7 +118,7 @@ fn pod(pod: &Pod) -> String {
     if *reluctant {
         write!(line, ", goes last").unwrap();
     }
-    if let Some(owner) = owner {
+    if let Some(owner) = &ties.owner {
         write!(line, ", of {owner}").unwrap();
     }
     line

@@ -103,6 +103,7 @@ mod tests {
             quota_write: None,
             quota_in_force: true,
             starved: None,
+            ..QueuePlan::default()
         };
         let eviction = |number: usize| Eviction {
             pod: PodId { namespace: "a".into(), name: "web".into(), uid: number.to_string().as_str().into() },
@@ -114,6 +115,7 @@ mod tests {
             requests: none.clone(),
             used: none.clone(),
             deserved: none.clone(),
+            grace_seconds: None,
         };
         Plan {
             queues: [(gainer(), queue)].into(),

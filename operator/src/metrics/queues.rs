@@ -157,6 +157,7 @@ mod tests {
             quota_write: None,
             quota_in_force: true,
             starved: None,
+            ..QueuePlan::default()
         };
         Plan {
             resources: vec![Resource::Cpu],

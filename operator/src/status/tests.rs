@@ -38,6 +38,7 @@ fn settled() -> QueuePlan {
         quota_write: None,
         quota_in_force: true,
         starved: None,
+        ..QueuePlan::default()
     }
 }
 

@@ -107,7 +107,7 @@ impl QuotaWriter {
                 .filter(|name| index.quota_is_unconfirmed(&name.namespace))
                 .filter_map(|name| {
                     let hard = index.observed_quota(&name.namespace)?.hard.clone();
-                    Some((name.clone(), QuotaWrite { hard, lowers: false }))
+                    Some((name.clone(), QuotaWrite { hard, lowers: false, goes_with_queue: false }))
                 })
                 .collect()
         })

@@ -55,7 +55,7 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
 
 /// A view of `objects`, in a world where only cpu counts.
 fn view(objects: &[Value]) -> View {
-    let engine = Settings { resources: [Resource::Cpu].into() };
+    let engine = Settings { resources: [Resource::Cpu].into(), ..Settings::default() };
     let view = View::new(Index::new(IndexSettings { engine, ..IndexSettings::default() }));
     for object in objects {
         put(&view, object);

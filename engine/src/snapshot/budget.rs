@@ -1,0 +1,16 @@
+//! A PodDisruptionBudget: how many pods may be evicted now.
+
+use std::sync::Arc;
+
+use crate::labels::Selector;
+
+/// What the engine needs to know of a PodDisruptionBudget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Its name within its namespace.
+    pub name: Arc<str>,
+    /// The pods that it protects, by label. Without requirements it protects every pod of the namespace.
+    pub selector: Selector,
+    /// How many of them may be disrupted now, as the disruption controller last computed: `disruptionsAllowed`.
+    pub allowed: u32,
+}

@@ -1,0 +1,30 @@
+//! What an earlier decision left to this one, in the Queue's own status.
+
+use std::collections::BTreeMap;
+
+use crate::amounts::Amounts;
+use crate::amounts::Resource;
+use crate::names::OwnerUid;
+use crate::time::Timestamp;
+
+/// What a queue's status remembers of earlier decisions. Losing it costs calm, never correctness.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// What the queue was last taken to ask for.
+    pub demand: Amounts,
+    /// Since when it has asked for less than that, by resource.
+    pub falling: BTreeMap<Resource, Timestamp>,
+    /// The owners and bare pods whose demand was not taken up.
+    pub not_taken_up: BTreeMap<OwnerUid, NotTakenUp>,
+    /// Since when the queue has been short of its share.
+    pub short_since: Option<Timestamp>,
+}
+
+/// Demand that does not count because nothing came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotTakenUp {
+    /// The generation of the owner then: another one gets another chance.
+    pub generation: i64,
+    /// Since when it does not count.
+    pub since: Timestamp,
+}
