@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use crate::{ConditionStatus, ConditionType};
+use crate::{ConditionStatus, ConditionType, stored_time};
 
 /// What one pass over the cluster found for one condition.
 ///
@@ -39,8 +39,7 @@ pub fn merge_conditions(
 ) -> Vec<Condition> {
     let mut merged: BTreeMap<Rank<'_>, Condition> =
         old.iter().map(|kept| (rank(&kept.type_), kept.clone())).collect();
-    // A time without its fraction is always a valid one; were it not, the unrounded one is as good.
-    let now = Timestamp::from_second(now.as_second()).unwrap_or(now);
+    let now = stored_time(now);
     for report in reports {
         let key = rank(report.condition.as_str());
         let since = old
@@ -48,7 +47,7 @@ pub fn merge_conditions(
             .find(|former| {
                 former.type_ == report.condition.as_str() && former.status == report.status.as_str()
             })
-            .map_or(Time(now), |former| former.last_transition_time.clone());
+            .map_or_else(|| now.clone(), |former| former.last_transition_time.clone());
         let condition = Condition {
             type_: report.condition.as_str().to_owned(),
             status: report.status.as_str().to_owned(),

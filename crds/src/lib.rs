@@ -13,27 +13,38 @@
 mod children;
 mod condition_type;
 mod conditions;
+mod demand_mode;
 mod label_selector;
 mod manifest;
 pub mod names;
+mod not_taken_up;
 mod parent_ref;
 mod preemption;
 mod queue;
 mod queue_status;
 mod resource_map;
 mod resource_quantity;
+mod stored_time;
+mod unmet;
 mod validation_rules;
 
 pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
 pub use conditions::{ConditionReport, condition, merge_conditions, same_conditions};
+pub use demand_mode::DemandMode;
 pub use label_selector::{
     LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
 };
 pub use manifest::{GENERATE_COMMAND, Manifest, ManifestError, manifests};
+pub use not_taken_up::{MAX_NOT_TAKEN_UP, NotTakenUp};
 pub use parent_ref::ParentRef;
-pub use preemption::{LastReplica, MAX_MIN_RUNTIME_SECONDS, Preemption, PreemptionPolicy};
+pub use preemption::{
+    GangPolicy, LastReplica, MAX_MIN_RUNTIME_SECONDS, MAX_PREEMPTION_SECONDS, Preemption, PreemptionPolicy,
+    Reclaim,
+};
 pub use queue::{DEFAULT_WEIGHT, MAX_WEIGHT, Queue, QueueSpec};
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
 pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};
+pub use stored_time::stored_time;
+pub use unmet::{MAX_UNMET, Unmet};

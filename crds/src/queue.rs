@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::validation_rules::{queue_rule, queue_spec_rules};
-use crate::{Children, ParentRef, Preemption, QueueStatus, ResourceMap};
+use crate::{Children, DemandMode, ParentRef, Preemption, QueueStatus, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -103,6 +103,27 @@ pub struct QueueSpec {
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub request: Option<ResourceMap>,
 
+    /// How it is known what the queue asks for. `Declared`: request says it. `Observed`: its work says it, so that
+    /// a queue without work asks for nothing and its share serves others. What counts is its live pods, and those
+    /// that each ReplicaSet, StatefulSet and Job wants and does not have: a pod that the quota refused does not
+    /// exist, so its owner has to be asked. Bare pods and pods of other operators cannot be known of before they
+    /// exist; headroom is for them. request is then the least that the queue asks for, and nothing if left out.
+    /// Demand that is not taken up does not count: a pod that no node takes for 60 seconds, or an owner that has
+    /// room and gets no pod Ready for 5 minutes; status.notTakenUp names them. Demand rises at once, and falls
+    /// only after it has been lower for 30 seconds, so that work which comes and goes does not evict others each
+    /// time it comes. A parent asks for what its children ask for, whatever it says here. Default: `Declared`.
+    #[serde(default)]
+    pub demand: DemandMode,
+
+    /// What is kept free for the queue above what is in use, so that pods which nobody can foresee can start: bare
+    /// pods, and those of other operators. Counts only with demand: Observed. Example: {cpu: "4", memory: 8Gi}; a
+    /// resource that it does not name has no headroom, and {} is none at all. It is the first use of what nobody
+    /// asks for, and nobody is evicted for it unless it lies within guaranteed. Default: 1 cpu and 2Gi of memory,
+    /// but at most a tenth of what the queue's weight gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "ResourceMap::spec_schema")]
+    pub headroom: Option<ResourceMap>,
+
     /// The most that the queue ever gets, even of an idle cluster. Example: {cpu: "20"}. Default: no bound, also
     /// for each resource that it does not name. Pods that hold more when a limit is lowered are evicted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -145,6 +166,8 @@ impl Default for QueueSpec {
         Self {
             weight: DEFAULT_WEIGHT,
             request: None,
+            demand: DemandMode::Declared,
+            headroom: None,
             limit: None,
             guaranteed: None,
             parent_ref: None,
@@ -175,7 +198,21 @@ mod tests {
         let spec: QueueSpec = serde_json::from_value(json!({"request": {}, "limit": null})).unwrap();
         assert_eq!(spec.request, Some(ResourceMap::new()));
         assert_eq!(spec.limit, None);
-        assert_eq!(serde_json::to_value(&spec).unwrap(), json!({"weight": 1, "request": {}}));
+        assert_eq!(
+            serde_json::to_value(&spec).unwrap(),
+            json!({"weight": 1, "request": {}, "demand": "Declared"})
+        );
+    }
+
+    #[test]
+    fn observed_demand_is_read_and_written() {
+        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}});
+        let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(spec.demand, DemandMode::Observed);
+        assert_eq!(serde_json::to_value(&spec).unwrap(), text);
+
+        let none: QueueSpec = serde_json::from_value(json!({"headroom": {}})).unwrap();
+        assert_eq!(none.headroom, Some(ResourceMap::new()), "none at all is not the default");
     }
 
     #[test]
@@ -199,7 +236,11 @@ mod tests {
                     {"key": "closed", "operator": "DoesNotExist"},
                 ],
             }}},
-            "preemption": {"policy": "Fence", "lastReplica": "Never", "minRuntimeSeconds": 600},
+            "demand": "Declared",
+            "preemption": {
+                "policy": "Fence", "lastReplica": "Never", "minRuntimeSeconds": 600, "gang": "Never",
+                "reclaim": "OnUse", "delaySeconds": 300, "gracePeriodSeconds": 0, "forceDeleteAfterSeconds": 600,
+            },
         });
         let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(serde_json::to_value(&spec).unwrap(), text);

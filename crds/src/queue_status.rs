@@ -1,11 +1,13 @@
 //! What the operator reports about a queue.
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use schemars::JsonSchema;
+use std::collections::BTreeMap;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
-use crate::{ConditionType, ResourceMap};
+use crate::{ConditionType, NotTakenUp, ResourceMap, Unmet};
 
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
@@ -22,14 +24,31 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// What the queue asks for: its request, bounded by its limit. What is asked for without bound is shown as
-    /// the capacity of the cluster.
+    /// What the queue asks for: its request or, with demand: Observed, what its work asks for, at most its limit.
+    /// What is asked for without bound is shown as the capacity of the cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<ResourceMap>,
+
+    /// Since when the queue has been asking for less than demand shows, for each resource of which it does. Demand
+    /// follows 30 seconds later, unless it has risen again by then. Only with demand: Observed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "times_schema")]
+    pub demand_falling: BTreeMap<String, Time>,
+
+    /// The owners and pods whose demand does not count, because no node takes their pods or because they have
+    /// room and no pod of theirs becomes Ready. Their pods stay charged. They count again once they are changed
+    /// or a pod of theirs is Ready. At most 64. Only with demand: Observed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_taken_up: Vec<NotTakenUp>,
 
     /// The queue's fair share of the cluster for what all queues ask for now. It is never more than its demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
+
+    /// The part of deserved that nobody asks for now, and that the queue has as room to start in. It goes to whom
+    /// asks for it, and nobody is evicted for it. Only with demand: Observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle: Option<ResourceMap>,
 
     /// What the ResourceQuota "quotient" allows the namespace now. It falls to deserved at once, and rises to it
     /// as room becomes free.
@@ -45,6 +64,15 @@ pub struct QueueStatus {
     /// out: deserved minus allocated. Empty when nothing is outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
+
+    /// Since when the queue has been short of its share: it deserves more than it has, and asks for it. Absent
+    /// while it is not short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub short_since: Option<Time>,
+
+    /// What cannot start now, and why: the first of it, at most 8 owners or pods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmet: Vec<Unmet>,
 
     /// What the queue would deserve if it asked for everything now: what is its own, asked for or not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,12 +126,18 @@ impl QueueStatus {
 
     /// Whether two statuses say the same, whatever the times and the order of their conditions.
     ///
+    /// Every other time counts: a later decision goes by it. It has to be one of [`crate::stored_time`].
     /// Amounts are compared as text, so both should come from the same writer.
     pub fn same_meaning(&self, other: &Self) -> bool {
         let without_conditions = |status: &Self| Self { conditions: Vec::new(), ..status.clone() };
         same_conditions(&self.conditions, &other.conditions)
             && without_conditions(self) == without_conditions(other)
     }
+}
+
+/// Times by resource.
+fn times_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "object", "additionalProperties": {"type": "string", "format": "date-time"}})
 }
 
 /// How many pods a namespace has, by state. Each pod that is not finished is in exactly one.
@@ -142,8 +176,9 @@ pub struct StatusSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ConditionReport, merge_conditions};
+    use crate::{ConditionReport, merge_conditions, stored_time};
     use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
 
     fn status(second: i64, used: &str) -> QueueStatus {
         let ready = ConditionReport {
@@ -165,6 +200,44 @@ mod tests {
         assert!(status(10, "3").same_meaning(&status(99, "3")));
         assert!(!status(10, "3").same_meaning(&status(10, "4")));
         assert!(!status(10, "3").same_meaning(&QueueStatus { conditions: vec![], ..status(10, "3") }));
+    }
+
+    #[test]
+    fn a_time_that_a_later_decision_goes_by_is_meaning() {
+        let at = |second| stored_time(Timestamp::from_second(second).unwrap());
+        let short = |second| QueueStatus { short_since: Some(at(second)), ..status(10, "3") };
+        let falling = |second| QueueStatus {
+            demand_falling: [("cpu".to_owned(), at(second))].into(),
+            ..status(10, "3")
+        };
+        assert!(short(1).same_meaning(&short(1)) && falling(1).same_meaning(&falling(1)));
+        assert!(!short(1).same_meaning(&short(2)));
+        assert!(!falling(1).same_meaning(&falling(2)));
+    }
+
+    #[test]
+    fn what_is_remembered_is_read_and_written() {
+        let text = json!({
+            "demand": {"cpu": "4"},
+            "demandFalling": {"cpu": "2026-01-01T10:00:00Z"},
+            "notTakenUp": [{
+                "kind": "Job", "name": "train", "uid": "u-1", "generation": 2, "since": "2026-01-01T10:00:05Z",
+            }],
+            "idle": {},
+            "shortSince": "2026-01-01T09:59:30Z",
+            "unmet": [{
+                "what": "ReplicaSet web", "pods": 3, "reason": "AtShare", "message": "the share is in use",
+            }],
+        });
+        let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&status).unwrap(), text);
+    }
+
+    #[test]
+    fn a_pod_without_a_generation_has_generation_0() {
+        let text = json!({"kind": "Pod", "name": "x", "uid": "u-2", "since": "2026-01-01T10:00:00Z"});
+        let entry: NotTakenUp = serde_json::from_value(text).unwrap();
+        assert_eq!(entry.generation, 0);
     }
 
     #[test]

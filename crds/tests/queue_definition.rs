@@ -81,7 +81,18 @@ fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
 fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let spec = schema()["properties"]["spec"].clone();
     let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
-    assert_eq!(fields, ["children", "guaranteed", "limit", "parentRef", "preemption", "request", "weight"]);
+    let expected = [
+        "children",
+        "demand",
+        "guaranteed",
+        "headroom",
+        "limit",
+        "parentRef",
+        "preemption",
+        "request",
+        "weight",
+    ];
+    assert_eq!(fields, expected);
     assert_eq!(spec.get("required"), None);
     assert_eq!(spec["x-kubernetes-validations"].as_array().unwrap().len(), 1);
 
@@ -89,7 +100,10 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     assert_eq!((&weight["default"], weight["minimum"].as_f64()), (&json!(1), Some(0.0)));
     assert_eq!(weight["maximum"].as_f64(), Some(1_000_000.0));
 
-    for field in ["guaranteed", "limit", "request"] {
+    let demand = &spec["properties"]["demand"];
+    assert_eq!((&demand["default"], &demand["enum"]), (&json!("Declared"), &json!(["Declared", "Observed"])));
+
+    for field in ["guaranteed", "headroom", "limit", "request"] {
         let map = &spec["properties"][field];
         assert_eq!(map["maxProperties"], 16, "{field}");
         assert_eq!(map["nullable"], true, "{field}");
@@ -134,10 +148,28 @@ fn preemption_says_its_defaults() {
     assert_eq!((&preemption["nullable"], preemption.get("default")), (&json!(true), None));
     assert_eq!(fields["policy"]["enum"], json!(["Default", "Fence", "Disabled"]));
     assert_eq!(fields["lastReplica"]["enum"], json!(["LastResort", "Never"]));
-    let defaults: Vec<&Value> =
-        ["policy", "lastReplica", "minRuntimeSeconds"].map(|f| &fields[f]["default"]).into();
-    assert_eq!(defaults, [&json!("Default"), &json!("LastResort"), &json!(0)]);
-    assert_eq!(fields["minRuntimeSeconds"]["maximum"].as_f64(), Some(2_592_000.0));
+    assert_eq!(fields["gang"]["enum"], json!(["WholeLast", "Never"]));
+    assert_eq!(fields["reclaim"]["enum"], json!(["OnClaim", "OnUse"]));
+    let defaults = ["policy", "lastReplica", "minRuntimeSeconds", "gang", "reclaim", "delaySeconds"];
+    let defaults: Vec<&Value> = defaults.map(|field| &fields[field]["default"]).into();
+    assert_eq!(json!(defaults), json!(["Default", "LastResort", 0, "WholeLast", "OnClaim", 0]));
+    for (field, maximum) in [
+        ("minRuntimeSeconds", 2_592_000.0),
+        ("delaySeconds", 86_400.0),
+        ("gracePeriodSeconds", 86_400.0),
+        ("forceDeleteAfterSeconds", 86_400.0),
+    ] {
+        let bounds = ["minimum", "maximum"].map(|bound| fields[field][bound].as_f64());
+        assert_eq!(bounds, [Some(0.0), Some(maximum)], "{field}");
+    }
+    // Left out is not 0: it is the pod's own grace, and no deletion by force.
+    for field in ["gracePeriodSeconds", "forceDeleteAfterSeconds"] {
+        assert_eq!(
+            (&fields[field]["nullable"], fields[field].get("default")),
+            (&json!(true), None),
+            "{field}"
+        );
+    }
 }
 
 #[test]
@@ -151,9 +183,25 @@ fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
 }
 
 #[test]
+fn what_the_status_remembers_can_be_read_back() {
+    let status = schema()["properties"]["status"]["properties"].clone();
+    for time in ["/shortSince", "/demandFalling/additionalProperties", "/notTakenUp/items/properties/since"] {
+        let schema = status.pointer(time).unwrap();
+        assert_eq!((&schema["type"], &schema["format"]), (&json!("string"), &json!("date-time")), "{time}");
+    }
+    let entry = &status["notTakenUp"]["items"];
+    assert_eq!(entry["required"], json!(["kind", "name", "since", "uid"]));
+    assert_eq!(status["unmet"]["items"]["required"], json!(["message", "pods", "reason", "what"]));
+    // An absent list or map is an empty one; a default would be written into every Queue.
+    for field in ["demandFalling", "notTakenUp", "unmet"] {
+        assert_eq!(status[field].get("default"), None, "{field}");
+    }
+}
+
+#[test]
 fn no_rule_may_refuse_what_the_operator_reports() {
     each_schema("status", &schema()["properties"]["status"], &mut |path, schema| {
-        for bound in ["x-kubernetes-validations", "maxProperties", "pattern", "maxLength"] {
+        for bound in ["x-kubernetes-validations", "maxProperties", "maxItems", "pattern", "maxLength"] {
             assert_eq!(schema.get(bound), None, "{path}");
         }
     });
