@@ -25,6 +25,7 @@ pub mod amounts;
 mod capacity;
 mod census;
 mod grants;
+pub mod guarantee;
 pub mod labels;
 pub mod names;
 pub mod plan;

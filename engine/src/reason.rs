@@ -9,6 +9,9 @@ pub enum Reason {
     Reclaimed,
     /// Evicted: its queue uses more than it is allocated and the cluster, or the queue's limit, is exceeded.
     Overcommitted,
+    /// Evicted: a pod within its queue's guarantee needs room on this node; the evicted pod's own queue keeps its
+    /// share, so that it can start elsewhere.
+    MovedAside,
 
     /// Short: pods of other queues that hold its share are on their way out.
     WaitingForPreemption,
@@ -87,6 +90,7 @@ impl Reason {
         match self {
             Self::Reclaimed => "Reclaimed",
             Self::Overcommitted => "Overcommitted",
+            Self::MovedAside => "MovedAside",
             Self::WaitingForPreemption => "WaitingForPreemption",
             Self::WaitingForQuota => "WaitingForQuota",
             Self::Fenced => "Fenced",

@@ -63,7 +63,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             })
         })
         .collect();
-    let taken = reclaim::evictions(snapshot, &tree, &parties, &capacity, &resources);
+    let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
     let shortage = why_short(&holders, &granted, &taken, &resources);
 
     let mut plan = Plan { resources, capacity, ..Plan::default() };
@@ -72,7 +72,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         else {
             continue;
         };
-        let reason = if taken.fenced.contains(&at) { Reason::Fenced } else { shortage };
+        let reason = taken.obstacles.get(&at).copied().unwrap_or(shortage);
         let queue_plan = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, reason, &plan.resources);
         plan.queues.insert(branch.name.clone(), queue_plan);
     }

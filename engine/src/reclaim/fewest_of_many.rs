@@ -23,7 +23,7 @@ pub(super) fn fewest_of_many<'a>(classes: Vec<Vec<Candidate<'a>>>, ask: &Amounts
     for (members, below) in with_below.into_iter().rev() {
         let rest = ask.less(&taken).less(&below);
         for candidate in greedy(members, &rest) {
-            taken.add_all(candidate.pod.requests());
+            taken.add_all(candidate.requests());
             chosen.push(candidate);
         }
     }
@@ -39,7 +39,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts) -> Vec<Candidate<'a>>
         let best = shapes
             .iter_mut()
             .filter_map(|shape| {
-                let head = *shape.last()?;
+                let head = shape.last()?.clone();
                 Some((fit(&head, &left, rest)?, head, shape))
             })
             .max_by(|(a, pod_a, _), (b, pod_b, _)| {
@@ -50,7 +50,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts) -> Vec<Candidate<'a>>
             });
         let Some((_, candidate, shape)) = best else { break };
         shape.pop();
-        left = left.less(candidate.pod.requests());
+        left = left.less(candidate.requests());
         chosen.push(candidate);
     }
     chosen
@@ -63,7 +63,7 @@ fn by_shape<'a>(members: Vec<Candidate<'a>>) -> Vec<Vec<Candidate<'a>>> {
     let mut shapes: Vec<Vec<Candidate<'a>>> = Vec::new();
     let mut known = HashMap::new();
     for candidate in members {
-        let at = *known.entry(candidate.pod.requests()).or_insert_with(|| {
+        let at = *known.entry(candidate.requests().clone()).or_insert_with(|| {
             shapes.push(Vec::new());
             shapes.len().saturating_sub(1)
         });
@@ -90,7 +90,7 @@ struct Fit {
 fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts) -> Option<Fit> {
     let mut fit = Fit { covers: 0, exceeds: 0 };
     for (resource, asked) in asked.iter() {
-        let requests = candidate.pod.requests().get(resource);
+        let requests = candidate.requests().get(resource);
         let useful = requests.min(left.get(resource));
         fit.covers = fit.covers.saturating_add(part(useful, asked));
         fit.exceeds = fit.exceeds.saturating_add(part(requests - useful, asked));

@@ -20,14 +20,14 @@ pub(super) fn fewest_of_one<'a>(
     for mut members in classes.into_iter().rev() {
         below -= sum(&members).get(resource);
         members.sort_by(|a, b| {
-            b.pod.requests().get(resource).cmp(&a.pod.requests().get(resource)).then_with(|| preference(a, b))
+            b.requests().get(resource).cmp(&a.requests().get(resource)).then_with(|| preference(a, b))
         });
         let mut taken = 0usize;
         for candidate in &members {
             if freed + below >= ask {
                 break;
             }
-            freed += candidate.pod.requests().get(resource);
+            freed += candidate.requests().get(resource);
             taken = taken.saturating_add(1);
         }
         let spared = members.split_off(taken.min(members.len()));
@@ -50,7 +50,7 @@ fn trade_down<'a>(
     resource: &Resource,
     mut excess: Amount,
 ) -> Amount {
-    let size = |candidate: &Candidate<'_>| candidate.pod.requests().get(resource);
+    let size = |candidate: &Candidate<'_>| candidate.requests().get(resource);
     for victim in taken {
         if excess.is_zero() {
             break;

@@ -5,18 +5,27 @@
 //! inner fences, limits, cluster ──► promised + held − bound ──► most over its share ──► least protected, fewest
 //! ```
 
+mod asks;
 mod balance;
+mod books;
+mod budgets;
 mod candidate;
 mod candidates;
 mod fewest_of_many;
 mod fewest_of_one;
+mod gangs;
+mod guarantees;
+mod nodes;
 mod order;
+mod outcome;
 mod party;
+mod placing;
 mod scope;
 mod select;
 mod sources;
 mod take;
 
 pub(crate) use candidates::never_taken;
+pub(crate) use outcome::Taken;
 pub(crate) use party::Party;
-pub(crate) use take::{Taken, evictions};
+pub(crate) use take::evictions;

@@ -6,8 +6,10 @@ use super::candidate::Candidate;
 use crate::plan::Stage;
 
 /// The class of a candidate; no pod of a later class goes while an earlier class suffices.
-pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, i32) {
-    (candidate.protected, candidate.stage, candidate.pod.priority)
+///
+/// Whole gangs go after single pods of the same stage: taking one undoes the work of all its members.
+pub(crate) fn class(candidate: &Candidate<'_>) -> (bool, Stage, bool, i32) {
+    (candidate.protected, candidate.stage, candidate.gang.is_some(), candidate.pod.priority)
 }
 
 /// Inside a class: most recently started, then most recently created, then the higher name.

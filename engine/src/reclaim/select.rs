@@ -25,7 +25,7 @@ pub(crate) fn select<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<C
     };
     // Most protected first, so that they are the first to be found unneeded.
     chosen.sort_by(|a, b| rank(b, a));
-    drop_unneeded(&mut chosen, ask);
+    drop_unneeded(&mut chosen, &Amounts::new(), ask);
     chosen.reverse();
     chosen
 }
@@ -36,22 +36,26 @@ fn needed_classes<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Vec<
     let mut freed = Amounts::new();
     for candidate in candidates {
         let same = |other: &Candidate<'_>| class(other) == class(&candidate);
+        let continues = classes.last().and_then(|last| last.last()).is_some_and(same);
+        if !continues && ask.fits_in(&freed) {
+            break;
+        }
+        freed.add_all(candidate.requests());
         match classes.last_mut() {
-            Some(last) if last.last().is_some_and(same) => last.push(candidate),
-            _ if ask.fits_in(&freed) => break,
+            Some(last) if continues => last.push(candidate),
             _ => classes.push(vec![candidate]),
         }
-        freed.add_all(candidate.pod.requests());
     }
     classes
 }
 
-/// Drops every victim without which as much of `ask` is covered, in the order given.
-fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, ask: &Amounts) {
+/// Drops every victim without which as much of `ask` is covered, in the order given; `besides` goes anyway.
+pub(crate) fn drop_unneeded(chosen: &mut Vec<Candidate<'_>>, besides: &Amounts, ask: &Amounts) {
     let mut freed = sum(chosen);
+    freed.add_all(besides);
     chosen.retain(|candidate| {
         let mut without = freed.clone();
-        without.subtract_all(candidate.pod.requests());
+        without.subtract_all(candidate.requests());
         let needed = ask
             .iter()
             .any(|(resource, asked)| without.get(resource).min(asked) < freed.get(resource).min(asked));

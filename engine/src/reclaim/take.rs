@@ -1,39 +1,38 @@
-//! Taking: scope after scope, source after source, the pods that cover what is missing.
-
-use std::collections::{BTreeSet, HashSet};
+//! Taking: scope after scope, the pods that make room for known asks, then source after source those that cover what
+//! is still missing.
 
 use super::Party;
+use super::asks;
 use super::balance::Balance;
-use super::candidate::Candidate;
-use super::candidates::candidates;
+use super::books::Books;
+use super::outcome::Taken;
+use super::placing::Placing;
 use super::scope::{Scope, missing};
-use super::select::select;
 use super::sources::sources;
-use crate::amounts::{Amounts, Resource};
-use crate::names::{PodUid, QueueName};
-use crate::plan::{Eviction, PodId};
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Census;
+use crate::names::QueueName;
 use crate::reason::Reason;
-use crate::snapshot::{Pod, Snapshot};
+use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
 
-/// What is to be taken.
-#[derive(Debug, Default)]
-pub(crate) struct Taken {
-    /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
-    pub(crate) evictions: Vec<(Eviction, bool)>,
-    /// The leaves that lack something which only queues outside their fence hold.
-    pub(crate) fenced: BTreeSet<Index>,
-}
-
 /// Everything that stays the same while victims are chosen.
-struct Case<'a> {
-    snapshot: &'a Snapshot,
-    tree: &'a Tree<'a>,
-    parties: &'a [Option<Party<'a>>],
+pub(super) struct Case<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) tree: &'a Tree<'a>,
+    pub(super) parties: &'a [Option<Party<'a>>],
     /// The governed resources of which there is any.
-    resources: Vec<&'a Resource>,
+    pub(super) resources: Vec<&'a Resource>,
     /// Those of which more is held than there is, whatever is promised: a race, or an edited quota.
     exceeded: Vec<&'a Resource>,
+    pub(super) capacity: &'a Amounts,
+}
+
+/// A leaf that is short, and of what.
+pub(super) struct Shortage<'a> {
+    pub(super) at: Index,
+    pub(super) name: &'a QueueName,
+    pub(super) missing: Amounts,
 }
 
 /// The pods to evict.
@@ -43,6 +42,7 @@ struct Case<'a> {
 /// overuse leaves wholly (S-PREEMPT §Preprocess stage).
 pub(crate) fn evictions(
     snapshot: &Snapshot,
+    census: &Census<'_>,
     tree: &Tree<'_>,
     parties: &[Option<Party<'_>>],
     capacity: &Amounts,
@@ -50,73 +50,138 @@ pub(crate) fn evictions(
 ) -> Taken {
     let resources: Vec<&Resource> =
         resources.iter().filter(|resource| capacity.get(resource).is_positive()).collect();
-    let mut balance = Balance::new(tree, parties, &resources);
-    let held = Balance::everywhere(tree, &balance.settled);
+    let mut books = Books::new(snapshot, tree, parties, &resources);
+    let held = Balance::everywhere(tree, &books.balance.settled);
     let is_exceeded = |resource: &&&Resource| held.get(resource) > capacity.get(resource);
     let exceeded = resources.iter().filter(is_exceeded).copied().collect();
-    let case = Case { snapshot, tree, parties, resources, exceeded };
+    let case = Case { snapshot, tree, parties, resources, exceeded, capacity };
 
     let mut taken = Taken::default();
-    let mut chosen = HashSet::new();
-    let unfenced = sum(&case.shortages(Scope::Cluster));
+    let mut placing = Placing::new(&case, census);
+    let unfenced = sum(&case.shortages(Scope::Cluster, &mut taken));
     for scope in Scope::all(tree) {
-        let mut shortages = case.shortages(scope);
+        let mut shortages = case.shortages(scope, &mut taken);
         let promised = sum(&shortages);
-        let mut need = missing(scope, tree, &balance, &promised, &unfenced, capacity, &case.resources);
-        for at in sources(parties, &balance, &case.resources, capacity) {
+        let mut need = missing(scope, tree, &books.balance, &promised, &unfenced, capacity, &case.resources);
+        if let Some(placing) = &mut placing {
+            placing.serve(&case, scope, &mut shortages, &mut need, &mut books, &mut taken);
+        }
+        for at in sources(parties, &books.balance, &case.resources, capacity) {
             if scope.contains(tree, at) {
-                let victims = case.take_from(at, scope, &mut need, &mut balance, &mut shortages, &mut chosen);
-                taken.evictions.extend(victims);
+                case.take_from(at, scope, &mut need, &mut books, &mut shortages, &mut taken);
             }
         }
-        if let Scope::Fence(_) = scope {
-            // What could not be had inside stays short, and is not taken outside.
-            if !need.is_empty() {
-                let lacks = |(at, _, missing): &(Index, _, Amounts)| missing.overlaps(&need).then_some(*at);
-                taken.fenced.extend(shortages.iter().filter_map(lacks));
-            }
+        if !need.is_empty() {
+            case.note_obstacles(scope, &shortages, &need, &books, &mut taken);
         }
     }
+    if let Some(placing) = &mut placing {
+        placing.make_way_for_stuck(&case, &mut books, &mut taken);
+        placing.tell_unmet(&case, &mut taken);
+    }
+    taken.pass_over(parties, books.kept);
     taken
 }
 
-type Shortage<'a> = (Index, &'a QueueName, Amounts);
-
 fn sum(shortages: &[Shortage<'_>]) -> Amounts {
     let mut sum = Amounts::new();
-    for (_, _, missing) in shortages {
-        sum.add_all(missing);
+    for shortage in shortages {
+        sum.add_all(&shortage.missing);
     }
     sum
 }
 
-impl Case<'_> {
-    /// The leaves that take from `scope`, and what each lacks.
-    fn shortages(&self, scope: Scope) -> Vec<Shortage<'_>> {
-        let parties = self.parties.iter().enumerate().filter_map(|(at, party)| Some((at, party.as_ref()?)));
-        parties
-            .filter(|(at, _)| scope.serves(self.tree, *at))
-            .map(|(at, party)| {
-                let missing =
-                    self.resources.iter().map(|resource| ((*resource).clone(), party.promised(resource)));
-                (at, party.name, missing.collect())
-            })
-            .filter(|(_, _, missing): &Shortage<'_>| !missing.is_empty())
-            .collect()
+impl<'a> Case<'a> {
+    pub(super) fn party(&self, at: Index) -> Option<&'a Party<'a>> {
+        self.parties.get(at).and_then(Option::as_ref)
     }
 
-    /// The victims among the pods of the leaf at `at`.
+    /// The leaves that take from `scope`, and what each lacks.
+    fn shortages(&self, scope: Scope, taken: &mut Taken) -> Vec<Shortage<'a>> {
+        let mut all = Vec::new();
+        for (at, party) in self.parties.iter().enumerate() {
+            let Some(party) = party else { continue };
+            if !scope.serves(self.tree, at) {
+                continue;
+            }
+            let promised: Amounts = self
+                .resources
+                .iter()
+                .map(|resource| ((*resource).clone(), party.promised(resource)))
+                .collect();
+            if promised.is_empty() {
+                continue;
+            }
+            let missing = self.due(party, &promised);
+            match missing {
+                Ok(missing) if missing.is_empty() => {}
+                Ok(missing) => all.push(Shortage { at, name: party.name, missing }),
+                Err(reason) => {
+                    taken.obstacles.insert(at, reason);
+                }
+            }
+        }
+        all
+    }
+
+    /// What of `promised` pods may go for now.
+    fn due(&self, party: &Party<'_>, promised: &Amounts) -> Result<Amounts, Reason> {
+        let queue = party.queue;
+        let since = queue.remembered.short_since.unwrap_or(self.snapshot.now);
+        let delay = i64::from(queue.delay_seconds).saturating_mul(1000);
+        if delay > 0 && self.snapshot.now.millis_since(since) < delay {
+            return Err(Reason::Delayed);
+        }
+        if queue.reclaim == ReclaimOn::Claim || queue.demand == DemandMode::Observed {
+            return Ok(promised.clone());
+        }
+        let mut lacking = Amounts::new();
+        for ask in asks::refused(party.state, &queue.remembered) {
+            for (resource, amount) in ask.shape.requests.iter() {
+                let units = amount.units().saturating_mul(i128::from(ask.pods));
+                lacking.add(resource, Amount::new(units));
+            }
+        }
+        // What the quota allows already is room that they only have to take.
+        let staying = party.headcount.charged.less(&party.headcount.leaving);
+        let in_use = lacking.less(&party.allocated.less(&staying)).min(promised);
+        if in_use.is_empty() { Err(Reason::NotInUse) } else { Ok(in_use) }
+    }
+
+    /// Takes from the leaf at `at` what covers `need`.
     fn take_from(
         &self,
         at: Index,
         scope: Scope,
         need: &mut Amounts,
-        balance: &mut Balance,
+        books: &mut Books<'a>,
         shortages: &mut [Shortage<'_>],
-        chosen: &mut HashSet<PodUid>,
-    ) -> Vec<(Eviction, bool)> {
-        let Some(party) = self.parties.get(at).and_then(Option::as_ref) else { return Vec::new() };
-        let overuse = balance.overuse.get(at).cloned().unwrap_or_default();
+        taken: &mut Taken,
+    ) {
+        // What one round leaves may be had by pods that a guarantee kept while more was asked for.
+        while let Some((ask, wholly)) = self.ask_of(at, scope, need, books) {
+            let Some(party) = self.party(at) else { return };
+            let in_force = party.is_fenced(ask.resources());
+            let victims = books.choose(at, &ask, wholly);
+            if victims.is_empty() {
+                return;
+            }
+            for victim in victims {
+                let freed = books.take(at, &victim);
+                *need = need.less(&freed);
+                let mut requests = Amounts::new();
+                victim.pods().iter().for_each(|pod| requests.add_all(pod.requests()));
+                let beneficiary = attribute(shortages, &requests);
+                let reason = if beneficiary.is_some() { Reason::Reclaimed } else { Reason::Overcommitted };
+                taken.evict(party, &victim, beneficiary, reason, in_force);
+            }
+        }
+    }
+
+    /// What is to be taken from the leaf at `at`, and whether also where it is of use to nobody; none if nothing is.
+    fn ask_of(&self, at: Index, scope: Scope, need: &Amounts, books: &Books<'a>) -> Option<(Amounts, bool)> {
+        let party = self.party(at)?;
+        let overuse = books.balance.overuse.get(at)?;
         let mut above_limit = Amounts::new();
         let mut ask = Amounts::new();
         for resource in &self.resources {
@@ -130,49 +195,38 @@ impl Case<'_> {
             }
             ask.set(resource, part.max(above_limit.get(resource)));
         }
-        if ask.is_empty() {
-            return Vec::new();
-        }
-        let may_go = |pod: &Pod| {
-            !chosen.contains(&pod.uid) && (!above_limit.is_empty() || self.snapshot.frees_room(pod))
+        (!ask.is_empty()).then_some((ask, !above_limit.is_empty()))
+    }
+
+    /// Says what stands in the way of the leaves that still lack `need`.
+    fn note_obstacles(
+        &self,
+        scope: Scope,
+        shortages: &[Shortage<'_>],
+        need: &Amounts,
+        books: &Books<'_>,
+        taken: &mut Taken,
+    ) {
+        let is_blocked =
+            |(_, reason): &(_, Reason)| matches!(reason, Reason::Budget | Reason::EvictionRefused);
+        let blocked = books.kept.iter().any(|(at, kept)| {
+            scope.contains(self.tree, *at) && kept.iter().any(|kept| is_blocked(&(kept.0, kept.1)))
+        });
+        let reason = match scope {
+            _ if blocked => Reason::Blocked,
+            // What could not be had inside stays short, and is not taken outside.
+            Scope::Fence(_) => Reason::Fenced,
+            _ => return,
         };
-        let candidates = candidates(party.state, party.queue, self.snapshot.now, &ask, may_go);
-        let in_force = party.is_fenced(ask.resources());
-        let victims = select(candidates, &ask);
-        let mut evictions = Vec::new();
-        for victim in victims {
-            chosen.insert(victim.pod.uid.clone());
-            let freed = balance.evict(self.tree, at, victim.pod.requests());
-            *need = need.less(&freed);
-            let beneficiary = attribute(shortages, victim.pod.requests());
-            evictions.push((eviction(party, &victim, beneficiary), in_force));
+        for shortage in shortages.iter().filter(|shortage| shortage.missing.overlaps(need)) {
+            taken.obstacles.insert(shortage.at, reason);
         }
-        evictions
     }
 }
 
 /// The first queue that is short of something the victim holds; its shortage shrinks by it.
-fn attribute(shortages: &mut [Shortage<'_>], requests: &Amounts) -> Option<QueueName> {
-    let (_, name, missing) = shortages.iter_mut().find(|(_, _, missing)| missing.overlaps(requests))?;
-    *missing = missing.less(requests);
-    Some((*name).clone())
-}
-
-fn eviction(party: &Party<'_>, victim: &Candidate<'_>, beneficiary: Option<QueueName>) -> Eviction {
-    Eviction {
-        pod: PodId {
-            namespace: party.name.namespace.clone(),
-            name: victim.pod.name.clone(),
-            uid: victim.pod.uid.clone(),
-        },
-        queue: party.name.clone(),
-        reason: if beneficiary.is_some() { Reason::Reclaimed } else { Reason::Overcommitted },
-        beneficiary,
-        stage: victim.stage,
-        priority: victim.pod.priority,
-        requests: victim.pod.requests().clone(),
-        used: party.headcount.charged.clone(),
-        deserved: party.deserved.clone(),
-        grace_seconds: party.queue.grace_seconds,
-    }
+fn attribute<'q>(shortages: &mut [Shortage<'q>], requests: &Amounts) -> Option<&'q QueueName> {
+    let shortage = shortages.iter_mut().find(|shortage| shortage.missing.overlaps(requests))?;
+    shortage.missing = shortage.missing.less(requests);
+    Some(shortage.name)
 }

@@ -1,0 +1,81 @@
+//! Disruption budgets: no plan goes beyond what they allow.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::candidate::Candidate;
+use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
+
+/// The budgets of one namespace, and what they still allow while victims are chosen.
+#[derive(Debug)]
+pub(super) struct Budgets<'a> {
+    state: &'a NamespaceState,
+    left: Vec<u32>,
+    /// Which budgets protect the pods of an owner; pods that share their ties share the answer.
+    matched: HashMap<*const Ties, Vec<usize>>,
+}
+
+impl<'a> Budgets<'a> {
+    pub(super) fn of(state: &'a NamespaceState) -> Self {
+        let left = state.budgets.iter().map(|budget| budget.allowed).collect();
+        Self { state, left, matched: HashMap::new() }
+    }
+
+    /// The budgets that `pod` counts in. A pod that has not started counts in none: its eviction disrupts nothing.
+    fn of_pod(&mut self, pod: &'a Pod) -> &[usize] {
+        if self.left.is_empty() || pod.phase != Phase::Running {
+            return &[];
+        }
+        let budgets = &self.state.budgets;
+        self.matched.entry(Arc::as_ptr(&pod.ties)).or_insert_with(|| {
+            let matches =
+                |(at, budget): (usize, &Budget)| budget.selector.matches(&pod.ties.labels).then_some(at);
+            budgets.iter().enumerate().filter_map(matches).collect()
+        })
+    }
+
+    /// How many of `victims`, in order, may go.
+    ///
+    /// A pod of several budgets can never be evicted: the API server refuses to decide which one counts.
+    pub(super) fn allow(&mut self, victims: &[Candidate<'a>]) -> Vec<bool> {
+        let mut left = self.left.clone();
+        let allowed = victims.iter().map(|victim| {
+            let before = left.clone();
+            let all = victim.pods().iter().all(|pod| self.takes(pod, &mut left));
+            if !all {
+                left = before;
+            }
+            all
+        });
+        allowed.collect()
+    }
+
+    fn takes(&mut self, pod: &'a Pod, left: &mut [u32]) -> bool {
+        match self.of_pod(pod) {
+            [] => true,
+            [one] => left.get_mut(*one).is_some_and(|left| match left.checked_sub(1) {
+                Some(less) => {
+                    *left = less;
+                    true
+                }
+                None => false,
+            }),
+            _ => false,
+        }
+    }
+
+    /// Books what `victim` uses up.
+    pub(super) fn book(&mut self, victim: &Candidate<'a>) {
+        let mut left = self.left.clone();
+        for pod in victim.pods() {
+            self.takes(pod, &mut left);
+        }
+        self.left = left;
+    }
+
+    /// Whether `a` and `b` count in the same budgets, so that what keeps the one keeps the other.
+    pub(super) fn same(&mut self, a: &Candidate<'a>, b: &Candidate<'a>) -> bool {
+        let of = self.of_pod(a.pod).to_vec();
+        !of.is_empty() && of == self.of_pod(b.pod)
+    }
+}

@@ -1,0 +1,104 @@
+//! Gangs and owners: which pods are surplus, and which go together or not at all (S-GANG, S-MCM).
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::candidate::{Candidate, WholeGang};
+use super::order::rank;
+use crate::amounts::Amounts;
+use crate::names::{GangName, OwnerUid};
+use crate::plan::Stage;
+use crate::snapshot::{Owner, Pod};
+
+/// Puts every candidate into the stage in which its gang, or its owner, leaves it.
+///
+/// Running members above what the gang needs are surplus, those that would go first; the members of a gang that
+/// has too few to be of use count as not yet running; so do pods above the replicas that their owner wants count
+/// as surplus. Returns, in the order of their names, what each gang in use cannot do without.
+pub(super) fn sort_into_stages<'a>(
+    candidates: &mut [Candidate<'a>],
+    owners: &[Owner],
+) -> Vec<(GangName, Vec<usize>)> {
+    let mut gangs: BTreeMap<&'a GangName, (usize, Vec<usize>)> = BTreeMap::new();
+    let mut owned: BTreeMap<&'a OwnerUid, Vec<usize>> = BTreeMap::new();
+    for (at, candidate) in candidates.iter().enumerate() {
+        let pod: &'a Pod = candidate.pod;
+        if let Some(gang) = pod.gang() {
+            let (needed, members) = gangs.entry(&gang.name).or_default();
+            *needed = (*needed).max(usize::try_from(gang.min_available).unwrap_or(usize::MAX));
+            members.push(at);
+        } else if let Some(owner) = pod.owner()
+            && !owners.is_empty()
+        {
+            owned.entry(owner).or_default().push(at);
+        }
+    }
+    let mut floors = Vec::new();
+    for (name, (needed, mut members)) in gangs {
+        let runs = |at: &usize| candidates.get(*at).is_some_and(|member| member.stage == Stage::Committed);
+        if members.iter().filter(|at| runs(at)).count() < needed {
+            set_stage(candidates, &members, Stage::NotRunning);
+            continue;
+        }
+        members.retain(runs);
+        by_rank(candidates, &mut members);
+        let floor = members.split_off(members.len().saturating_sub(needed));
+        set_stage(candidates, &members, Stage::Surplus);
+        if !floor.is_empty() {
+            floors.push((name.clone(), floor));
+        }
+    }
+    for owner in owners {
+        let Some(members) = owned.get_mut(&owner.uid) else { continue };
+        let wanted = usize::try_from(owner.wanted).unwrap_or(usize::MAX);
+        if members.len() > wanted {
+            by_rank(candidates, members);
+            members.truncate(members.len().saturating_sub(wanted));
+            members.retain(|at| candidates.get(*at).is_some_and(|pod| pod.stage == Stage::Committed));
+            set_stage(candidates, members, Stage::Surplus);
+        }
+    }
+    floors
+}
+
+fn set_stage(candidates: &mut [Candidate<'_>], members: &[usize], stage: Stage) {
+    for at in members {
+        if let Some(member) = candidates.get_mut(*at) {
+            member.stage = stage;
+        }
+    }
+}
+
+fn by_rank(candidates: &[Candidate<'_>], members: &mut [usize]) {
+    members.sort_by(|a, b| match (candidates.get(*a), candidates.get(*b)) {
+        (Some(a), Some(b)) => rank(a, b),
+        _ => a.cmp(b),
+    });
+}
+
+/// The candidate that takes the members `floor` at once, and everything of their gang with them.
+///
+/// It is protected if one of them is, and of the highest priority among them.
+pub(super) fn as_a_whole<'a>(candidates: &[Candidate<'a>], floor: &[usize]) -> Option<Candidate<'a>> {
+    let members: Vec<&Candidate<'a>> = floor.iter().filter_map(|at| candidates.get(*at)).collect();
+    let last = *members.last()?;
+    let highest = members.iter().map(|member| member.pod.priority).max()?;
+    let head = members.iter().rev().find(|member| member.pod.priority == highest).copied().unwrap_or(last);
+    let name = &head.pod.gang()?.name;
+    let mut requests = Amounts::new();
+    members.iter().for_each(|member| requests.add_all(member.pod.requests()));
+    let is_more = |candidate: &&Candidate<'a>| {
+        candidate.pod.gang().is_some_and(|gang| gang.name == *name)
+            && members.iter().all(|member| member.pod.uid != candidate.pod.uid)
+    };
+    Some(Candidate {
+        pod: head.pod,
+        protected: members.iter().any(|member| member.protected),
+        stage: Stage::Committed,
+        gang: Some(Rc::new(WholeGang {
+            floor: members.iter().map(|member| member.pod).collect(),
+            surplus: candidates.iter().filter(is_more).map(|candidate| candidate.pod).collect(),
+            requests,
+        })),
+    })
+}

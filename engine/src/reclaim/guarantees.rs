@@ -1,0 +1,64 @@
+//! What queues keep: no eviction takes one, or one above it, below what it is guaranteed (S-HARDEN).
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::tree::{Index, Tree};
+
+/// How much may still be taken of each resource before a guarantee is touched; every list has an entry a branch.
+#[derive(Debug)]
+pub(super) struct Guarantees {
+    /// What is occupied below each branch by pods that stay.
+    staying: Vec<Amounts>,
+    /// What each branch is guaranteed of what it deserves.
+    floor: Vec<Amounts>,
+}
+
+impl Guarantees {
+    pub(super) fn new(tree: &Tree<'_>, staying: Vec<Amounts>, deserved: &[&Amounts]) -> Self {
+        let mut staying = staying;
+        for (at, branch) in tree.branches.iter().enumerate().rev() {
+            for child in &branch.children {
+                let below = staying.get(*child).cloned().unwrap_or_default();
+                if let Some(entry) = staying.get_mut(at) {
+                    entry.add_all(&below);
+                }
+            }
+        }
+        let floor = tree.branches.iter().zip(deserved).map(|(branch, deserved)| {
+            let guaranteed = branch.queue.guaranteed.iter();
+            guaranteed
+                .map(|(resource, amount)| (resource.clone(), amount.min(deserved.get(resource))))
+                .collect()
+        });
+        Self { staying, floor: floor.collect() }
+    }
+
+    /// How much of `resource` may be taken from the leaf at `at` for queues that are not below `inside`.
+    ///
+    /// What moves inside a queue does not take it below its guarantee, so queues that contain a taker do not count.
+    pub(super) fn spare(
+        &self,
+        tree: &Tree<'_>,
+        at: Index,
+        resource: &Resource,
+        contains_taker: impl Fn(Index) -> bool,
+    ) -> Amount {
+        let bound = |(index, _): (Index, _)| {
+            let floor = self.floor.get(index)?.get(resource);
+            if !floor.is_positive() || (index != at && contains_taker(index)) {
+                return None;
+            }
+            Some(self.staying.get(index)?.get(resource).less(floor))
+        };
+        tree.path_up(at).filter_map(bound).min().unwrap_or(Amount::MAX)
+    }
+
+    /// Books that a pod of the leaf at `at` goes.
+    pub(super) fn take(&mut self, tree: &Tree<'_>, at: Index, requests: &Amounts) {
+        let path: Vec<Index> = tree.path_up(at).map(|(index, _)| index).collect();
+        for index in path {
+            if let Some(staying) = self.staying.get_mut(index) {
+                staying.subtract_all(requests);
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! How much room every node has, or will have once what is on its way out is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Census;
+use crate::names::NodeName;
+use crate::snapshot::{Node, Pod, Shape, Snapshot};
+
+/// A node's place in [`Rooms`].
+pub(in crate::reclaim) type At = usize;
+
+/// The nodes that count, by name, with what each has left.
+#[derive(Debug)]
+pub(in crate::reclaim) struct Rooms<'a> {
+    nodes: Vec<(&'a NodeName, &'a Node)>,
+    free: Vec<Amounts>,
+    /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
+    by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
+    /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
+    full: BTreeSet<*const Shape>,
+}
+
+impl<'a> Rooms<'a> {
+    pub(in crate::reclaim) fn of(snapshot: &'a Snapshot, census: &Census<'a>) -> Self {
+        let nodes: Vec<(&NodeName, &Node)> = snapshot
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.counts)
+            .map(|(name, node)| (name, node.as_ref()))
+            .collect();
+        let mut free: Vec<Amounts> = nodes
+            .iter()
+            .map(|(name, node)| match census.bound_to.get(name) {
+                Some(bound) => node.allocatable.less(bound),
+                None => node.allocatable.clone(),
+            })
+            .collect();
+        let at: BTreeMap<&NodeName, At> =
+            nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
+        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
+        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
+            let node = pod.node.as_ref().and_then(|node| at.get(node));
+            if let Some(free) = node.and_then(|at| free.get_mut(*at)) {
+                free.add_all(pod.requests());
+            }
+        }
+        let mut rooms = Self { nodes, free, by_room: BTreeMap::new(), full: BTreeSet::new() };
+        for (at, free) in rooms.free.iter().enumerate() {
+            for (resource, amount) in free.iter() {
+                rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
+            }
+        }
+        rooms
+    }
+
+    pub(in crate::reclaim) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(in crate::reclaim) fn find(&self, name: &NodeName) -> Option<At> {
+        self.nodes.binary_search_by(|(other, _)| (*other).cmp(name)).ok()
+    }
+
+    /// What the node lacks for a pod of this shape; none if it could not run one even if it were empty.
+    pub(in crate::reclaim) fn shortfall(&self, at: At, shape: &Shape) -> Option<Amounts> {
+        let (_, node) = self.nodes.get(at)?;
+        let possible = shape.requests.fits_in(&node.allocatable) && self.allows(at, shape);
+        possible.then(|| self.free.get(at).map(|free| shape.requests.less(free))).flatten()
+    }
+
+    /// Whether some node could run a pod of this shape if it were empty.
+    pub(in crate::reclaim) fn could_run(&self, shape: &Shape) -> bool {
+        (0..self.len()).any(|at| self.shortfall(at, shape).is_some())
+    }
+
+    fn allows(&self, at: At, shape: &Shape) -> bool {
+        let node = self.nodes.get(at);
+        node.is_some_and(|(name, node)| shape.placement.allows(name.as_str(), &node.labels, &node.taints))
+    }
+
+    /// How much a pod of this shape prefers the node.
+    pub(in crate::reclaim) fn preference(&self, at: At, shape: &Shape) -> i64 {
+        let node = self.nodes.get(at);
+        node.map(|(name, node)| shape.placement.preference(name.as_str(), &node.labels)).unwrap_or_default()
+    }
+
+    /// Finds the node with the least room that a pod of this shape fits on, and takes the room.
+    ///
+    /// The tightest fit leaves large rooms to large pods, so that what was freed for one of them is not cut up.
+    pub(in crate::reclaim) fn reserve(&mut self, shape: &Shape) -> Option<At> {
+        let key: *const Shape = shape;
+        if self.full.contains(&key) {
+            return None;
+        }
+        let Some(at) = self.tightest(shape) else {
+            self.full.insert(key);
+            return None;
+        };
+        self.take(at, &shape.requests);
+        Some(at)
+    }
+
+    fn tightest(&self, shape: &Shape) -> Option<At> {
+        // Devices are scarcer than cpu, and cpu than memory.
+        let scarcest = shape.requests.iter().max_by_key(|(resource, _)| match resource {
+            Resource::Extended(_) => 2,
+            Resource::Cpu => 1,
+            Resource::Memory => 0,
+        });
+        let fits = |at: At| {
+            self.free.get(at).is_some_and(|free| shape.requests.fits_in(free)) && self.allows(at, shape)
+        };
+        match scarcest {
+            None => (0..self.len()).find(|at| self.allows(*at, shape)),
+            Some((resource, amount)) => {
+                let by_room = self.by_room.get(resource)?;
+                by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| fits(*at))
+            }
+        }
+    }
+
+    /// Takes room on a node.
+    pub(in crate::reclaim) fn take(&mut self, at: At, requests: &Amounts) {
+        self.change(at, requests, false);
+    }
+
+    /// Gives room on a node: a pod goes.
+    pub(in crate::reclaim) fn give(&mut self, at: At, requests: &Amounts) {
+        self.full.clear();
+        self.change(at, requests, true);
+    }
+
+    fn change(&mut self, at: At, requests: &Amounts, gives: bool) {
+        let Some(free) = self.free.get_mut(at) else { return };
+        for (resource, amount) in requests.iter() {
+            let before = free.get(resource);
+            let after = if gives { before + amount } else { before - amount };
+            free.set(resource, after);
+            let by_room = self.by_room.entry(resource.clone()).or_default();
+            by_room.remove(&(before, at));
+            if !after.is_zero() {
+                by_room.insert((after, at));
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Which node is the cheapest to free for an ask, and of which pods.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::rc::Rc;
+
+use super::room::{At, Rooms};
+use super::score::Score;
+use crate::amounts::Amounts;
+use crate::reclaim::candidate::{Candidate, WholeGang, sum};
+use crate::reclaim::order::rank;
+use crate::reclaim::select::select;
+use crate::snapshot::Shape;
+use crate::tree::Index;
+
+/// A candidate on the node that it occupies.
+#[derive(Clone, Debug)]
+pub(in crate::reclaim) struct Resident<'a> {
+    /// The leaf that would lose it.
+    pub(in crate::reclaim) leaf: Index,
+    /// Of a gang as a whole: with what it occupies on this node alone.
+    pub(in crate::reclaim) candidate: Candidate<'a>,
+}
+
+/// The candidates by node, and what is known of the costs of nodes.
+///
+/// Costs are computed for all nodes once per shape and group of givers. Later they are looked at again only when a
+/// node comes up as the cheapest: while victims are chosen, nodes only become more expensive, but for the one that
+/// was just freed.
+#[derive(Debug)]
+pub(in crate::reclaim) struct Search<'a> {
+    on_node: Vec<Vec<Resident<'a>>>,
+    costs: HashMap<(usize, *const Shape), BinaryHeap<Reverse<(Option<Score>, At)>>>,
+}
+
+impl<'a> Search<'a> {
+    /// `candidates` by leaf; those on nodes that do not count help nobody.
+    pub(in crate::reclaim) fn new<'c>(
+        rooms: &Rooms<'_>,
+        candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
+    ) -> Self
+    where
+        'a: 'c,
+    {
+        let mut on_node: Vec<Vec<Resident<'a>>> = Vec::new();
+        on_node.resize_with(rooms.len(), Vec::new);
+        for (leaf, candidate) in candidates {
+            let mut nodes: Vec<(At, Amounts)> = Vec::new();
+            for pod in candidate.pods() {
+                let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { continue };
+                match nodes.iter_mut().find(|(other, _)| *other == at) {
+                    Some((_, room)) => room.add_all(pod.requests()),
+                    None => nodes.push((at, pod.requests().clone())),
+                }
+            }
+            for (at, room) in nodes {
+                let gang = candidate.gang.as_ref().map(|gang| {
+                    Rc::new(WholeGang {
+                        floor: gang.floor.clone(),
+                        surplus: gang.surplus.clone(),
+                        requests: room,
+                    })
+                });
+                if let Some(residents) = on_node.get_mut(at) {
+                    residents.push(Resident { leaf, candidate: Candidate { gang, ..candidate.clone() } });
+                }
+            }
+        }
+        for residents in &mut on_node {
+            residents.sort_by(|a, b| rank(&a.candidate, &b.candidate));
+        }
+        Self { on_node, costs: HashMap::new() }
+    }
+
+    /// The cheapest node that a pod of `shape` fits on once the returned victims are gone.
+    ///
+    /// `may_go` says which of some victims, in this order, may go together; `givers` names the group of leaves that
+    /// it allows.
+    pub(in crate::reclaim) fn cheapest(
+        &mut self,
+        rooms: &Rooms<'_>,
+        shape: &Shape,
+        givers: usize,
+        may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
+    ) -> Option<(At, Vec<Resident<'a>>)> {
+        let key: (usize, *const Shape) = (givers, shape);
+        let mut heap = match self.costs.remove(&key) {
+            Some(heap) => heap,
+            None => (0..rooms.len())
+                .filter_map(|at| {
+                    let victims = self.victims(rooms, at, shape, may_go)?;
+                    Some(Reverse((Some(Score::of(&victims, rooms.preference(at, shape))), at)))
+                })
+                .collect(),
+        };
+        let mut found = None;
+        while let Some(Reverse((_, at))) = heap.pop() {
+            let Some(victims) = self.victims(rooms, at, shape, may_go) else { continue };
+            let score = Some(Score::of(&victims, rooms.preference(at, shape)));
+            if heap.peek().is_none_or(|Reverse((next, other))| (&score, at) <= (next, *other)) {
+                heap.push(Reverse((score, at)));
+                found = Some((at, victims));
+                break;
+            }
+            heap.push(Reverse((score, at)));
+        }
+        self.costs.insert(key, heap);
+        found
+    }
+
+    /// Pods of the node at `at` go: it may have become cheaper for others.
+    pub(in crate::reclaim) fn freed(&mut self, at: At) {
+        for heap in self.costs.values_mut() {
+            heap.push(Reverse((None, at)));
+        }
+    }
+
+    /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
+    /// then the fewest of them that suffice and may go together.
+    fn victims(
+        &self,
+        rooms: &Rooms<'_>,
+        at: At,
+        shape: &Shape,
+        may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
+    ) -> Option<Vec<Resident<'a>>> {
+        let shortfall = rooms.shortfall(at, shape)?;
+        let residents = self.on_node.get(at)?;
+        let helps = |resident: &&Resident<'a>| resident.candidate.requests().overlaps(&shortfall);
+        let mut able: Vec<Resident<'a>> = residents.iter().filter(helps).cloned().collect();
+        able.retain(|resident| may_go(std::slice::from_ref(resident)).iter().all(|may| *may));
+        loop {
+            let candidates: Vec<Candidate<'a>> =
+                able.iter().map(|resident| resident.candidate.clone()).collect();
+            if !shortfall.fits_in(&sum(&candidates)) {
+                return None;
+            }
+            let chosen: Vec<Resident<'a>> = select(candidates, &shortfall)
+                .into_iter()
+                .filter_map(|chosen| {
+                    let same = |resident: &&Resident<'a>| {
+                        resident.candidate.pod.uid == chosen.pod.uid
+                            && resident.candidate.gang.is_some() == chosen.gang.is_some()
+                    };
+                    able.iter().find(same).cloned()
+                })
+                .collect();
+            let verdicts = may_go(&chosen);
+            if verdicts.iter().all(|may| *may) {
+                return Some(chosen);
+            }
+            let refused: Vec<&Resident<'a>> = chosen
+                .iter()
+                .zip(&verdicts)
+                .filter(|(_, may)| !**may)
+                .map(|(resident, _)| resident)
+                .collect();
+            able.retain(|one| refused.iter().all(|other| other.candidate.pod.uid != one.candidate.pod.uid));
+        }
+    }
+}
