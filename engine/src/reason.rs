@@ -59,7 +59,8 @@ pub enum Reason {
     LastReplica,
     /// Passed over: its gang needs it, and its queue says that gangs are never taken.
     GangFloor,
-    /// Passed over: without it its queue would be below what it is guaranteed.
+    /// Passed over: without it its queue, or one above, would be below what it is guaranteed. Short: only such pods
+    /// hold what is missing.
     Guarantee,
     /// Passed over: a disruption budget allows no more.
     Budget,

@@ -173,7 +173,7 @@ fn new_pods_take_after_their_siblings() {
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web reluctant terminating",
         |pod| format!("{:?} priority {} reluctant {}", pod.ties, pod.priority, pod.reluctant),
         &expect![[r#"
-            a/web-r1001-0: Ties { owner: Some(OwnerUid("web")), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels({"app": "web"}) } priority 7 reluctant true
+            a/web-r1001-0: Ties { owner: Some(OwnerUid("web")), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels([("app", "web")]) } priority 7 reluctant true
         "#]],
     );
 }

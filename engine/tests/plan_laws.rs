@@ -206,7 +206,14 @@ proptest! {
                 exceeds(queue, &below.unwrap_or_else(|| untakeable(&snapshot, state)))
             })
         });
-        let fenced = rest.queues.values().any(|queue| queue.starved == Some(Reason::Fenced));
+        // Pods are whole: what only pods hold that a guarantee keeps stays promised, too.
+        let kept = |queue: &QueuePlan| matches!(queue.starved, Some(Reason::Fenced | Reason::Guarantee));
+        let above_guarantee = |(name, queue): (&QueueName, &QueuePlan)| {
+            let guards = |one: &Queue| !one.guaranteed.is_empty();
+            let own = &snapshot.namespaces[&name.namespace].queues[0];
+            !queue.used.fits_in(&queue.deserved) && (guards(own) || above(&snapshot, own).iter().any(|one| guards(one)))
+        };
+        let fenced = rest.queues.values().any(kept) || leaves(&rest).any(above_guarantee);
         let mut untakeable_in_all = Amounts::new();
         for (name, _) in leaves(&rest) {
             untakeable_in_all.add_all(&untakeable(&snapshot, &snapshot.namespaces[&name.namespace]));
@@ -222,7 +229,7 @@ proptest! {
             }
         }
         for queue in rest.queues.values() {
-            prop_assert!(queue.starved.is_none_or(|reason| matches!(reason, Reason::NothingToEvict | Reason::Fenced)));
+            prop_assert!(queue.starved.is_none_or(|reason| matches!(reason, Reason::NothingToEvict | Reason::Fenced | Reason::Guarantee)));
         }
     }
 }

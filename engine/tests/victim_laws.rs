@@ -51,7 +51,7 @@ fn queue(request: &Amounts) -> Queue {
         request: Some(
             all.into_iter().map(|resource| (resource.clone(), request.get(&resource))).collect::<Bounds>(),
         ),
-        guaranteed: request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
+        guaranteed: Bounds::new(),
         limit: Bounds::new(),
         ..Queue::default()
     }

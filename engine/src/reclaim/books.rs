@@ -123,7 +123,7 @@ impl<'a> Books<'a> {
             let out: HashSet<(&PodUid, bool)> =
                 held_back.iter().map(|one| (&one.pod.uid, one.gang.is_some())).collect();
             able.retain(|one| !out.contains(&(&one.pod.uid, one.gang.is_some())));
-            kept.extend(held_back.iter().flat_map(|one| one.pods()).map(|pod| (*pod, reason)));
+            kept.extend(held_back.iter().flat_map(Candidate::pods).map(|pod| (*pod, reason)));
         }
     }
 
@@ -210,7 +210,7 @@ impl<'a> Books<'a> {
             let pods = resident.candidate.pods();
             let (already, beside) = taken.entry(at).or_default();
             let mut with = already.clone();
-            pods.iter().for_each(|pod| with.add_all(pod.requests()));
+            with.add_all(&resident.candidate.all_requests());
             let free = pods.iter().all(|pod| !self.chosen.contains(&pod.uid) && allowed(at, pod));
             let spare = self.spare(at, requests);
             // Something that is asked for must still be too much before this victim goes.
@@ -280,8 +280,7 @@ fn with_all_surplus(victims: &mut Vec<Candidate<'_>>, ask: &Amounts) {
     singles.reverse();
     for gang in gangs {
         let surplus = gang.gang.iter().flat_map(|whole| &whole.surplus);
-        let follower = |pod| Candidate { pod, gang: None, ..gang.clone() };
-        singles.extend(surplus.map(|pod| Candidate { stage: crate::plan::Stage::Surplus, ..follower(*pod) }));
+        singles.extend(surplus.map(|pod| Candidate::surplus(pod)));
         singles.push(gang);
     }
     *victims = singles;

@@ -35,6 +35,20 @@ impl<'a> Candidate<'a> {
         self.gang.as_ref().map_or_else(|| self.pod.requests(), |gang| &gang.requests)
     }
 
+    /// A pod of a gang beyond what the gang needs.
+    pub(crate) fn surplus(pod: &'a Pod) -> Self {
+        Self { pod, gang: None, protected: false, stage: Stage::Surplus }
+    }
+
+    /// Everything that its pods request, wherever they are.
+    pub(crate) fn all_requests(&self) -> Amounts {
+        let mut all = Amounts::new();
+        for pod in self.pods() {
+            all.add_all(pod.requests());
+        }
+        all
+    }
+
     /// The pods that go.
     pub(crate) fn pods(&self) -> &[&'a Pod] {
         self.gang.as_ref().map_or(std::slice::from_ref(&self.pod), |gang| &gang.floor)

@@ -86,7 +86,9 @@ pub(super) fn as_a_whole<'a>(candidates: &[Candidate<'a>], floor: &[usize]) -> O
     let head = members.iter().rev().find(|member| member.pod.priority == highest).copied().unwrap_or(last);
     let name = &head.pod.gang()?.name;
     let mut requests = Amounts::new();
-    members.iter().for_each(|member| requests.add_all(member.pod.requests()));
+    for member in &members {
+        requests.add_all(member.pod.requests());
+    }
     let is_more = |candidate: &&Candidate<'a>| {
         candidate.pod.gang().is_some_and(|gang| gang.name == *name)
             && members.iter().all(|member| member.pod.uid != candidate.pod.uid)

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::asks::{self, Ask};
 use super::books::Books;
+use super::candidate::Candidate;
 use super::nodes::{Resident, Rooms, Search};
 use super::outcome::Taken;
 use super::scope::Scope;
@@ -169,8 +170,7 @@ impl<'a> Placing<'a> {
             return Met::No(self.why_not(ask.shape));
         };
         for resident in &victims {
-            let freed =
-                self.evict(case, node, resident, books, Some(shortage.name), Reason::Reclaimed, taken);
+            let freed = self.evict(case, resident, books, Some(shortage.name), Reason::Reclaimed, taken);
             *need = need.less(&freed);
             *coverable = coverable.less(&freed);
             shortage.missing = shortage.missing.less(&freed);
@@ -200,11 +200,9 @@ impl<'a> Placing<'a> {
     }
 
     /// Evicts `resident`, with its gang if it is one, and gives the room to the nodes.
-    #[expect(clippy::too_many_arguments, reason = "what changes when a pod goes")]
     fn evict(
         &mut self,
         case: &Case<'a>,
-        node: usize,
         resident: &Resident<'a>,
         books: &mut Books<'a>,
         beneficiary: Option<&QueueName>,
@@ -215,12 +213,7 @@ impl<'a> Placing<'a> {
         let mut all = vec![resident.candidate.clone()];
         if let Some(gang) = &resident.candidate.gang {
             let surplus = gang.surplus.iter().filter(|pod| !books.chosen.contains(&pod.uid));
-            all.extend(surplus.map(|pod| super::candidate::Candidate {
-                pod: *pod,
-                gang: None,
-                protected: false,
-                stage: crate::plan::Stage::Surplus,
-            }));
+            all.extend(surplus.map(|pod| Candidate::surplus(pod)));
         }
         let mut freed = Amounts::new();
         for victim in &all {
@@ -238,7 +231,6 @@ impl<'a> Placing<'a> {
             let in_force = reason == Reason::MovedAside || party.is_fenced(lowered);
             taken.evict(party, victim, beneficiary, reason, in_force);
         }
-        let _ = node;
         freed
     }
 
@@ -253,9 +245,7 @@ impl<'a> Placing<'a> {
     /// that waits longer than its demand counts is not tried any more, so the tries end.
     pub(super) fn make_way_for_stuck(&mut self, case: &Case<'a>, books: &mut Books<'a>, taken: &mut Taken) {
         for stuck in std::mem::take(&mut self.stuck) {
-            let Some(party) = case.party(stuck.leaf) else { continue };
-            let reason = self.make_way(case, &stuck, books, taken);
-            if let Some(reason) = reason {
+            if let Some(reason) = self.make_way(case, &stuck, books, taken) {
                 taken.unmet.entry(stuck.leaf).or_default().push(Unmet {
                     who: Asker::Pod(stuck.pod.name.clone()),
                     pods: 1,
@@ -263,10 +253,10 @@ impl<'a> Placing<'a> {
                     reason,
                 });
             }
-            let _ = party;
         }
     }
 
+    /// Makes way for one pod; says why if that cannot be.
     fn make_way(
         &mut self,
         case: &Case<'a>,
@@ -309,7 +299,7 @@ impl<'a> Placing<'a> {
                 && case.snapshot.frees_room(victim)
                 && !(limited && victim.priority > pod.priority)
         };
-        let group = fence.map_or(usize::MAX, |fence| fence);
+        let group = fence.unwrap_or(usize::MAX);
         for within_share in [false, true] {
             if within_share && !guaranteed {
                 break;
@@ -318,7 +308,7 @@ impl<'a> Placing<'a> {
             if let Some((node, victims)) = found {
                 for resident in &victims {
                     let reason = if within_share { Reason::MovedAside } else { Reason::Reclaimed };
-                    self.evict(case, node, resident, books, Some(party.name), reason, taken);
+                    self.evict(case, resident, books, Some(party.name), reason, taken);
                 }
                 self.rooms.take(node, pod.requests());
                 return None;
@@ -328,15 +318,13 @@ impl<'a> Placing<'a> {
     }
 
     /// Says which asks are unmet, and why.
-    pub(super) fn tell_unmet(&self, case: &Case<'a>, taken: &mut Taken) {
+    pub(super) fn tell_unmet(&self, taken: &mut Taken) {
         for (at, waiting) in &self.waiting {
-            let Some(party) = case.party(*at) else { continue };
             for (ask, failed) in &waiting.asks {
                 let Some(reason) = failed.filter(|_| ask.pods > 0) else { continue };
                 if reason != Reason::UnitAboveShare && !taken.obstacles.contains_key(at) {
                     taken.obstacles.insert(*at, reason);
                 }
-                let _ = party;
                 taken.unmet.entry(*at).or_default().push(Unmet {
                     who: ask.who.clone(),
                     pods: ask.pods,
@@ -364,7 +352,7 @@ fn coverable_in<'a>(case: &Case<'a>, scope: Scope, books: &mut Books<'a>) -> Amo
         let overuse = books.balance.overuse.get(at).cloned().unwrap_or_default();
         let mut given = Amounts::new();
         for victim in books.choose(at, &overuse, false) {
-            victim.pods().iter().for_each(|pod| given.add_all(pod.requests()));
+            given.add_all(&victim.all_requests());
         }
         all.add_all(&given.min(&overuse));
     }

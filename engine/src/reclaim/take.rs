@@ -77,7 +77,7 @@ pub(crate) fn evictions(
     }
     if let Some(placing) = &mut placing {
         placing.make_way_for_stuck(&case, &mut books, &mut taken);
-        placing.tell_unmet(&case, &mut taken);
+        placing.tell_unmet(&mut taken);
     }
     taken.pass_over(parties, books.kept);
     taken
@@ -169,9 +169,7 @@ impl<'a> Case<'a> {
             for victim in victims {
                 let freed = books.take(at, &victim);
                 *need = need.less(&freed);
-                let mut requests = Amounts::new();
-                victim.pods().iter().for_each(|pod| requests.add_all(pod.requests()));
-                let beneficiary = attribute(shortages, &requests);
+                let beneficiary = attribute(shortages, &victim.all_requests());
                 let reason = if beneficiary.is_some() { Reason::Reclaimed } else { Reason::Overcommitted };
                 taken.evict(party, &victim, beneficiary, reason, in_force);
             }
@@ -207,16 +205,19 @@ impl<'a> Case<'a> {
         books: &Books<'_>,
         taken: &mut Taken,
     ) {
-        let is_blocked =
-            |(_, reason): &(_, Reason)| matches!(reason, Reason::Budget | Reason::EvictionRefused);
-        let blocked = books.kept.iter().any(|(at, kept)| {
-            scope.contains(self.tree, *at) && kept.iter().any(|kept| is_blocked(&(kept.0, kept.1)))
-        });
-        let reason = match scope {
-            _ if blocked => Reason::Blocked,
+        let kept_by = |rules: &[Reason]| {
+            let inside = books.kept.iter().filter(|(at, _)| scope.contains(self.tree, **at));
+            inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
+        };
+        let reason = if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
+            Reason::Blocked
+        } else if kept_by(&[Reason::Guarantee]) {
+            Reason::Guarantee
+        } else if matches!(scope, Scope::Fence(_)) {
             // What could not be had inside stays short, and is not taken outside.
-            Scope::Fence(_) => Reason::Fenced,
-            _ => return,
+            Reason::Fenced
+        } else {
+            return;
         };
         for shortage in shortages.iter().filter(|shortage| shortage.missing.overlaps(need)) {
             taken.obstacles.insert(shortage.at, reason);

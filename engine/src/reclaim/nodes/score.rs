@@ -25,8 +25,11 @@ pub(super) struct Score {
     /// How little the ask likes the node.
     dislike: Reverse<i64>,
     /// The victim that would go last.
-    last: Option<(Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, Reverse<PodUid>)>,
+    last: Option<Turn>,
 }
+
+/// When a pod goes among those of its class: started and created last, higher name first.
+type Turn = (Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, Reverse<PodUid>);
 
 impl Score {
     pub(super) fn of(victims: &[Resident<'_>], preference: i64) -> Self {

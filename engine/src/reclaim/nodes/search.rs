@@ -30,8 +30,11 @@ pub(in crate::reclaim) struct Resident<'a> {
 #[derive(Debug)]
 pub(in crate::reclaim) struct Search<'a> {
     on_node: Vec<Vec<Resident<'a>>>,
-    costs: HashMap<(usize, *const Shape), BinaryHeap<Reverse<(Option<Score>, At)>>>,
+    costs: HashMap<(usize, *const Shape), Cheapest>,
 }
+
+/// Nodes, the cheapest first; one without a score is to be looked at again.
+type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 
 impl<'a> Search<'a> {
     /// `candidates` by leaf; those on nodes that do not count help nobody.
