@@ -15,7 +15,9 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::plan::plan;
-use quotient_engine::snapshot::{Acceptance, NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{
+    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
+};
 use quotient_engine::time::Timestamp;
 
 /// How large a cluster is.
@@ -55,7 +57,7 @@ fn queue(name: &str, weight: u32, parent: Option<QueueName>, is_parent: bool) ->
 }
 
 /// Every queue runs one-cpu pods that fill the cluster; with `newcomer`, one more queue comes without any.
-fn cluster(size: Size, newcomer: bool) -> Snapshot {
+fn cluster(size: Size, newcomer: Option<u32>) -> Snapshot {
     let mut snapshot = Snapshot::default();
     let per_node = i128::try_from(size.pods / size.nodes).unwrap_or(1);
     let allocatable = amounts(per_node * 1_000, per_node * 4);
@@ -87,7 +89,8 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
         (0..size.nodes).map(|node| NodeName::from(format!("node-{node}").as_str())).collect();
     let shape = Arc::new(Shape { requests: amounts(1_000, 4), ..Shape::default() });
     let per_queue = size.pods / size.queues;
-    for number in 0..size.queues + usize::from(newcomer) {
+    let wanted = newcomer.unwrap_or_default();
+    for number in 0..size.queues + usize::from(newcomer.is_some()) {
         let is_new = number == size.queues;
         let owner = OwnerUid::from(format!("owner-{number}").as_str());
         let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
@@ -120,6 +123,7 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
             NamespaceState {
                 queues: vec![queue(&namespace, weight, parent, false)],
                 pods,
+                owners: if is_new { asks(wanted, &shape) } else { Vec::new() },
                 ..NamespaceState::default()
             },
         );
@@ -128,22 +132,45 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
     settle(&snapshot).0
 }
 
+/// How many pods the newcomer's owner wants, where it has one.
+const ASKED_FOR: u32 = 5_000;
+
+/// An owner that wants `pods` pods.
+fn asks(pods: u32, shape: &Arc<Shape>) -> Vec<Owner> {
+    let owner = Owner {
+        uid: OwnerUid::from("newcomer"),
+        kind: OwnerKind::ReplicaSet,
+        name: "newcomer".into(),
+        generation: 1,
+        created: Timestamp::from_seconds(1),
+        wanted: pods,
+        shape: Arc::clone(shape),
+        gang: None,
+        priority: 0,
+    };
+    if pods == 0 { Vec::new() } else { vec![owner] }
+}
+
 fn benches(criterion: &mut Criterion) {
     for (what, size) in [
         ("100 queues, 1000 nodes, 20000 pods", MEDIUM),
         ("1000 queues in 3 levels, 5000 nodes, 15000 pods", LARGE_BUT_PODS),
         ("1000 queues in 3 levels, 5000 nodes, 150000 pods", LARGE),
     ] {
-        let at_rest = cluster(size, false);
+        let at_rest = cluster(size, None);
         assert!(plan(&at_rest).is_settled());
         criterion.bench_function(&format!("plan at rest: {what}"), |bencher| {
             bencher.iter(|| plan(black_box(&at_rest)));
         });
-        let newcomer = cluster(size, true);
+        let newcomer = cluster(size, Some(0));
         let victims = plan(&newcomer).evictions.len();
         criterion.bench_function(&format!("plan a newcomer that takes {victims} pods: {what}"), |bencher| {
             bencher.iter(|| plan(black_box(&newcomer)));
         });
+        let asking = cluster(size, Some(ASKED_FOR));
+        let victims = plan(&asking).evictions.len();
+        let what = format!("plan a newcomer that takes {victims} pods for {ASKED_FOR} of its own: {what}");
+        criterion.bench_function(&what, |bencher| bencher.iter(|| plan(black_box(&asking))));
     }
 }
 

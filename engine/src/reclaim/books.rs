@@ -203,6 +203,9 @@ impl<'a> Books<'a> {
         within_share: bool,
         allowed: &dyn Fn(Index, &Pod) -> bool,
     ) -> Vec<bool> {
+        if let [one] = victims {
+            return vec![self.may_go_alone(one, requests, within_share, allowed)];
+        }
         let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let mut verdicts = Vec::new();
         for resident in victims {
@@ -237,6 +240,40 @@ impl<'a> Books<'a> {
             verdicts.push(may);
         }
         verdicts
+    }
+
+    /// [`may_go`](Self::may_go) for a single victim, which is what is asked most often.
+    fn may_go_alone(
+        &mut self,
+        victim: &Resident<'a>,
+        requests: &Amounts,
+        within_share: bool,
+        allowed: &dyn Fn(Index, &Pod) -> bool,
+    ) -> bool {
+        let (at, candidate) = (victim.leaf, &victim.candidate);
+        let pods = candidate.pods();
+        if pods.iter().any(|pod| self.chosen.contains(&pod.uid) || !allowed(at, pod)) {
+            return false;
+        }
+        let contains_taker = |index: Index| self.takers.contains(&index);
+        let mut too_much = false;
+        for resource in requests.resources() {
+            let takes: Amount = pods.iter().map(|pod| pod.requests().get(resource)).sum();
+            let spare = self.guarantees.spare(self.tree, at, resource, contains_taker);
+            if takes > spare {
+                return false;
+            }
+            let over = if within_share {
+                spare
+            } else {
+                self.balance.overuse.get(at).map(|over| over.get(resource)).unwrap_or_default()
+            };
+            too_much |= takes.is_positive() && over.is_positive();
+        }
+        too_much
+            && self.source(at).is_some_and(|source| {
+                source.budgets.allow(std::slice::from_ref(candidate)).iter().all(|may| *may)
+            })
     }
 
     /// Books that `victim` of the leaf at `at` goes, and returns what others gain by it.

@@ -38,6 +38,9 @@ impl<'a> Budgets<'a> {
     ///
     /// A pod of several budgets can never be evicted: the API server refuses to decide which one counts.
     pub(super) fn allow(&mut self, victims: &[Candidate<'a>]) -> Vec<bool> {
+        if self.left.is_empty() {
+            return vec![true; victims.len()];
+        }
         let mut left = self.left.clone();
         let allowed = victims.iter().map(|victim| {
             let before = left.clone();

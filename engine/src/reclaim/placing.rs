@@ -223,7 +223,7 @@ impl<'a> Placing<'a> {
                 if let Some(at) = pod.node.as_ref().and_then(|node| self.rooms.find(node)) {
                     self.rooms.give(at, pod.requests());
                     if let Some(search) = &mut self.search {
-                        search.freed(at);
+                        search.freed(at, pod);
                     }
                 }
             }

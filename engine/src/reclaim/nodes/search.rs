@@ -8,9 +8,9 @@ use super::room::{At, Rooms};
 use super::score::Score;
 use crate::amounts::Amounts;
 use crate::reclaim::candidate::{Candidate, WholeGang, sum};
-use crate::reclaim::order::rank;
+use crate::reclaim::order::{class, rank};
 use crate::reclaim::select::select;
-use crate::snapshot::Shape;
+use crate::snapshot::{Pod, Shape};
 use crate::tree::Index;
 
 /// A candidate on the node that it occupies.
@@ -111,8 +111,11 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Pods of the node at `at` go: it may have become cheaper for others.
-    pub(in crate::reclaim) fn freed(&mut self, at: At) {
+    /// `pod` of the node at `at` goes: the node may have become cheaper for others.
+    pub(in crate::reclaim) fn freed(&mut self, at: At, pod: &Pod) {
+        if let Some(residents) = self.on_node.get_mut(at) {
+            residents.retain(|one| one.candidate.gang.is_some() || one.candidate.pod.uid != pod.uid);
+        }
         for heap in self.costs.values_mut() {
             heap.push(Reverse((None, at)));
         }
@@ -130,6 +133,9 @@ impl<'a> Search<'a> {
         let shortfall = rooms.shortfall(at, shape)?;
         let residents = self.on_node.get(at)?;
         let helps = |resident: &&Resident<'a>| resident.candidate.requests().overlaps(&shortfall);
+        if let Some(one) = one_suffices(residents, &shortfall, may_go) {
+            return Some(vec![one]);
+        }
         let mut able: Vec<Resident<'a>> = residents.iter().filter(helps).cloned().collect();
         able.retain(|resident| may_go(std::slice::from_ref(resident)).iter().all(|may| *may));
         loop {
@@ -161,4 +167,19 @@ impl<'a> Search<'a> {
             able.retain(|one| refused.iter().all(|other| other.candidate.pod.uid != one.candidate.pod.uid));
         }
     }
+}
+
+/// The one victim that [`select`] would choose, where that is plain: the first that may go suffices, and nobody of its
+/// class is of another size. Most nodes run pods of few shapes, and this looks at few of them.
+fn one_suffices<'a>(
+    residents: &[Resident<'a>],
+    shortfall: &Amounts,
+    may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
+) -> Option<Resident<'a>> {
+    let helpful = || residents.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
+    let first = helpful().find(|one| may_go(std::slice::from_ref(one)).iter().all(|may| *may))?;
+    let same_class = helpful().filter(|one| class(&one.candidate) == class(&first.candidate));
+    let same_size = |one: &Resident<'a>| one.candidate.requests() == first.candidate.requests();
+    let plain = shortfall.fits_in(first.candidate.requests()) && same_class.into_iter().all(same_size);
+    plain.then(|| first.clone())
 }
