@@ -21,6 +21,10 @@ use crate::tree::Index;
 /// How long pods may wait for an autoscaler's nodes before others go for them.
 const WAITS_FOR_NODES: i64 = 600_000;
 
+/// How many pods a plan looks for nodes for; the room of what is asked for beyond is taken anywhere. One owner may ask for
+/// two thousand million.
+const MOST_PLACED: u32 = 20_000;
+
 /// The asks of one leaf, and how much of its share they may still use.
 struct Waiting<'a> {
     asks: Vec<(Ask<'a>, Option<Reason>)>,
@@ -39,6 +43,8 @@ pub(super) struct Placing<'a> {
     search: Option<Search<'a>>,
     waiting: BTreeMap<Index, Waiting<'a>>,
     stuck: Vec<Stuck<'a>>,
+    /// How many more pods are looked at.
+    left: u32,
 }
 
 /// What a pod of an ask came to.
@@ -78,7 +84,7 @@ impl<'a> Placing<'a> {
                 stuck.push(Stuck { leaf: *leaf, pod });
             }
         }
-        Some(Self { rooms, search: None, waiting, stuck })
+        Some(Self { rooms, search: None, waiting, stuck, left: MOST_PLACED })
     }
 
     /// Finds room for the asks of the leaves that are short and take from `scope`, with victims where `need` says that
@@ -99,7 +105,8 @@ impl<'a> Placing<'a> {
         for shortage in shortages {
             let Some(mut waiting) = self.waiting.remove(&shortage.at) else { continue };
             for (ask, failed) in &mut waiting.asks {
-                while ask.pods > 0 {
+                while ask.pods > 0 && self.left > 0 {
+                    self.left = self.left.saturating_sub(1);
                     let governed = governed(&ask.shape.requests, case);
                     if !governed.fits_in(&waiting.entitled) {
                         *failed = Some(Reason::UnitAboveShare);
@@ -122,13 +129,10 @@ impl<'a> Placing<'a> {
                         Met::No(reason) => {
                             *failed = Some(reason);
                             // As much as they are entitled to is not needed; it would free room for nobody.
-                            while ask.pods > 0 && governed.fits_in(&waiting.entitled) {
-                                ask.pods = ask.pods.saturating_sub(1);
-                                waiting.entitled = waiting.entitled.less(&governed);
-                                *need = need.less(&governed);
-                                shortage.missing = shortage.missing.less(&governed);
-                            }
-                            ask.pods = ask.pods.max(1);
+                            let all = whole(&governed, ask.pods, &waiting.entitled);
+                            waiting.entitled = waiting.entitled.less(&all);
+                            *need = need.less(&all);
+                            shortage.missing = shortage.missing.less(&all);
                             break;
                         }
                     }
@@ -339,6 +343,18 @@ impl<'a> Placing<'a> {
 /// What is governed and to be had of `requests`.
 fn governed(requests: &Amounts, case: &Case<'_>) -> Amounts {
     case.resources.iter().map(|resource| ((*resource).clone(), requests.get(resource))).collect()
+}
+
+/// As many times `requests`, at most `pods`, as fit in `room`.
+fn whole(requests: &Amounts, pods: u32, room: &Amounts) -> Amounts {
+    let fit = requests
+        .iter()
+        .filter_map(|(resource, amount)| room.get(resource).units().checked_div(amount.units()));
+    let times = fit.min().unwrap_or(0).clamp(0, i128::from(pods));
+    let multiple = |(resource, amount): (&Resource, Amount)| {
+        (resource.clone(), Amount::new(amount.units().saturating_mul(times)))
+    };
+    requests.iter().map(multiple).collect()
 }
 
 /// What all queues of a scope could be made to give, whole pods and budgets considered.
