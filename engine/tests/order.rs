@@ -1,0 +1,588 @@
+//! In which order pods go, and for whom they go at all.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that misses something fails, as it should"
+)]
+
+mod story;
+
+use std::sync::Arc;
+
+use expect_test::{Expect, expect};
+use quotient_engine::advance::settle;
+use quotient_engine::names::Namespace;
+use quotient_engine::time::Timestamp;
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn explains(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::explain(scenario));
+}
+
+/// Of two pods of one cpu, which are told apart only by what is given, exactly the first goes, whatever its name.
+fn goes_first(victim: &str, other: &str) {
+    for (first, second) in [("p1", "p2"), ("p2", "p1")] {
+        let told = story::explain(&format!(
+            "settings resources=cpu pool=pool
+             node n1 cpu=2 labels=pool:x
+             queue a minRuntime=60
+             queue b request=cpu:1
+             owner a/wanted replicas=3 cpu=1
+             owner a/shrunk replicas=1 cpu=1
+             pod a/keep-1 cpu=0 node=n1 started=1 owner=w priority=99
+             pod a/keep-2 cpu=0 node=n1 started=1 owner=wanted priority=99
+             pod a/keep-3 cpu=0 node=n1 started=1 owner=shrunk priority=99
+             pod a/keep-4 cpu=0 node=n1 started=1 owner=g gang=g min=1 priority=99
+             pod a/{first} cpu=1 {victim}
+             pod a/{second} cpu=1 {other}"
+        ));
+        assert_eq!(told.matches("evict").count(), 1, "{told}");
+        assert!(told.contains(&format!("evict a/{first} for b")), "{victim} before {other}:\n{told}");
+    }
+}
+
+// ---- one key at a time ----------------------------------------------------------------------------------
+
+#[test]
+fn protection_comes_before_everything() {
+    let protected = [
+        "node=n1 started=10 owner=w reluctant",
+        "node=n1 started=10",
+        "node=n1 created=10 started=990 owner=w",
+        "node=n1 started=10 owner=alone",
+    ];
+    for protected in protected {
+        goes_first("node=n1 started=10 owner=w priority=50", protected);
+    }
+}
+
+#[test]
+fn pods_that_have_not_started_are_not_protected() {
+    goes_first("node=n1 pending created=10 owner=w reluctant", "node=n1 started=10 owner=w");
+    goes_first("node=n1 pending created=10", "node=n1 started=10 owner=w");
+    goes_first("node=n1 pending created=990 owner=w", "node=n1 started=10 owner=w");
+    goes_first("node=n1 pending created=10 owner=alone", "node=n1 started=10 owner=w");
+}
+
+#[test]
+fn the_stage_comes_before_the_priority() {
+    let (pending, surplus, committed) = (
+        "node=n1 pending created=10 owner=w priority=9",
+        "node=n1 started=10 owner=shrunk priority=9",
+        "node=n1 started=10 owner=wanted",
+    );
+    goes_first(pending, surplus);
+    goes_first(pending, committed);
+    goes_first(surplus, committed);
+    goes_first("node=n1 started=10 owner=g gang=g min=1 priority=9", committed);
+}
+
+#[test]
+fn a_lower_priority_goes_before_a_newer_pod() {
+    goes_first("node=n1 started=10 owner=w", "node=n1 started=90 owner=w priority=1");
+    goes_first("node=n1 started=10 owner=w priority=-1", "node=n1 started=90 owner=w");
+}
+
+#[test]
+fn the_most_recently_started_goes_before_the_most_recently_created() {
+    goes_first("node=n1 created=10 started=90 owner=w", "node=n1 created=50 started=80 owner=w");
+}
+
+#[test]
+fn the_most_recently_created_goes_first_among_those_started_together() {
+    goes_first("node=n1 created=20 started=90 owner=w", "node=n1 created=10 started=90 owner=w");
+}
+
+#[test]
+fn the_most_recently_created_goes_first_among_those_that_have_not_started() {
+    goes_first("node=n1 pending created=20 owner=w", "node=n1 pending created=10 owner=w");
+}
+
+#[test]
+fn the_higher_name_decides_at_last() {
+    let told = story::explain(
+        "settings resources=cpu
+         node n1 cpu=2
+         queue a
+         queue b request=cpu:1
+         pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
+         pod a/w-10 cpu=1 node=n1 started=10 owner=w
+         pod a/w-9 cpu=1 node=n1 started=10 owner=w",
+    );
+    assert!(told.contains("evict a/w-9 for b"), "{told}");
+}
+
+// ---- the last replica -----------------------------------------------------------------------------------
+
+#[test]
+fn the_last_replica_of_every_owner_goes_after_all_others() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queue b request=cpu:2
+         pod a/new-1 cpu=1 node=n1 started=80 owner=new
+         pod a/new-2 cpu=1 node=n1 started=90 owner=new
+         pod a/old-1 cpu=1 node=n1 started=10 owner=old priority=5
+         pod a/old-2 cpu=1 node=n1 started=20 owner=old priority=5",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/new-2 for b: Reclaimed
+              evict a/old-2 for b: Reclaimed
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 0c
+        "#]],
+    );
+}
+
+#[test]
+fn where_pools_are_told_apart_the_last_replica_of_each_pool_goes_last() {
+    let scenario = |settings: &str| {
+        format!(
+            "settings resources=cpu {settings}
+             node n1 cpu=2 labels=pool:x
+             node n2 cpu=2 labels=pool:y
+             queue a
+             queue b request=cpu:1
+             pod a/x-1 cpu=1 node=n1 started=10 owner=w
+             pod a/x-2 cpu=1 node=n1 started=20 owner=w
+             pod a/y-1 cpu=2 node=n2 started=90 owner=w priority=-5"
+        )
+    };
+    assert!(story::explain(&scenario("")).contains("evict a/y-1 for b"));
+    assert!(story::explain(&scenario("pool=pool")).contains("evict a/x-2 for b"));
+}
+
+#[test]
+fn a_replica_on_its_way_out_is_nobodys_last() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=3
+         queue a
+         queue b request=cpu:2
+         pod a/w-1 cpu=1 node=n1 started=10 owner=w
+         pod a/w-2 cpu=1 node=n1 started=90 owner=w terminating
+         pod a/single-1 cpu=1 node=n1 started=5 owner=x priority=9
+         pod a/single-2 cpu=0 node=n1 started=1 owner=x priority=9",
+        &expect![[r#"
+            step 1: capacity 3c
+              a: deserved 1500mc, allocated 1500mc, used 3c
+              b: deserved 1500mc, allocated 0c, used 0c, preempting 1500mc (WaitingForPreemption)
+              evict a/single-1 for b: Reclaimed
+            step 2: capacity 3c
+              a: deserved 1500mc, allocated 1500mc, used 1c
+              b: deserved 1500mc, allocated 1500mc, used 0c
+        "#]],
+    );
+}
+
+// ---- stability ------------------------------------------------------------------------------------------
+
+#[test]
+fn what_is_on_its_way_out_reduces_the_need_however_it_leaves() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queue b request=cpu:2
+         pod a/forced cpu=1 node=n1 started=10 owner=w priority=9 forced
+         pod a/leaving cpu=1 node=n1 started=10 owner=w priority=9 terminating
+         pod a/p1 cpu=1 node=n1 started=80 owner=w
+         pod a/p2 cpu=1 node=n1 started=90 owner=w",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+        "#]],
+    );
+}
+
+/// The lowest priority moves on first: what is left of the node's victims must not make another node cheaper.
+#[test]
+fn a_victim_that_moves_on_does_not_change_the_choice() {
+    let scenario = |first: &str, second: &str| {
+        format!(
+            "settings resources=cpu,gpu
+             node n1 cpu=8 gpu=2
+             node n2 cpu=8 gpu=2
+             queue a request=gpu:2
+             queue b request=cpu:1,gpu:2
+             pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
+             pod a/low cpu=1 gpu=1 node=n1 started=20 owner=w priority=1 {first}
+             pod a/high cpu=1 gpu=1 node=n1 started=10 owner=w priority=5 {second}
+             pod a/mid-1 cpu=1 gpu=1 node=n2 started=10 owner=w priority=6
+             pod a/mid-2 cpu=1 gpu=1 node=n2 started=10 owner=w priority=6
+             owner b/train replicas=1 cpu=1 gpu=2"
+        )
+    };
+    let evicted = |first: &str, second: &str| -> Vec<String> {
+        let told = story::explain(&scenario(first, second));
+        told.lines().filter_map(|line| line.trim().strip_prefix("evict ")).map(str::to_owned).collect()
+    };
+    assert_eq!(evicted("", ""), ["a/low for b: Reclaimed", "a/high for b: Reclaimed"]);
+    assert_eq!(evicted("terminating", ""), ["a/high for b: Reclaimed"]);
+    assert_eq!(evicted("", "terminating"), ["a/low for b: Reclaimed"]);
+    assert_eq!(evicted("forced", "terminating"), [""; 0]);
+}
+
+/// Two asks of different sizes: what one of them freed for the other is not handed over on the way.
+#[test]
+#[ignore = "engine: in the next cycle another ask is given the room, and more pods go"]
+fn asks_keep_the_rooms_that_were_freed_for_them() {
+    let scenario = |victims: &str| {
+        format!(
+            "settings resources=cpu
+             node n1 cpu=4
+             node n2 cpu=5 labels=zone:a
+             queue a weight=0
+             queue b
+             pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
+             pod a/four cpu=4 node=n1 started=20 owner=w {victims}
+             pod a/three cpu=3 node=n2 started=10 owner=w priority=5 {victims}
+             pod a/two cpu=2 node=n2 started=10 owner=w priority=9
+             owner b/any replicas=1 cpu=3 priority=3
+             owner b/picky replicas=1 cpu=2 priority=2 selector=zone:a
+             owner b/nowhere replicas=1 cpu=2 priority=1 selector=zone:moon"
+        )
+    };
+    let first = story::explain(&scenario(""));
+    assert!(first.contains("evict a/four for b") && !first.contains("evict a/two"), "{first}");
+    let again = story::explain(&scenario("terminating"));
+    assert!(!again.contains("evict"), "{first}{again}");
+}
+
+// ---- for whom -------------------------------------------------------------------------------------------
+
+#[test]
+#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
+fn nobody_goes_for_a_queue_that_is_to_wait_first() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=2
+         queue a
+         queue b request=cpu:1 delay=60
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         then after=50
+         then after=20",
+        &expect![[r#"
+            step 1: capacity 2c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+            then, 50 s later
+            step 2: capacity 2c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+            then, 20 s later
+            step 3: capacity 2c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 4: capacity 2c
+              a: deserved 1c, allocated 1c, used 1c
+              b: deserved 1c, allocated 1c, used 0c
+        "#]],
+    );
+}
+
+/// What a queue's status says of it decides, to the second.
+#[test]
+fn the_wait_is_counted_from_when_the_queue_fell_short() {
+    for (short_since, goes) in [(None, false), (Some(941), false), (Some(940), true), (Some(2000), false)] {
+        let mut snapshot = story::parse(
+            "settings resources=cpu
+             node n1 cpu=2
+             queue a
+             queue b request=cpu:1 delay=60
+             pod a/p1 cpu=1 node=n1 started=10 owner=w
+             pod a/p2 cpu=1 node=n1 started=20 owner=w",
+        );
+        let state = snapshot.namespaces.get_mut(&Namespace::from("b")).unwrap();
+        Arc::make_mut(state).queues[0].remembered.short_since = short_since.map(Timestamp::from_seconds);
+        let (_, plan) = settle(&snapshot);
+        assert_eq!(plan.evictions.len(), usize::from(goes), "{short_since:?}");
+    }
+}
+
+#[test]
+#[ignore = "engine: what goes for one is granted in part to another that is to wait, and more pods go"]
+fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=8
+         queue a request=cpu:4
+         queue b request=cpu:2
+         queue late request=cpu:2 delay=600
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 4c, used 8c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              evict a/p4 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 0c
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              started b/web-r1002-0
+            step 3: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 2c
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+        "#]],
+    );
+}
+
+#[test]
+#[ignore = "engine: what goes for one is granted in part to a claim that is not in use, and more pods go"]
+fn what_goes_for_an_ask_is_not_caught_by_a_claim_that_nobody_uses() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=8
+         queue a request=cpu:4
+         queue b request=cpu:2
+         queue idle request=cpu:2 reclaim=OnUse
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 4c, used 8c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
+              evict a/p4 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 0c
+              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
+              started b/web-r1002-0
+            step 3: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 2c
+              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
+        "#]],
+    );
+}
+
+#[test]
+#[ignore = "engine: what goes for one is granted in part to another that no node fits, and both wait for ever"]
+fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=8
+         queue a request=cpu:4
+         queue b request=cpu:2
+         queue lost request=cpu:2
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         pod a/p3 cpu=2 node=n1 started=30 owner=w
+         pod a/p4 cpu=2 node=n1 started=40 owner=w
+         owner b/web replicas=1 cpu=2
+         owner lost/web replicas=1 cpu=2 selector=zone:moon",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 4c, allocated 4c, used 8c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+                1 pods of ReplicaSet web, 2c each: NoNodeFits
+              evict a/p4 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 0c
+              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+                1 pods of ReplicaSet web, 2c each: NoNodeFits
+              started b/web-r1002-0
+            step 3: capacity 8c
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 2c, used 2c
+              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+                1 pods of ReplicaSet web, 2c each: NoNodeFits
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_goes_for_a_claim_on_use_before_it_is_used() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queue b request=cpu:2 reclaim=OnUse
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p3 cpu=1 node=n1 started=30 owner=w
+         pod a/p4 cpu=1 node=n1 started=40 owner=w
+         then after=10
+         owner b/web replicas=1 cpu=1",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
+            then, 10 s later
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/p4 for b: Reclaimed
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 3c
+              b: deserved 2c, allocated 1c, used 0c, preempting 1c (NotInUse)
+              started b/web-r1013-0
+            step 4: capacity 4c
+              a: deserved 2c, allocated 2c, used 3c
+              b: deserved 2c, allocated 1c, used 1c, preempting 1c (NotInUse)
+        "#]],
+    );
+}
+
+#[test]
+fn a_claim_on_use_takes_no_more_than_is_lacking() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queue b request=cpu:2 reclaim=OnUse
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod a/p3 cpu=1 node=n1 started=30 owner=w
+         owner b/web replicas=2 cpu=1",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 3c
+              b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
+              evict a/p3 for b: Reclaimed
+              started b/web-r1001-0
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 1c
+              started b/web-r1002-0
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+#[test]
+fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=2
+         queue a
+         queue b request=cpu:1 reclaim=OnUse
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         owner b/web replicas=2 cpu=0",
+        &expect![[r#"
+            step 1: capacity 2c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (NotInUse)
+              started b/web-r1001-0
+              started b/web-r1001-1
+            step 2: capacity 2c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 1c, allocated 0c, used 0c, preempting 1c (NotInUse)
+        "#]],
+    );
+}
+
+#[test]
+#[ignore = "engine: a known ask that a fence keeps waiting is not Fenced, and one pod is told of two"]
+fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
+    explains(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue org children=All policy=Fence
+         queue b parent=org request=cpu:3
+         queue a parent=org request=cpu:1
+         queue outside request=cpu:2
+         pod a/p1 cpu=1 node=n1 started=10 owner=w
+         pod a/p2 cpu=1 node=n1 started=20 owner=w
+         pod outside/p1 cpu=2 node=n1 started=80 owner=o
+         pod outside/p2 cpu=2 node=n1 started=90 owner=o
+         owner b/web replicas=3 cpu=1",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 1c, allocated 1c, used 2c
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (Fenced)
+                2 pods of ReplicaSet web, 1c each: Fenced
+              org: deserved 4c, allocated 1c, used 2c, preempting 3c (Fenced)
+              outside: deserved 2c, allocated 2c, used 4c
+              evict a/p2 for b: Reclaimed
+        "#]],
+    );
+}
+
+#[test]
+fn a_fence_does_not_keep_others_from_taking_inside() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue org children=All policy=Fence request=cpu:2
+         queue a parent=org request=cpu:2
+         queue b request=cpu:2
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/p2 cpu=2 node=n1 started=20 owner=w
+         owner b/web replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              org: deserved 2c, allocated 2c, used 4c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 0c
+              org: deserved 2c, allocated 2c, used 2c
+              started b/web-r1002-0
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 2c
+              org: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
+}
+
+#[test]
+fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=9
+         queue far request=cpu:2
+         queue near request=cpu:2
+         queue b request=cpu:2
+         pod far/p1 cpu=1 node=n1 started=10 owner=w priority=9
+         pod far/p2 cpu=1 node=n1 started=10 owner=w priority=9
+         pod far/p3 cpu=1 node=n1 started=10 owner=w priority=9
+         pod far/p4 cpu=1 node=n1 started=10 owner=w priority=9
+         pod far/p5 cpu=1 node=n1 started=10 owner=w priority=9
+         pod near/p1 cpu=1 node=n1 started=90 owner=w
+         pod near/p2 cpu=1 node=n1 started=90 owner=w
+         pod near/p3 cpu=1 node=n1 started=90 owner=w
+         pod near/p4 cpu=1 node=n1 started=90 owner=w",
+        &expect![[r#"
+            step 1: capacity 9c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              far: deserved 2c, allocated 2c, used 5c
+              near: deserved 2c, allocated 2c, used 4c
+              evict far/p5 for b: Reclaimed
+              evict far/p4 for b: Reclaimed
+            step 2: capacity 9c
+              b: deserved 2c, allocated 2c, used 0c
+              far: deserved 2c, allocated 2c, used 3c
+              near: deserved 2c, allocated 2c, used 4c
+        "#]],
+    );
+}
