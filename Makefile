@@ -57,6 +57,10 @@ laws: tools ## try every law of the engine on CASES random clusters (20000) inst
 histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
 	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test histories -- --nocapture
 
+.PHONY: fuzz
+fuzz: tools ## read, decide on and play CASES damaged clusters (20000) instead of 400
+	FUZZ_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-index --test fuzz -- --nocapture
+
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(CARGO) build --release -p quotient-operator

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{Remembered, Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
+use crate::budgets::BudgetKind;
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
+use crate::owners::OwnerKinds;
 use crate::pods::PodKind;
+use crate::priority_classes::PriorityClasses;
 use crate::queues::{ObservedQueue, QueueKind};
 use crate::quotas::{ObservedQuota, QuotaEntry, QuotaKind};
 use crate::settings::IndexSettings;
@@ -28,12 +31,15 @@ pub struct Index {
     pub(crate) namespaces: BTreeMap<Namespace, NamespaceEntry>,
     pub(crate) nodes: Nodes,
     pub(crate) pods: PodKind,
+    pub(crate) owners: OwnerKinds,
+    pub(crate) budgets: BudgetKind,
+    pub(crate) priority_classes: PriorityClasses,
     pub(crate) queues: QueueKind,
     pub(crate) quotas: QuotaKind,
     pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Shape>,
-    pub(crate) node_names: Interned<str>,
     pub(crate) ties: Interned<Ties>,
+    pub(crate) texts: Interned<str>,
 }
 
 impl Index {
@@ -44,20 +50,24 @@ impl Index {
             namespaces: BTreeMap::new(),
             nodes: Nodes::default(),
             pods: PodKind::default(),
+            owners: OwnerKinds::default(),
+            budgets: BudgetKind::default(),
+            priority_classes: PriorityClasses::default(),
             queues: QueueKind::default(),
             quotas: QuotaKind::default(),
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),
-            node_names: Interned::new(),
             ties: Interned::new(),
+            texts: Interned::new(),
         }
     }
 
     /// What is known, as of `now`: what the API server said, and over it what was written and not seen yet.
     ///
     /// Costs time by the number of namespaces and nodes, not of pods. `now` decides only which nodes have been
-    /// Ready for long enough.
+    /// Ready for long enough, and which refused evictions may be tried again.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot {
+        self.end_refusals(now);
         Snapshot {
             now,
             settings: self.settings.engine.clone(),
@@ -65,15 +75,19 @@ impl Index {
             namespaces: self
                 .namespaces
                 .iter()
+                .filter(|(_, entry)| entry.is_shown())
                 .map(|(name, entry)| (name.clone(), Arc::clone(entry.state())))
                 .collect(),
         }
     }
 
     /// When a snapshot would next differ although nothing is applied: a node will have been Ready for long
-    /// enough. None if that will not happen.
+    /// enough, or a refused eviction may be tried again. None if that will not happen.
+    ///
+    /// What a decision makes of the ages in a snapshot is not known here.
     pub fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        self.nodes.next_change(now, self.settings.ready_seconds)
+        let ripe = self.nodes.next_change(now, self.settings.ready_seconds);
+        [ripe, self.pods.next_change(now)].into_iter().flatten().min()
     }
 
     /// What was observed of a Queue, for writing its status: version, generation and the status that it has.
@@ -144,9 +158,41 @@ impl Index {
                 .is_some_and(|entry| entry.set_pod_deletion(&pod.name, &pod.uid, None))
     }
 
+    /// The API server refused the eviction of this pod: it is not worth another try before `until`.
+    ///
+    /// Snapshots taken before then show the pod as refused, until it is gone. Another pod of the same name is not
+    /// affected, nor is one that the index does not hold. A later refusal replaces an earlier one.
+    pub fn eviction_refused(&mut self, pod: &PodId, until: Timestamp) -> bool {
+        let Some(entry) = self.namespaces.get_mut(&pod.namespace) else { return false };
+        if entry.pod(&pod.name).is_none_or(|(kept, _)| kept.uid != pod.uid) {
+            return false;
+        }
+        self.pods.refused(pod, until);
+        entry.set_pod_refused(&pod.uid, true)
+    }
+
+    /// What a decision leaves to the next one, for snapshots to show at once and not only when the Queue's status
+    /// has come back.
+    ///
+    /// From now on and for as long as the Queue lives its status is not read for this any more; it is what another
+    /// process, or the next, goes on from. Says whether it is other than before, which is no reason for a new
+    /// decision: it came from one.
+    pub fn remember(&mut self, queue: &QueueName, remembered: Remembered) -> bool {
+        let entry = self.namespaces.get_mut(&queue.namespace);
+        entry.is_some_and(|entry| entry.remember(&queue.name, remembered))
+    }
+
     /// The pods whose eviction was accepted and is not seen yet, by uid.
     pub fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
         self.pods.unseen_evictions()
+    }
+
+    fn end_refusals(&mut self, now: Timestamp) {
+        for pod in self.pods.take_expired_refusals(now) {
+            if let Some(entry) = self.namespaces.get_mut(&pod.namespace) {
+                entry.set_pod_refused(&pod.uid, false);
+            }
+        }
     }
 
     pub(crate) fn drop_if_empty(&mut self, namespace: &Namespace) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::Hash;
 use std::sync::Arc;
 
-/// Shared values: the request shapes, node names and owners of pods, the labels of namespaces.
+/// Shared values: the shapes and ties of pods; node names, labels and ids as texts.
 ///
 /// A cluster of 150,000 pods has a few hundred shapes and a few thousand nodes.
 #[derive(Debug)]
@@ -35,6 +35,26 @@ impl<T: ?Sized + Eq + Hash> Interned<T> {
         let shared: Arc<T> = value.into();
         self.values.insert(shared.clone());
         shared
+    }
+
+    /// The shared value equal to `value`: `known`, if that is it.
+    ///
+    /// Most events leave an object as it was. To see that costs less than to look for it among all.
+    pub(crate) fn get_like<V: Borrow<T> + Into<Arc<T>>>(
+        &mut self,
+        value: V,
+        known: Option<&Arc<T>>,
+    ) -> Arc<T> {
+        match known {
+            Some(known) if **known == *value.borrow() => Arc::clone(known),
+            _ => self.get(value),
+        }
+    }
+
+    /// How many values are kept.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.values.len()
     }
 }
 

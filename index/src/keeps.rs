@@ -2,8 +2,8 @@
 
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
-/// The index keeps pods, nodes, namespaces, Queues and ResourceQuotas; the operator's watch tasks are written once, against
-/// this trait. Every function says whether anything changed that a decision depends on, so that a watch event
+/// The index keeps pods and their owners (ReplicaSets, StatefulSets, Jobs), PodDisruptionBudgets, priority
+/// classes, nodes, namespaces, Queues and ResourceQuotas; the operator's watch tasks are written once, against this trait. Every function says whether anything changed that a decision depends on, so that a watch event
 /// that only moved a heartbeat wakes nobody.
 pub trait Keeps<K> {
     /// Takes `object` in, new or changed, from a watch or from the reply to a write.
@@ -14,7 +14,7 @@ pub trait Keeps<K> {
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///
-    /// `namespace` is empty for nodes and namespaces.
+    /// `namespace` is empty for kinds that are in none.
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool;
 
     /// Starts a full list: objects not applied until [`relist_finish`](Self::relist_finish) are gone by then.

@@ -8,21 +8,19 @@ use quotient_engine::labels::Labels;
 use quotient_engine::names::Namespace;
 
 use crate::index::Index;
-use crate::interned::Interned;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
+use crate::shared_labels::shared_labels;
 
 /// The labels of every namespace that the API server knows.
 ///
-/// They stand here, in a few hundred bytes a namespace, and only for namespaces with Queues also in the form that
-/// the engine reads: a cluster may have ten thousand namespaces that take part in nothing, and snapshots do not
-/// mention them.
+/// They stand here, in a few hundred bytes a namespace, and are shown only of namespaces with Queues: a cluster may
+/// have ten thousand namespaces that take part in nothing, and snapshots do not mention them.
 #[derive(Debug)]
 pub(crate) struct NamespaceLabels {
     entries: BTreeMap<Namespace, Entry>,
-    texts: Interned<str>,
     relist: Relist<Namespace>,
 }
 
@@ -30,27 +28,19 @@ pub(crate) struct NamespaceLabels {
 struct Entry {
     uid: Arc<str>,
     age: Age,
-    /// Sorted by key.
-    labels: Box<[(Arc<str>, Arc<str>)]>,
+    labels: Labels,
 }
 
 impl Default for NamespaceLabels {
     fn default() -> Self {
-        Self { entries: BTreeMap::new(), texts: Interned::new(), relist: Relist::idle() }
+        Self { entries: BTreeMap::new(), relist: Relist::idle() }
     }
 }
 
 impl NamespaceLabels {
     /// The labels of `namespace`; none if it is not known.
     pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
-        let labels = self.entries.get(namespace).into_iter().flat_map(|entry| &entry.labels);
-        labels.map(|(key, value)| (&**key, &**value)).collect()
-    }
-
-    /// The pairs of an object, sharing the texts that others have too.
-    fn shared(&mut self, labels: Option<&BTreeMap<String, String>>) -> Box<[(Arc<str>, Arc<str>)]> {
-        let pairs = labels.into_iter().flatten();
-        pairs.map(|(key, value)| (self.texts.get(&**key), self.texts.get(&**value))).collect()
+        self.entries.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
     }
 }
 
@@ -60,10 +50,12 @@ impl Keeps<Object> for Index {
         let name = Namespace::from(object.metadata.name.as_deref().unwrap_or_default());
         let age = Age::of(&object.metadata);
         self.labels.relist.seen(&name);
-        if self.labels.entries.get(&name).is_some_and(|kept| age.is_stale_beside(kept.age)) {
+        let kept = self.labels.entries.get(&name);
+        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
             return false;
         }
-        let labels = self.labels.shared(object.metadata.labels.as_ref());
+        let known = kept.map(|kept| &kept.labels);
+        let labels = shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true);
         self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
         self.show_labels(&name)
     }

@@ -1,11 +1,11 @@
 //! Kubernetes objects in, slim entries kept, snapshots for the engine out.
 //!
 //! ```text
-//!  watches, replies ─┐                  ┌── namespaces: pods, Queues, quota, labels ──┐
-//!                    ├─► Keeps::apply ──┤                                             ├─► Index::snapshot(now) ─► engine
-//!  manifests ────────┘   Keeps::delete  └── nodes ────────────────────────────────────┘
-//!                        Keeps::relist_…         ▲
-//!             what was just written: quota_written, pod_evicted
+//!  watches, replies ─┐                  ┌── namespaces: pods, owners, budgets, ──┐
+//!                    ├─► Keeps::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
+//!  manifests ────────┘   Keeps::delete  └── nodes; priority classes ─────────────┘
+//!                        Keeps::relist_…              ▲
+//!        what was just done: quota_written, pod_evicted, eviction_refused, remember
 //! ```
 //!
 //! A pod of 58 kB of objects becomes an entry of about 200 bytes, stored in exactly the form that the engine
@@ -18,6 +18,8 @@
 //! **Architecture invariant:** the index holds what the API server said last, and over it what was just
 //! written and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
+mod budgets;
+mod gangs;
 mod gone;
 mod governable;
 mod index;
@@ -26,13 +28,18 @@ mod keeps;
 mod labels;
 mod namespace;
 pub mod nodes;
+mod owners;
+mod placement;
 pub mod pods;
+mod priority_classes;
 pub mod queues;
 pub mod quotas;
 mod reading;
 mod relist;
 mod resource_version;
+mod selector;
 mod settings;
+mod shared_labels;
 mod time;
 
 #[cfg(test)]

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::Node as Object;
 use kube::core::Selector;
 use quotient_engine::amounts::Amounts;
+use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
 use super::readiness::Readiness;
 use super::selection::is_eligible;
+use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
 use crate::resource_version::Age;
 
@@ -24,22 +26,32 @@ pub(crate) struct NodeEntry {
 }
 
 impl NodeEntry {
-    pub(super) fn of(object: &Object, uid: &str, selector: &Selector) -> Self {
+    pub(super) fn of(object: &Object, uid: &str, labels: Labels, selector: &Selector) -> Self {
+        let written = object.spec.as_ref().and_then(|spec| spec.taints.as_deref());
         Self {
             uid: uid.into(),
             age: Age::of(&object.metadata),
             node: Arc::new(Node {
                 allocatable: allocatable(object, &mut Reading::default()),
-                ..Node::default()
+                counts: false,
+                labels,
+                taints: taints(written.unwrap_or_default()),
             }),
             eligible: is_eligible(object, selector),
             readiness: Readiness::of(object),
         }
     }
 
+    /// Its labels as they were seen last.
+    pub(super) fn labels(&self) -> &Labels {
+        &self.node.labels
+    }
+
     /// Whether a decision can tell this entry from `other`.
     pub(super) fn differs_from(&self, other: &Self) -> bool {
         self.node.allocatable != other.node.allocatable
+            || self.node.labels != other.node.labels
+            || self.node.taints != other.node.taints
             || self.eligible != other.eligible
             || self.readiness != other.readiness
     }

@@ -14,6 +14,7 @@ use crate::keeps::Keeps;
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
+use crate::shared_labels::shared_labels;
 
 /// Every node that the API server knows.
 #[derive(Debug)]
@@ -49,7 +50,9 @@ impl Keeps<Object> for Index {
         if kept.is_some_and(|kept| Age::of(&object.metadata).is_stale_beside(kept.age)) {
             return false;
         }
-        let entry = NodeEntry::of(object, &uid, &self.settings.nodes);
+        let known = kept.map(NodeEntry::labels);
+        let labels = shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true);
+        let entry = NodeEntry::of(object, &uid, labels, &self.settings.nodes);
         match self.nodes.entries.get_mut(&name) {
             Some(kept) if !kept.differs_from(&entry) => {
                 kept.uid = entry.uid;

@@ -1,19 +1,23 @@
 //! How pods come in.
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1::Pod as Object;
-use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid};
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Pod, Shape, Ties};
+use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties};
 use quotient_engine::time::Timestamp;
 
 use super::evictions::UnseenEvictions;
 use super::immunity::immunity;
 use super::life::{phase, started};
-use super::owner::controller;
+use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
+use super::stuck::stuck;
 use crate::index::Index;
 use crate::keeps::Keeps;
+use crate::placement::placement;
 use crate::reading::{Reading, uid_of};
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -24,11 +28,12 @@ use crate::time::timestamp;
 pub(crate) struct PodKind {
     relist: Relist<(Namespace, PodName)>,
     evictions: UnseenEvictions,
+    refusals: Refusals,
 }
 
 impl Default for PodKind {
     fn default() -> Self {
-        Self { relist: Relist::idle(), evictions: UnseenEvictions::default() }
+        Self { relist: Relist::idle(), evictions: UnseenEvictions::default(), refusals: Refusals::default() }
     }
 }
 
@@ -44,6 +49,18 @@ impl PodKind {
     pub(crate) fn unseen_evictions(&self) -> impl Iterator<Item = &PodId> {
         self.evictions.iter()
     }
+
+    pub(crate) fn refused(&mut self, pod: &PodId, until: Timestamp) {
+        self.refusals.insert(pod, until);
+    }
+
+    pub(crate) fn take_expired_refusals(&mut self, now: Timestamp) -> Vec<PodId> {
+        self.refusals.take_expired(now)
+    }
+
+    pub(crate) fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
+        self.refusals.next_expiry(now)
+    }
 }
 
 impl Keeps<Object> for Index {
@@ -54,16 +71,20 @@ impl Keeps<Object> for Index {
         let age = Age::of(&object.metadata);
         self.pods.relist.seen(&(namespace.clone(), name.clone()));
         let kept = self.namespaces.get(&namespace).and_then(|entry| entry.pod(&name));
+        let mut known = None;
         if let Some((kept, kept_age)) = kept {
             if age.is_stale_beside(kept_age) {
                 return false;
             }
-            if kept.uid.as_str() != &*uid {
+            if kept.uid.as_str() == &*uid {
+                known = Some((Arc::clone(&kept.shape), Arc::clone(&kept.ties)));
+            } else {
                 // Its deletion was missed; whatever was done to it does not concern its successor.
-                self.pods.evictions.remove(&kept.uid);
+                let former = kept.uid.clone();
+                self.forget_overlays(&namespace, &former);
             }
         }
-        let pod = self.read_pod(object, name, PodUid::new(&*uid));
+        let pod = self.read_pod(object, name, PodUid::new(&*uid), known.as_ref());
         self.namespaces.entry(namespace).or_default().put_pod(pod, age)
     }
 
@@ -88,39 +109,58 @@ impl Keeps<Object> for Index {
 }
 
 impl Index {
-    fn read_pod(&mut self, object: &Object, name: PodName, uid: PodUid) -> Pod {
+    /// The pod as the engine reads it. `known` is what was read of it before, which mostly is the same.
+    fn read_pod(
+        &mut self,
+        object: &Object,
+        name: PodName,
+        uid: PodUid,
+        known: Option<&(Arc<Shape>, Arc<Ties>)>,
+    ) -> Pod {
         let metadata = &object.metadata;
         let spec = object.spec.as_ref();
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = metadata.deletion_timestamp.as_ref().map(timestamp);
+        let immunity = immunity(object);
+        // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
+        // such pods. Once they are there, nobody looks for another node for them.
+        let stays = node.is_some() && matches!(immunity, Some(Immunity::DaemonSet | Immunity::Mirror));
+        let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
+        let requests = effective_requests(spec, object.status.as_ref(), &mut Reading::default());
         Pod {
-            shape: self.shapes.get(Shape {
-                requests: effective_requests(object, &mut Reading::default()),
-                ..Shape::default()
-            }),
-            node: node.map(|node| NodeName::new(self.node_names.get(node))),
+            shape: self.shapes.get_like(Shape { requests, placement }, known.map(|(shape, _)| shape)),
+            ties: self.read_ties(object, known.map(|(_, ties)| ties)),
+            node: node.map(|node| NodeName::new(self.texts.get(node))),
             phase: phase(object),
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             started: started(object),
             deletion: self.pods.evictions.merge(&uid, deletion),
-            immunity: immunity(object),
+            stuck: stuck(object),
+            immunity,
             reluctant: is_reluctant(object),
-            ties: self
-                .ties
-                .get(Ties { owner: controller(object).map(|uid| OwnerUid::from(&*uid)), ..Ties::default() }),
+            forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),
             uid,
             name,
-            ..Pod::default()
         }
     }
 
     fn remove_pod(&mut self, namespace: &Namespace, name: &PodName, uid: Option<&PodUid>) -> bool {
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
         let Some(removed) = entry.remove_pod(name, uid) else { return false };
-        self.pods.evictions.remove(&removed.uid);
+        self.forget_overlays(namespace, &removed.uid);
         self.pods.relist.seen(&(namespace.clone(), name.clone()));
         self.drop_if_empty(namespace);
         true
+    }
+
+    /// Forgets what was done to a pod that is gone.
+    fn forget_overlays(&mut self, namespace: &Namespace, uid: &PodUid) {
+        self.pods.evictions.remove(uid);
+        if self.pods.refusals.remove(uid)
+            && let Some(entry) = self.namespaces.get_mut(namespace)
+        {
+            entry.set_pod_refused(uid, false);
+        }
     }
 }

@@ -1,12 +1,16 @@
-//! Pods: what they request, how far they have come, and what protects them.
+//! Pods: what they request and where they may run, how far they have come, and what protects them.
 
 mod evictions;
 mod immunity;
 mod kind;
 mod life;
 mod owner;
+mod refusals;
 mod reluctance;
 mod requests;
+mod stuck;
+mod ties;
 
 pub(crate) use kind::PodKind;
-pub use requests::unreadable;
+pub(crate) use requests::effective_requests;
+pub use requests::{unreadable, unreadable_in_template};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use k8s_openapi::api::core::v1::{
-    Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements,
+    Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_engine::amounts::Amounts;
@@ -15,15 +15,28 @@ use crate::reading::{Reading, Rounding, UnreadableQuantity};
 /// The quantities of the pod that cannot be read.
 pub fn unreadable(pod: &Pod) -> Vec<UnreadableQuantity> {
     let mut reading = Reading::default();
-    effective_requests(pod, &mut reading);
+    effective_requests(pod.spec.as_ref(), pod.status.as_ref(), &mut reading);
     reading.unreadable
 }
 
-/// What `pod` is charged for, of the resources that can be shared.
-pub(super) fn effective_requests(pod: &Pod, reading: &mut Reading) -> Amounts {
-    let Some(spec) = &pod.spec else { return Amounts::new() };
-    let mut pod_requests = PodReading { reading, status: pod.status.as_ref() };
-    pod_requests.read(spec).effective()
+/// The quantities of an owner's pod template that cannot be read.
+pub fn unreadable_in_template(template: &PodTemplateSpec) -> Vec<UnreadableQuantity> {
+    let mut reading = Reading::default();
+    effective_requests(template.spec.as_ref(), None, &mut reading);
+    for problem in &mut reading.unreadable {
+        problem.field.insert_str(0, "spec.template.");
+    }
+    reading.unreadable
+}
+
+/// What a pod with this spec and status is charged for, of the resources that can be shared.
+pub(crate) fn effective_requests(
+    spec: Option<&PodSpec>,
+    status: Option<&PodStatus>,
+    reading: &mut Reading,
+) -> Amounts {
+    let Some(spec) = spec else { return Amounts::new() };
+    PodReading { reading, status }.read(spec).effective()
 }
 
 struct PodReading<'a> {

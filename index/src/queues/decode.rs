@@ -1,12 +1,13 @@
 //! From the Queue of the API to the Queue of the engine.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{MAX_WEIGHT, Preemption, Queue as Written, QueueSpec};
+use quotient_crds::names::{ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
+use quotient_crds::{DemandMode as WrittenMode, MAX_WEIGHT, Preemption, Queue as Written, QueueSpec};
 use quotient_engine::names::QueueUid;
-use quotient_engine::snapshot::{Acceptance, Queue};
+use quotient_engine::snapshot::{Acceptance, DemandMode, Queue};
 
 use super::mistakes::Mistakes;
-use super::{amounts, preemption, tree};
+use super::{amounts, preemption, remembered, tree};
 use crate::reading::{Rounding, uid_of};
 use crate::time::timestamp;
 
@@ -15,14 +16,21 @@ use crate::time::timestamp;
 /// Requests and guarantees are rounded up to the unit of their resource, limits down. A spec with a mistake
 /// gives a Queue that is `invalid`, with a text that names the field and says what to do, and with nothing else
 /// in it but whether it is a parent: half of an intention is not acted on, and a parent with a mistake must not
-/// be taken for the Queue that governs its namespace.
+/// be taken for the Queue that governs its namespace. What becomes of its quota when it is deleted stands in its
+/// metadata and counts in any case.
 pub fn decode(queue: &Written) -> Queue {
-    let QueueSpec { weight, request, limit, guaranteed, parent_ref, children, preemption } = &queue.spec;
+    let QueueSpec { weight, request, demand, headroom, limit, guaranteed, parent_ref, children, preemption } =
+        &queue.spec;
     let mut mistakes = Mistakes::default();
     let no_preemption = Preemption::default();
     let preemption = preemption.as_ref().unwrap_or(&no_preemption);
     let decoded = Queue {
         request: request.as_ref().map(|map| amounts::read(map, Rounding::Up, "request", &mut mistakes)),
+        demand: match demand {
+            WrittenMode::Declared => DemandMode::Declared,
+            WrittenMode::Observed => DemandMode::Observed,
+        },
+        headroom: headroom.as_ref().map(|map| amounts::read(map, Rounding::Up, "headroom", &mut mistakes)),
         guaranteed: amounts::optional(guaranteed.as_ref(), Rounding::Up, "guaranteed", &mut mistakes),
         limit: amounts::optional(limit.as_ref(), Rounding::Down, "limit", &mut mistakes),
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
@@ -31,6 +39,12 @@ pub fn decode(queue: &Written) -> Queue {
         policy: preemption::policy(preemption),
         min_runtime_seconds: preemption::min_runtime_seconds(preemption, &mut mistakes),
         last_replica: preemption::last_replica(preemption),
+        gang: preemption::gang(preemption),
+        reclaim: preemption::reclaim(preemption),
+        delay_seconds: preemption::delay_seconds(preemption, &mut mistakes),
+        grace_seconds: preemption::grace_seconds(preemption, &mut mistakes),
+        force_delete_after_seconds: preemption::force_delete_after_seconds(preemption, &mut mistakes),
+        remembered: queue.status.as_ref().map(remembered::remembered).unwrap_or_default(),
         ..blank(&queue.metadata)
     };
     match mistakes.text() {
@@ -48,10 +62,13 @@ pub fn undecodable(metadata: &ObjectMeta, problem: &str) -> Queue {
 }
 
 fn blank(metadata: &ObjectMeta) -> Queue {
+    let on_delete =
+        metadata.annotations.as_ref().and_then(|annotations| annotations.get(ON_DELETE_ANNOTATION));
     Queue {
         uid: QueueUid::new(uid_of(metadata).unwrap_or_default()),
         name: metadata.name.as_deref().unwrap_or_default().into(),
         created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
+        removes_quota: on_delete.is_some_and(|value| value == ON_DELETE_REMOVE),
         ..Queue::default()
     }
 }

@@ -6,6 +6,7 @@ mod kind;
 mod mistakes;
 mod observed;
 mod preemption;
+mod remembered;
 mod tree;
 
 pub use decode::{decode, undecodable};

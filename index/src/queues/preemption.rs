@@ -1,7 +1,10 @@
 //! How pods of a Queue are taken.
 
-use quotient_crds::{LastReplica as WrittenLast, MAX_MIN_RUNTIME_SECONDS, Preemption, PreemptionPolicy};
-use quotient_engine::snapshot::{LastReplica, Policy};
+use quotient_crds::{
+    GangPolicy as WrittenGang, LastReplica as WrittenLast, MAX_MIN_RUNTIME_SECONDS, MAX_PREEMPTION_SECONDS,
+    Preemption, PreemptionPolicy, Reclaim,
+};
+use quotient_engine::snapshot::{GangPolicy, LastReplica, Policy, ReclaimOn};
 
 use super::mistakes::Mistakes;
 
@@ -22,4 +25,34 @@ pub(super) fn last_replica(preemption: &Preemption) -> LastReplica {
 
 pub(super) fn min_runtime_seconds(preemption: &Preemption, mistakes: &mut Mistakes) -> u32 {
     mistakes.whole(preemption.min_runtime_seconds, MAX_MIN_RUNTIME_SECONDS, "preemption.minRuntimeSeconds")
+}
+
+pub(super) fn gang(preemption: &Preemption) -> GangPolicy {
+    match preemption.gang {
+        WrittenGang::WholeLast => GangPolicy::WholeLast,
+        WrittenGang::Never => GangPolicy::Never,
+    }
+}
+
+pub(super) fn reclaim(preemption: &Preemption) -> ReclaimOn {
+    match preemption.reclaim {
+        Reclaim::OnClaim => ReclaimOn::Claim,
+        Reclaim::OnUse => ReclaimOn::Use,
+    }
+}
+
+pub(super) fn delay_seconds(preemption: &Preemption, mistakes: &mut Mistakes) -> u32 {
+    mistakes.whole(preemption.delay_seconds, MAX_PREEMPTION_SECONDS, "preemption.delaySeconds")
+}
+
+pub(super) fn grace_seconds(preemption: &Preemption, mistakes: &mut Mistakes) -> Option<u32> {
+    let field = "preemption.gracePeriodSeconds";
+    preemption.grace_period_seconds.map(|seconds| mistakes.whole(seconds, MAX_PREEMPTION_SECONDS, field))
+}
+
+pub(super) fn force_delete_after_seconds(preemption: &Preemption, mistakes: &mut Mistakes) -> Option<u32> {
+    let field = "preemption.forceDeleteAfterSeconds";
+    preemption
+        .force_delete_after_seconds
+        .map(|seconds| mistakes.whole(seconds, MAX_PREEMPTION_SECONDS, field))
 }

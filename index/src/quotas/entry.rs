@@ -87,11 +87,7 @@ impl QuotaEntry {
         if self.is_empty() {
             return None;
         }
-        let (hard, enforced) = self
-            .observed
-            .as_ref()
-            .map(|observed| (observed.hard.clone(), observed.enforced.clone()))
-            .unwrap_or_default();
+        let observed = self.observed.as_deref();
         let mut unconfirmed = Bounds::new();
         for write in &self.unconfirmed {
             for (resource, amount) in write.hard.iter() {
@@ -100,7 +96,13 @@ impl QuotaEntry {
             }
         }
         // Once a write of ours has landed it is ours, and it may be landing now.
-        let ours = self.is_unconfirmed() || self.observed.as_ref().is_some_and(|observed| observed.ours);
-        Some(Quota { hard, enforced, ours, unconfirmed, goes_with_queue: false })
+        let ours = self.is_unconfirmed() || observed.is_some_and(|observed| observed.ours);
+        Some(Quota {
+            hard: observed.map(|observed| observed.hard.clone()).unwrap_or_default(),
+            enforced: observed.map(|observed| observed.enforced.clone()).unwrap_or_default(),
+            ours,
+            unconfirmed,
+            goes_with_queue: observed.is_some_and(|observed| observed.goes_with_queue),
+        })
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_crds::names::{GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
+use quotient_crds::names::{
+    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE,
+};
 use quotient_engine::amounts::Bounds;
 
 use super::bounds_from_hard;
@@ -45,6 +47,9 @@ pub struct ObservedQuota {
     pub generation: Option<u64>,
     /// Whether its label says that Quotient keeps it; otherwise it only happens to have the name.
     pub ours: bool,
+    /// Whether it is to be deleted together with its Queue (annotation `quotient.dev/on-delete: Remove`, as the
+    /// Queue's own said when the quota was written last).
+    pub goes_with_queue: bool,
     /// `spec.hard`, of the resources that can be shared.
     pub hard: Bounds,
     /// `status.hard`, of the same: what admission enforces.
@@ -56,7 +61,8 @@ impl ObservedQuota {
         let spec = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         let annotations = quota.metadata.annotations.as_ref();
-        let generation = annotations.and_then(|annotations| annotations.get(GENERATION_ANNOTATION));
+        let annotation = |key| annotations.and_then(|annotations| annotations.get(key));
+        let generation = annotation(GENERATION_ANNOTATION);
         let labels = quota.metadata.labels.as_ref();
         let keeper = labels.and_then(|labels| labels.get(MANAGED_BY_LABEL));
         Self {
@@ -64,6 +70,7 @@ impl ObservedQuota {
             resource_version: ResourceVersion::of(&quota.metadata),
             generation: generation.and_then(|text| text.parse().ok()),
             ours: keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
+            goes_with_queue: annotation(ON_DELETE_ANNOTATION).is_some_and(|value| value == ON_DELETE_REMOVE),
             hard: spec.map(bounds_from_hard).unwrap_or_default(),
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
         }

@@ -1,15 +1,20 @@
 //! Old news never replaces newer.
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
-use quotient_crds::Queue;
+use serde_json::Value;
 
-use super::{apply, at, index_of, story};
-use crate::Keeps;
+use super::kinds::{KINDS, delete_value, relist_begin, relist_finish};
+use super::{apply, at, documents, index_of, story};
+use crate::Index;
 
-/// One object of every kind, in this version, with a content that depends on it.
+/// One object of every kind, in this version, with a content that depends on it. The Queue comes first: without one
+/// others are no news.
 fn objects(version: u64, uid: &str) -> String {
     format!(
         "
+kind: Queue
+metadata: {{name: q, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
+spec: {{weight: {version}}}
+---
 kind: Pod
 metadata: {{name: p, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
 spec: {{priority: {version}, containers: []}}
@@ -18,83 +23,139 @@ kind: Node
 metadata: {{name: n, uid: {uid}, resourceVersion: '{version}'}}
 status: {{allocatable: {{cpu: {version}}}}}
 ---
-kind: Queue
-metadata: {{name: q, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
-spec: {{weight: {version}}}
+kind: Namespace
+metadata: {{name: a, uid: {uid}, resourceVersion: '{version}', labels: {{version: '{version}'}}}}
+---
+kind: ReplicaSet
+metadata: {{name: web, namespace: a, uid: {uid}-r, resourceVersion: '{version}'}}
+spec: {{replicas: {version}, selector: {{}}, template: {{spec: {{containers: [], priorityClassName: high}}}}}}
+---
+kind: StatefulSet
+metadata: {{name: web, namespace: a, uid: {uid}-s, resourceVersion: '{version}'}}
+spec: {{replicas: {version}, selector: {{}}, template: {{spec: {{containers: []}}}}}}
+---
+kind: Job
+metadata: {{name: web, namespace: a, uid: {uid}-j, resourceVersion: '{version}'}}
+spec: {{parallelism: {version}, template: {{spec: {{containers: []}}}}}}
+---
+kind: PodDisruptionBudget
+metadata: {{name: b, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
+spec: {{selector: {{}}}}
+status: {{disruptionsAllowed: {version}, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0}}
+---
+kind: PriorityClass
+metadata: {{name: high, uid: {uid}, resourceVersion: '{version}'}}
+value: {version}
+---
+kind: ResourceQuota
+metadata: {{name: theirs, namespace: a, uid: {uid}-t, resourceVersion: '{version}'}}
+spec: {{hard: {{cpu: {version}}}}}
 ---
 kind: ResourceQuota
 metadata: {{name: quotient, namespace: a, uid: {uid}, resourceVersion: '{version}'}}
 spec: {{hard: {{cpu: {version}}}}}
----
-kind: Namespace
-metadata: {{name: a, uid: {uid}, resourceVersion: '{version}', labels: {{version: '{version}'}}}}
 "
     )
+}
+
+/// As many as `objects` are.
+const ALL: usize = 11;
+
+fn told(index: &mut Index) -> String {
+    story::tell(&index.snapshot(at("12:00:00")))
+}
+
+/// Deletes the objects, the last one first, and says of each whether that was news.
+fn delete_all(index: &mut Index, yaml: &str) -> Vec<bool> {
+    documents(yaml).iter().rev().map(|object| delete_value(index, object)).collect()
 }
 
 #[test]
 fn an_older_version_is_ignored() {
     // 9 before 10: versions are numbers, not texts.
     let mut index = index_of(&objects(10, "u"));
-    let before = story::tell(&index.snapshot(at("12:00:00")));
-    assert_eq!(apply(&mut index, &objects(9, "u")), [false; 5]);
-    assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
-    assert_eq!(apply(&mut index, &objects(11, "u")), [true; 5]);
+    let before = told(&mut index);
+    assert_eq!(apply(&mut index, &objects(10, "u")), [false; ALL]);
+    assert_eq!(apply(&mut index, &objects(9, "u")), [false; ALL]);
+    assert_eq!(told(&mut index), before);
+    assert_eq!(apply(&mut index, &objects(11, "u")), [true; ALL]);
 }
 
 #[test]
 fn the_predecessor_of_what_is_kept_is_ignored() {
     let mut index = index_of(&objects(10, "second"));
-    assert_eq!(apply(&mut index, &objects(9, "first")), [false; 5]);
-    assert!(!Keeps::<Pod>::delete(&mut index, "a", "p", "first"));
-    assert!(!Keeps::<Node>::delete(&mut index, "", "n", "first"));
-    assert!(!Keeps::<Queue>::delete(&mut index, "a", "q", "first"));
-    assert!(!Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "first"));
-    assert!(!Keeps::<Namespace>::delete(&mut index, "", "a", "first"));
-    assert_eq!(story::tell(&index.snapshot(at("12:00:00"))).lines().count(), 5);
+    let before = told(&mut index);
+    assert_eq!(apply(&mut index, &objects(9, "first")), [false; ALL]);
+    assert_eq!(delete_all(&mut index, &objects(9, "first")), [false; ALL]);
+    assert_eq!(told(&mut index), before);
+}
+
+#[test]
+fn what_is_deleted_is_gone() {
+    let mut index = index_of(&objects(10, "u"));
+    assert_eq!(delete_all(&mut index, &objects(10, "u")), [true; ALL]);
+    assert_eq!(told(&mut index), "");
+    assert_eq!(delete_all(&mut index, &objects(10, "u")), [false; ALL]);
+    assert!(index.namespaces.is_empty());
 }
 
 #[test]
 fn a_late_reply_does_not_bring_a_deleted_object_back() {
     let mut index = index_of(&objects(10, "u"));
-    assert!(Keeps::<Queue>::delete(&mut index, "a", "q", "u"));
-    assert!(Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
-    assert!(Keeps::<Pod>::delete(&mut index, "a", "p", "u"));
-    assert!(Keeps::<Node>::delete(&mut index, "", "n", "u"));
-    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
-    let [_, _, queue, quota, _] = apply(&mut index, &objects(11, "u"))[..] else { panic!() };
-    assert!(!queue && !quota);
+    delete_all(&mut index, &objects(10, "u"));
+    let written = |yaml: &str| -> Vec<Value> {
+        let ours = |object: &Value| object["kind"] == "Queue" || object["metadata"]["name"] == "quotient";
+        documents(yaml).into_iter().filter(ours).collect()
+    };
+    let take = |index: &mut Index, yaml: &str| -> Vec<bool> {
+        written(yaml).iter().map(|object| super::apply_value(index, object)).collect()
+    };
+    assert_eq!(take(&mut index, &objects(11, "u")), [false, false]);
     // A successor is welcome.
-    assert_eq!(apply(&mut index, &objects(12, "successor"))[2..], [true, true, true]);
+    assert_eq!(take(&mut index, &objects(12, "successor")), [true, true]);
 }
 
 #[test]
 fn a_list_removes_what_it_does_not_contain() {
-    let mut index = index_of(&objects(10, "u"));
-    apply(&mut index, "{kind: Pod, metadata: {name: other, namespace: b, uid: v}, spec: {containers: []}}");
-    Keeps::<Pod>::relist_begin(&mut index);
-    // Nothing is forgotten while the list runs, and a list that breaks off starts again.
-    assert_eq!(index.snapshot(at("12:00:00")).namespaces.len(), 2);
-    apply(&mut index, "{kind: Pod, metadata: {name: other, namespace: b, uid: v}, spec: {containers: []}}");
-    Keeps::<Pod>::relist_begin(&mut index);
-    apply(&mut index, &objects(10, "u"));
-    assert!(Keeps::<Pod>::relist_finish(&mut index));
-    assert_eq!(index.snapshot(at("12:00:00")).namespaces.len(), 1);
-    assert!(!Keeps::<Pod>::relist_finish(&mut index));
-    for_each_kind_an_empty_list(&mut index);
-    assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), "");
+    let other = |kind: &str| {
+        let mut object =
+            documents(&objects(10, "v")).into_iter().rfind(|object| object["kind"] == kind).unwrap();
+        if kind == "Namespace" || kind == "Node" || kind == "PriorityClass" {
+            object["metadata"]["name"] = "other".into();
+        } else {
+            object["metadata"]["namespace"] = "b".into();
+        }
+        object
+    };
+    for kind in KINDS {
+        let mut index = index_of(&objects(10, "u"));
+        let without = told(&mut index);
+        super::apply_value(&mut index, &other("Queue"));
+        super::apply_value(&mut index, &other(kind));
+        let before = told(&mut index);
+        relist_begin(&mut index, kind);
+        // Nothing is forgotten while the list runs, and a list that breaks off starts again.
+        assert_eq!(told(&mut index), before, "{kind}");
+        super::apply_value(&mut index, &other(kind));
+        relist_begin(&mut index, kind);
+        apply(&mut index, &objects(10, "u"));
+        relist_finish(&mut index, kind);
+        delete_value(&mut index, &other("Queue"));
+        assert_eq!(told(&mut index), without, "{kind}");
+        assert!(!relist_finish(&mut index, kind), "{kind}");
+    }
 }
 
-fn for_each_kind_an_empty_list(index: &mut crate::Index) {
-    Keeps::<Pod>::relist_begin(index);
-    assert!(Keeps::<Pod>::relist_finish(index));
-    Keeps::<Node>::relist_begin(index);
-    assert!(Keeps::<Node>::relist_finish(index));
-    // While there is a Queue to which the labels matter.
-    Keeps::<Namespace>::relist_begin(index);
-    assert!(Keeps::<Namespace>::relist_finish(index));
-    Keeps::<Queue>::relist_begin(index);
-    assert!(Keeps::<Queue>::relist_finish(index));
-    Keeps::<ResourceQuota>::relist_begin(index);
-    assert!(Keeps::<ResourceQuota>::relist_finish(index));
+#[test]
+fn an_empty_list_removes_everything() {
+    let mut index = index_of(&objects(10, "u"));
+    // While there is a Queue to which the others matter.
+    for kind in KINDS.into_iter().filter(|kind| *kind != "Queue").chain(["Queue"]) {
+        relist_begin(&mut index, kind);
+        let news = relist_finish(&mut index, kind);
+        // A class whose owners are gone matters to nobody.
+        assert_eq!(news, kind != "PriorityClass", "{kind}");
+    }
+    assert_eq!(told(&mut index), "");
+    assert!(index.namespaces.is_empty());
 }

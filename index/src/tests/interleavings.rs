@@ -1,15 +1,15 @@
 //! However news arrives, the index ends where the API server does.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
-use kube::core::DeserializeGuard;
 use proptest::prelude::*;
-use quotient_crds::Queue;
+use quotient_engine::snapshot::{NamespaceState, Remembered, Snapshot};
 use serde_json::{Value, json};
 
-use super::{apply_value, at};
-use crate::{Index, IndexSettings, Keeps};
+use super::at;
+use super::kinds::{KINDS, apply_value, delete_value, relist_begin, relist_finish};
+use crate::{Index, IndexSettings};
 
 /// What happens to the object in one of a few places.
 #[derive(Clone, Copy, Debug)]
@@ -24,69 +24,86 @@ enum Event {
     Relist { missed: usize },
 }
 
-const KINDS: [&str; 5] = ["Pod", "Node", "Namespace", "Queue", "ResourceQuota"];
 /// The first of the kinds that the operator writes, too.
-const FIRST_WRITTEN: usize = 3;
-const PLACES: usize = 15;
+const FIRST_WRITTEN: usize = KINDS.len() - 2;
+const PLACES: usize = 3 * KINDS.len();
 
-/// Three objects of each kind, in two namespaces.
+/// Three objects of each kind, in two namespaces; of quotas one is somebody else's.
 fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
     let (kind, number) = (KINDS[place % KINDS.len()], place / KINDS.len());
     let name = match kind {
-        "ResourceQuota" => "quotient".to_owned(),
+        "ResourceQuota" if number < 2 => "quotient".to_owned(),
         "Namespace" => format!("ns{number}"),
         _ => format!("o{number}"),
     };
-    let namespace = if kind == "ResourceQuota" { format!("ns{number}") } else { format!("ns{}", number % 2) };
     let metadata = json!({
         "name": name,
-        "namespace": (!matches!(kind, "Node" | "Namespace")).then_some(namespace),
+        "namespace": (!matches!(kind, "Node" | "Namespace" | "PriorityClass")).then(|| format!("ns{}", number % 2)),
         "uid": format!("{place}-{life}"),
         "resourceVersion": version.to_string(),
         "labels": {"content": (content % 3).to_string()},
     });
-    let amount = (content % 3).to_string();
-    match kind {
-        "Pod" => json!({
-            "kind": kind, "metadata": metadata, "status": {"phase": "Running"},
-            "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": amount}}}]},
-        }),
-        "Node" => json!({"kind": kind, "metadata": metadata, "status": {"allocatable": {"cpu": amount}}}),
-        "Namespace" => json!({"kind": kind, "metadata": metadata}),
-        "Queue" if content.is_multiple_of(3) => {
-            json!({"kind": kind, "metadata": metadata, "spec": {"weight": "no"}})
+    let number = content % 3;
+    let amount = number.to_string();
+    let template = json!({"spec": {
+        "containers": [{"name": "c", "resources": {"requests": {"cpu": amount}}}],
+        "priorityClassName": (number > 0).then(|| format!("o{number}")),
+    }});
+    let mut object = match kind {
+        "Pod" => json!({"status": {"phase": "Running"}, "spec": template["spec"]}),
+        "Node" => json!({"status": {"allocatable": {"cpu": amount}}}),
+        "ReplicaSet" | "StatefulSet" => {
+            json!({"spec": {"replicas": content % 4, "selector": {}, "template": template}})
         }
-        "Queue" => json!({"kind": kind, "metadata": metadata, "spec": {"limit": {"cpu": amount}}}),
-        _ => json!({"kind": kind, "metadata": metadata, "spec": {"hard": {"cpu": amount}}}),
-    }
+        "Job" => json!({"spec": {"parallelism": content % 4, "suspend": number == 0, "template": template}}),
+        "PodDisruptionBudget" => json!({"spec": {"selector": (number > 0).then(|| json!({}))}, "status": {
+            "disruptionsAllowed": number, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
+        }}),
+        "PriorityClass" => json!({"value": number, "globalDefault": content.is_multiple_of(2)}),
+        "Queue" if number == 0 => json!({"spec": {"weight": "no"}}),
+        "Queue" => json!({"spec": {"limit": {"cpu": amount}}, "status": {"demand": {"cpu": content}}}),
+        "ResourceQuota" => json!({"spec": {
+            "hard": {"cpu": amount}, "scopes": content.is_multiple_of(4).then(|| json!(["BestEffort"])),
+        }}),
+        _ => json!({}),
+    };
+    object["kind"] = kind.into();
+    object["metadata"] = metadata;
+    object
 }
 
-fn delete(index: &mut Index, object: &Value) {
-    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default().to_owned();
-    let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));
-    match object["kind"].as_str().unwrap() {
-        "Pod" => Keeps::<Pod>::delete(index, &namespace, &name, &uid),
-        "Node" => Keeps::<Node>::delete(index, &namespace, &name, &uid),
-        "Namespace" => Keeps::<Namespace>::delete(index, &namespace, &name, &uid),
-        "Queue" => Keeps::<DeserializeGuard<Queue>>::delete(index, &namespace, &name, &uid),
-        _ => Keeps::<ResourceQuota>::delete(index, &namespace, &name, &uid),
-    };
+fn is_written(place: usize) -> bool {
+    place % KINDS.len() >= FIRST_WRITTEN && place < PLACES - 1
 }
 
 fn relist(index: &mut Index, objects: impl Iterator<Item = Value>) {
-    Keeps::<Pod>::relist_begin(index);
-    Keeps::<Node>::relist_begin(index);
-    Keeps::<Namespace>::relist_begin(index);
-    Keeps::<DeserializeGuard<Queue>>::relist_begin(index);
-    Keeps::<ResourceQuota>::relist_begin(index);
-    for object in objects {
-        apply_value(index, object);
+    for kind in KINDS {
+        relist_begin(index, kind);
     }
-    Keeps::<Pod>::relist_finish(index);
-    Keeps::<Node>::relist_finish(index);
-    Keeps::<Namespace>::relist_finish(index);
-    Keeps::<DeserializeGuard<Queue>>::relist_finish(index);
-    Keeps::<ResourceQuota>::relist_finish(index);
+    for object in objects {
+        apply_value(index, &object);
+    }
+    for kind in KINDS {
+        relist_finish(index, kind);
+    }
+}
+
+/// What a decision can see: where there is no Queue, it makes no difference what owners want, nor what budgets and
+/// the quotas of others allow; and what it left to the next one it knows itself.
+fn decisive(snapshot: Snapshot) -> Snapshot {
+    let seen = |state: &NamespaceState| {
+        let mut state = state.clone();
+        if state.queues.is_empty() {
+            let NamespaceState { labels, queues, quota, pods, refused, .. } = state;
+            return NamespaceState { labels, queues, quota, pods, refused, ..NamespaceState::default() };
+        }
+        for queue in &mut state.queues {
+            queue.remembered = Remembered::default();
+        }
+        state
+    };
+    let namespaces = snapshot.namespaces.iter().map(|(name, state)| (name.clone(), Arc::new(seen(state))));
+    Snapshot { namespaces: namespaces.collect(), ..snapshot }
 }
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
@@ -96,7 +113,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         2 => (0..PLACES).prop_map(|place| Event::Replay { place }),
         1 => (0..6_usize).prop_map(|missed| Event::Relist { missed }),
     ];
-    prop::collection::vec(event, 0..60)
+    prop::collection::vec(event, 0..80)
 }
 
 proptest! {
@@ -122,23 +139,24 @@ proptest! {
                         former.insert(place, old);
                     }
                     if blind == 0 {
-                        let changed = apply_value(&mut index, object);
-                        prop_assert!(changed || index.snapshot(at("12:00:00")) == before);
+                        let changed = apply_value(&mut index, &object);
+                        prop_assert!(changed || decisive(index.snapshot(at("12:00:00"))) == decisive(before));
                     }
                 }
                 Event::Delete { place } => {
                     if let Some(object) = stored.remove(&place) {
                         if blind == 0 {
-                            delete(&mut index, &object);
+                            let changed = delete_value(&mut index, &object);
+                            prop_assert!(changed || decisive(index.snapshot(at("12:00:00"))) == decisive(before));
                         }
                         former.insert(place, object);
                     }
                 }
-                // Only Queues and quotas are written, so only of them old replies come in; and after a list
+                // Only Queues and our quotas are written, so only of them old replies come in; and after a list
                 // has shown the deletion of an object, no write of it is left to be answered.
-                Event::Replay { place } if place % KINDS.len() >= FIRST_WRITTEN && blind == 0 => {
+                Event::Replay { place } if is_written(place) && blind == 0 => {
                     if let Some(object) = former.get(&place) {
-                        apply_value(&mut index, object.clone());
+                        apply_value(&mut index, object);
                         prop_assert_eq!(&index.snapshot(at("12:00:00")), &before);
                     }
                 }

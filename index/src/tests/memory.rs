@@ -1,9 +1,10 @@
-//! A pod costs little.
+//! Pods and their owners cost little.
 
 use std::mem::size_of;
 
-use quotient_engine::snapshot::Pod;
+use quotient_engine::snapshot::{Owner, Pod};
 
+use crate::namespace::OwnerNote;
 use crate::resource_version::Age;
 
 /// What an allocation of a reference-counted text takes: two counts, the text, and what glibc's malloc adds
@@ -20,4 +21,14 @@ fn a_pod_takes_less_than_250_bytes() {
     let entry = size_of::<Pod>() + size_of::<Age>();
     let total = entry + allocated(uid) + allocated(name);
     assert!(total < 250, "{total} bytes, {entry} of them in the entry");
+}
+
+/// Owners that want nothing cost nothing at all; of the others there are far fewer than pods.
+#[test]
+fn an_owner_takes_less_than_300_bytes() {
+    let uid = "0b5ce7a2-7e3c-4c1c-9a35-5c2ac0c0ffee";
+    let name = "recommender-7d9c6b5f8d-of-the-shop";
+    let entry = size_of::<Owner>() + size_of::<OwnerNote>();
+    let total = entry + allocated(uid) + allocated(name);
+    assert!(total < 300, "{total} bytes, {entry} of them in the entry");
 }

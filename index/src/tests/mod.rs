@@ -2,26 +2,31 @@
 
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
 
+mod budgets;
 mod freshness;
+mod gangs;
 mod interleavings;
+mod kinds;
 mod labels;
 mod memory;
 mod nodes;
 mod overlays;
+mod owners;
+mod placement;
 mod pods;
 mod queues;
 mod quotas;
+mod remembered;
 mod sharing;
 mod story;
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
-use kube::core::DeserializeGuard;
-use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Index, IndexSettings, Keeps};
+use crate::{Index, IndexSettings};
+
+use kinds::apply_value;
 
 /// The documents of a YAML text.
 fn documents(yaml: &str) -> Vec<Value> {
@@ -31,18 +36,7 @@ fn documents(yaml: &str) -> Vec<Value> {
 
 /// Applies every document of a YAML text and says of each whether it changed anything.
 fn apply(index: &mut Index, yaml: &str) -> Vec<bool> {
-    documents(yaml).into_iter().map(|document| apply_value(index, document)).collect()
-}
-
-fn apply_value(index: &mut Index, object: Value) -> bool {
-    match object["kind"].as_str().unwrap() {
-        "Pod" => index.apply(&serde_json::from_value::<Pod>(object).unwrap()),
-        "Node" => index.apply(&serde_json::from_value::<Node>(object).unwrap()),
-        "Namespace" => index.apply(&serde_json::from_value::<Namespace>(object).unwrap()),
-        "ResourceQuota" => index.apply(&serde_json::from_value::<ResourceQuota>(object).unwrap()),
-        "Queue" => index.apply(&serde_json::from_value::<DeserializeGuard<Queue>>(object).unwrap()),
-        other => panic!("no such kind here: {other}"),
-    }
+    documents(yaml).into_iter().map(|document| apply_value(index, &document)).collect()
 }
 
 /// The objects of a YAML text in an index with default settings.

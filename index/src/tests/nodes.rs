@@ -1,5 +1,7 @@
 //! What a snapshot shows of nodes, and when.
 
+use std::sync::Arc;
+
 use expect_test::expect;
 use kube::core::{Expression, Selector};
 
@@ -75,13 +77,13 @@ metadata: {name: nothing}
     );
     expect![[r#"
         node capacity-alone: cpu 1; counts
-        node control-plane: cpu 1; does not count
+        node control-plane: cpu 1; does not count, node-role.kubernetes.io/control-plane=, node-role.kubernetes.io/control-plane=:NoSchedule
         node cordoned: cpu 1; does not count
         node lost: cpu 1; does not count
         node manifest: cpu 1; counts
         node new: cpu 1; does not count
         node nothing: nothing; counts
-        node single-node-cluster: cpu 1; counts
+        node single-node-cluster: cpu 1; counts, node-role.kubernetes.io/control-plane=
     "#]]
     .assert_eq(&text);
 }
@@ -118,4 +120,30 @@ fn heartbeats_change_nothing() {
     let beat = READY_AT_NOON.replace("'False'}", "'False', lastHeartbeatTime: 2026-01-01T12:05:00Z}");
     assert_eq!(apply(&mut index, &beat), [false]);
     assert_eq!(index.snapshot(at("12:01:00")), before);
+}
+
+#[test]
+fn labels_and_taints() {
+    let node = "
+kind: Node
+metadata: {name: n1, labels: {zone: x, pool: gpu}, annotations: {beat: '1'}}
+spec: {taints: [{key: gpu, effect: NoSchedule, timeAdded: 2026-01-01T11:00:00Z}, {key: spot, value: 'yes', effect: PreferNoSchedule}, {key: odd, effect: Sometimes}]}
+status: {allocatable: {cpu: 1}}
+";
+    let mut index = Index::new(IndexSettings::default());
+    assert_eq!(apply(&mut index, node), [true]);
+    expect![[r#"
+        node n1: cpu 1; counts, pool=gpu,zone=x, gpu=:NoSchedule, spot=yes:PreferNoSchedule
+    "#]]
+    .assert_eq(&story::tell(&index.snapshot(at("12:00:00"))));
+    let before = index.snapshot(at("12:00:00"));
+    // When a taint was added, and what only annotations say, makes no difference.
+    assert_eq!(apply(&mut index, &node.replace("11:00", "11:30").replace("beat: '1'", "beat: '2'")), [false]);
+    assert!(Arc::ptr_eq(&before.nodes[&"n1".into()], &index.snapshot(at("12:00:00")).nodes[&"n1".into()]));
+    assert_eq!(apply(&mut index, &node.replace("zone: x", "zone: y")), [true]);
+    assert_eq!(
+        apply(&mut index, &node.replace("zone: x", "zone: y").replace("key: spot", "key: cheap")),
+        [true]
+    );
+    assert_eq!(before.nodes[&"n1".into()].labels.get("zone"), Some("x"));
 }

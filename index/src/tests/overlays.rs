@@ -163,3 +163,51 @@ fn a_lost_create_counts_until_there_is_a_quota() {
     index.quota_confirmed(&namespace);
     assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
 }
+
+/// The uids of the pods whose eviction counts as refused at this time.
+fn refused(index: &mut Index, time: &str) -> Vec<String> {
+    let snapshot = index.snapshot(at(time));
+    snapshot.namespaces.values().flat_map(|state| &state.refused).map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_refused_eviction_counts_for_a_while() {
+    let mut index = index_of(POD);
+    let before = index.snapshot(at("12:00:00"));
+    assert!(index.eviction_refused(&pod("u"), at("12:00:30")));
+    assert_eq!(index.next_change(at("12:00:00")), Some(at("12:00:30")));
+    assert_eq!(refused(&mut index, "12:00:29"), ["u"]);
+    // Another refusal counts from then on, and is no news.
+    assert!(!index.eviction_refused(&pod("u"), at("12:00:40")));
+    assert_eq!(refused(&mut index, "12:00:30"), ["u"]);
+    assert_eq!(index.next_change(at("12:00:30")), Some(at("12:00:40")));
+    assert!(refused(&mut index, "12:00:40").is_empty());
+    assert_eq!(index.next_change(at("12:00:40")), None);
+    assert_eq!(index.snapshot(at("12:00:00")), before);
+}
+
+#[test]
+fn a_refusal_concerns_one_life_of_a_pod() {
+    let mut index = index_of(POD);
+    assert!(!index.eviction_refused(&pod("predecessor"), at("12:00:30")));
+    assert!(!index.eviction_refused(&PodId { namespace: "b".into(), ..pod("u") }, at("12:00:30")));
+    assert_eq!(index.next_change(at("12:00:00")), None);
+    assert!(index.eviction_refused(&pod("u"), at("12:00:30")));
+    // What else happens to the pod makes no difference.
+    apply(&mut index, &POD.replace("'5'", "'6'").replace("containers: []", "containers: [], priority: 1"));
+    assert_eq!(refused(&mut index, "12:00:00"), ["u"]);
+    // The deletion was missed.
+    apply(&mut index, &POD.replace("uid: u", "uid: successor").replace("'5'", "'9'"));
+    assert!(refused(&mut index, "12:00:00").is_empty());
+    assert_eq!(index.next_change(at("12:00:00")), None);
+}
+
+#[test]
+fn a_pod_that_is_gone_is_not_refused() {
+    let other = POD.replace("name: p", "name: q").replace("uid: u", "uid: v");
+    let mut index = index_of(&[POD, &other].join("\n---\n"));
+    index.eviction_refused(&pod("u"), at("12:00:30"));
+    assert!(Keeps::<Pod>::delete(&mut index, "a", "p", "u"));
+    assert!(refused(&mut index, "12:00:00").is_empty());
+    assert_eq!(index.next_change(at("12:00:00")), None);
+}

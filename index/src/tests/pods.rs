@@ -100,7 +100,12 @@ fn terminating_and_immune_pods() {
     check(
         "
 kind: Pod
-metadata: {name: leaving, namespace: a, deletionTimestamp: 2026-01-01T12:00:30Z}
+metadata: {name: leaving, namespace: a, deletionTimestamp: 2026-01-01T12:00:30Z, deletionGracePeriodSeconds: 30}
+spec: {containers: []}
+status: {phase: Running}
+---
+kind: Pod
+metadata: {name: forced, namespace: a, deletionTimestamp: 2026-01-01T12:00:00Z, deletionGracePeriodSeconds: 0}
 spec: {containers: []}
 status: {phase: Running}
 ---
@@ -130,6 +135,7 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
             namespace a
               pod agent (a/agent): nothing; Pending, created -, DaemonSet, of d
               pod dns (a/dns): nothing; Pending, created -, SystemCritical
+              pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
               pod mirror (a/mirror): nothing; Pending, created -, Mirror
               pod not-agent (a/not-agent): nothing; Pending, created -
@@ -271,4 +277,65 @@ fn quantities_that_cannot_be_read_are_named() {
 fn pods_without_a_name_are_ignored() {
     let mut index = index_of("{kind: Pod, metadata: {namespace: a}, spec: {containers: []}}");
     assert_eq!(super::story::tell(&index.snapshot(super::at("12:00:00"))), "");
+}
+
+#[test]
+fn pods_that_do_not_get_on() {
+    let stuck = |node: &str, phase: &str, condition: &str| {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: []{node}}}, status: {{phase: {phase}, \
+             conditions: [{{type: Initialized, status: 'False', lastTransitionTime: 2026-01-01T10:00:00Z}}, \
+             {{{condition}, lastTransitionTime: 2026-01-01T11:00:00Z}}]}}}}"
+        );
+        shown(&yaml, "12:00:00").contains(", stuck since 11:00:00")
+    };
+    let unschedulable = "type: PodScheduled, status: 'False', reason: Unschedulable";
+    let node = ", nodeName: n1";
+    for (node, phase, condition, expected) in [
+        ("", "Pending", unschedulable, true),
+        ("", "Pending", "type: PodScheduled, status: 'False', reason: SchedulingGated", false),
+        ("", "Pending", "type: PodScheduled, status: 'True'", false),
+        ("", "Pending", "type: Ready, status: 'False'", false),
+        ("", "Failed", unschedulable, false),
+        (node, "Pending", unschedulable, false),
+        (node, "Pending", "type: Ready, status: 'False', reason: ContainersNotReady", true),
+        (node, "Running", "type: Ready, status: 'False', reason: ContainersNotReady", true),
+        (node, "Running", "type: Ready, status: 'True'", false),
+        (node, "Running", "type: Ready, status: Unknown", false),
+        (node, "Succeeded", "type: Ready, status: 'False', reason: PodCompleted", false),
+    ] {
+        assert_eq!(stuck(node, phase, condition), expected, "{node} {phase} {condition}");
+    }
+}
+
+#[test]
+fn labels_are_those_that_pods_of_an_owner_share() {
+    check(
+        "
+kind: Pod
+metadata:
+  name: db-0
+  namespace: a
+  labels:
+    app: db
+    apps.kubernetes.io/pod-index: '0'
+    statefulset.kubernetes.io/pod-name: db-0
+    controller-revision-hash: db-5d8
+spec: {containers: []}
+---
+kind: Pod
+metadata: {name: train-1, namespace: a, labels: {batch.kubernetes.io/job-completion-index: '1', job-name: train}}
+spec: {containers: []}
+---
+kind: Pod
+metadata: {name: only-a-number, namespace: a, labels: {spark-exec-id: '7'}}
+spec: {containers: []}
+",
+        &expect![[r#"
+            namespace a
+              pod db-0 (a/db-0): nothing; Pending, created -, app=db,controller-revision-hash=db-5d8
+              pod only-a-number (a/only-a-number): nothing; Pending, created -
+              pod train-1 (a/train-1): nothing; Pending, created -, job-name=train
+        "#]],
+    );
 }

@@ -54,7 +54,7 @@ spec:
         - {key: tier, operator: NotIn, values: [silver]}
         - {key: open, operator: Exists}
         - {key: closed, operator: DoesNotExist, values: []}
-  preemption: {policy: Fence}
+  preemption: {policy: Fence, gang: Never, gracePeriodSeconds: 0, forceDeleteAfterSeconds: 600}
 ---
 kind: Queue
 metadata: {name: company, namespace: org}
@@ -82,7 +82,7 @@ spec:
         namespace org
           queue company (org/company), created -: weight 1; request everything; guaranteed -; limit -; children All; Disabled
           queue everybody (org/everybody), created -: weight 1; request everything; guaranteed -; limit -; children Selector(Selector([]))
-          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); Fence
+          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); Fence; gangs Never; grace 0s; forced after 600s
           queue same (org/same), created -: weight 1; request everything; guaranteed -; limit -; children Same
     "#]].assert_eq(&text);
 }
@@ -183,4 +183,44 @@ fn a_new_generation_is_news_even_if_it_means_the_same() {
     assert_eq!(apply(&mut index, &queue(1, "1")), [false]);
     assert_eq!(apply(&mut index, &queue(2, "1000m")), [true]);
     assert_eq!(index.observed_queue(&QueueName::new("a", "q")).unwrap().generation, Some(2));
+}
+
+#[test]
+fn demand_and_what_is_done_for_it() {
+    let text = shown(
+        "
+kind: Queue
+metadata: {name: observed, namespace: a, annotations: {quotient.dev/on-delete: Remove}}
+spec:
+  demand: Observed
+  headroom: {cpu: 100u, memory: 2Gi}
+  preemption: {delaySeconds: 300}
+---
+kind: Queue
+metadata: {name: declared, namespace: b, annotations: {quotient.dev/on-delete: Keep}}
+spec: {demand: Declared, headroom: {}, preemption: {reclaim: OnUse}}
+---
+kind: Queue
+metadata: {name: wrong, namespace: c, annotations: {quotient.dev/on-delete: Remove}}
+spec:
+  headroom: {gpu: 1, cpu: much}
+  preemption: {delaySeconds: -1, gracePeriodSeconds: 86401, forceDeleteAfterSeconds: -5}
+status: {demand: {cpu: 1}}
+",
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue observed (a/observed), created -: weight 1; request everything; guaranteed -; limit -; Observed; headroom cpu 1m, memory 2Gi; waits 300s; removes its quota
+        namespace b
+          queue declared (b/declared), created -: weight 1; request everything; guaranteed -; limit -; headroom -; reclaims on Use
+        namespace c
+          queue wrong (c/wrong), created -, invalid: read spec.headroom.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.headroom names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.preemption.delaySeconds is -1: write 0 to 86400; spec.preemption.gracePeriodSeconds is 86401: write 0 to 86400; spec.preemption.forceDeleteAfterSeconds is -5: write 0 to 86400
+    "#]]
+    .assert_eq(&text);
+    let mut index = index_of(
+        "{kind: Queue, metadata: {name: q, namespace: a, annotations: {quotient.dev/on-delete: Remove}}, spec: {weight: no}}",
+    );
+    // It is deleted as it says even if its spec cannot be read.
+    assert!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].queues[0].removes_quota);
 }

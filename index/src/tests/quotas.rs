@@ -1,14 +1,15 @@
 //! What a snapshot shows of quotas, and what the operator can look up.
 
 use expect_test::expect;
+use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::Namespace;
 
 use super::{apply, at, index_of, shown};
-use crate::Index;
+use crate::{Index, Keeps};
 
 #[test]
-fn only_the_quota_called_quotient_counts() {
+fn ours_is_the_quota_called_quotient() {
     let text = shown(
         "
 kind: ResourceQuota
@@ -37,6 +38,7 @@ spec: {hard: {requests.cpu: 1}}
     expect![[r#"
         namespace a
           quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi; unconfirmed -
+          others allow cpu 1
         namespace c
           foreign quota: hard cpu 1; enforced -; unconfirmed -
         namespace d
@@ -99,4 +101,85 @@ fn quantities_that_cannot_be_read_are_named() {
         unreadable.iter().map(|problem| problem.field.as_str()).collect::<Vec<_>>(),
         ["spec.hard.requests.cpu"]
     );
+}
+
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+
+fn theirs(name: &str, spec: &str) -> String {
+    format!(
+        "{{kind: ResourceQuota, metadata: {{name: {name}, namespace: a, uid: {name}}}, spec: {spec}}}\n---\n"
+    )
+}
+
+/// What the quotas of others allow in the namespace.
+fn others(index: &mut Index) -> String {
+    let text = super::story::tell(&index.snapshot(at("12:00:00")));
+    let line = text.lines().find_map(|line| line.split_once("others allow "));
+    line.map(|(_, bounds)| bounds.to_owned()).unwrap_or_default()
+}
+
+#[test]
+fn quotas_of_others_bound_what_is_shared_out() {
+    let mut index = index_of(
+        &[
+            QUEUE,
+            &theirs("one", "{hard: {cpu: 8, requests.memory: 10Gi, limits.cpu: 1, pods: 3}}"),
+            &theirs("two", "{hard: {requests.cpu: 6, memory: 12Gi, requests.nvidia.com/gpu: 2}}"),
+            &theirs("scoped", "{hard: {cpu: 1}, scopes: [BestEffort]}"),
+            &theirs("classes", "{hard: {cpu: 1}, scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: Exists}]}}"),
+            &theirs("counts", "{hard: {pods: 1}}"),
+            &theirs("nothing", "{}"),
+        ]
+        .concat(),
+    );
+    assert_eq!(others(&mut index), "cpu 6, memory 10Gi, nvidia.com/gpu 2");
+    // A quota that is looser than another one changes nothing.
+    assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 9, memory: 10Gi}}")), [false]);
+    assert_eq!(apply(&mut index, &theirs("two", "{hard: {cpu: 10}, scopes: []}")), [true]);
+    assert_eq!(others(&mut index), "cpu 9, memory 10Gi");
+    assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 9}, scopes: [Terminating]}")), [true]);
+    assert_eq!(others(&mut index), "cpu 10");
+    assert!(!Keeps::<ResourceQuota>::delete(&mut index, "a", "two", "predecessor"));
+    assert!(Keeps::<ResourceQuota>::delete(&mut index, "a", "two", "two"));
+    assert_eq!(others(&mut index), "");
+}
+
+#[test]
+fn where_there_is_no_queue_a_quota_of_others_is_no_news() {
+    let mut index = Index::new(crate::IndexSettings::default());
+    assert_eq!(apply(&mut index, &theirs("one", "{hard: {cpu: 8}}")), [false]);
+    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
+    assert_eq!(apply(&mut index, QUEUE), [true]);
+    assert_eq!(others(&mut index), "cpu 8");
+}
+
+#[test]
+fn a_list_of_quotas_is_of_ours_and_of_others() {
+    let ours = theirs("quotient", "{hard: {cpu: 5}}");
+    let mut index = index_of(&[QUEUE, &ours, &theirs("one", "{hard: {cpu: 8}}")].concat());
+    Keeps::<ResourceQuota>::relist_begin(&mut index);
+    apply(&mut index, &ours);
+    assert!(Keeps::<ResourceQuota>::relist_finish(&mut index));
+    assert_eq!(others(&mut index), "");
+    assert!(index.observed_quota(&Namespace::from("a")).is_some());
+}
+
+#[test]
+fn whether_a_quota_goes_with_its_queue_stands_on_it() {
+    let quota = |value: &str| {
+        format!(
+            "{{kind: ResourceQuota, metadata: {{name: quotient, namespace: a, uid: u, annotations: \
+             {{quotient.dev/on-delete: {value}}}}}, spec: {{}}}}"
+        )
+    };
+    let mut index = index_of(&quota("Keep"));
+    let goes = |index: &mut Index| {
+        let shown =
+            index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.as_ref().unwrap().goes_with_queue;
+        assert_eq!(index.observed_quota(&Namespace::from("a")).unwrap().goes_with_queue, shown);
+        shown
+    };
+    assert!(!goes(&mut index));
+    assert_eq!(apply(&mut index, &quota("Remove")), [true]);
+    assert!(goes(&mut index));
 }

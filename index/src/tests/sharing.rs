@@ -52,3 +52,48 @@ fn pods_of_one_owner_share_its_id() {
     assert_eq!(ids, ["r-1", "r-1"]);
     assert!(std::ptr::eq(ids[0], ids[1]));
 }
+
+#[test]
+fn pods_of_one_owner_share_all_that_they_have_in_common() {
+    let pod = |number: u32, tier: &str| {
+        format!(
+            "---\n{{kind: Pod, metadata: {{name: db-{number}, namespace: a, resourceVersion: '{number}', labels: \
+             {{app: db, tier: {tier}, apps.kubernetes.io/pod-index: '{number}'}}, \
+             annotations: {{quotient.dev/gang-min-available: '2'}}, ownerReferences: [{{apiVersion: apps/v1, \
+             kind: StatefulSet, name: db, uid: s-1, controller: true}}]}}, spec: {{containers: []}}}}\n"
+        )
+    };
+    let mut index = index_of(&[pod(1, "gold"), pod(2, "gold"), pod(3, "iron")].concat());
+    let ties = |index: &mut crate::Index| -> Vec<_> {
+        let snapshot = index.snapshot(at("12:00:00"));
+        snapshot.namespaces[&"a".into()].pods.iter().map(|pod| pod.ties.clone()).collect()
+    };
+    let before = ties(&mut index);
+    assert!(Arc::ptr_eq(&before[0], &before[1]));
+    assert!(!Arc::ptr_eq(&before[0], &before[2]));
+    // What an event leaves as it was is not even looked up again.
+    let again = pod(1, "gold").replace("containers: []", "containers: [], priority: 1");
+    assert_eq!(apply(&mut index, &again), [true]);
+    assert!(Arc::ptr_eq(&before[0], &ties(&mut index)[0]));
+    // Labels may change.
+    assert_eq!(apply(&mut index, &pod(1, "iron")), [true]);
+    assert!(Arc::ptr_eq(&before[2], &ties(&mut index)[0]));
+}
+
+#[test]
+fn texts_stand_in_memory_once() {
+    let mut index = index_of(
+        "
+kind: Node
+metadata: {name: n1, labels: {zone: a-very-long-name-of-a-zone}}
+---
+kind: Pod
+metadata: {name: p, namespace: a, labels: {zone: a-very-long-name-of-a-zone}}
+spec: {containers: []}
+",
+    );
+    let snapshot = index.snapshot(at("12:00:00"));
+    let of_node = snapshot.nodes[&"n1".into()].labels.get("zone").unwrap();
+    let of_pod = snapshot.namespaces[&"a".into()].pods[0].ties.labels.get("zone").unwrap();
+    assert!(std::ptr::eq(of_node, of_pod));
+}

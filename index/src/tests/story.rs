@@ -4,20 +4,26 @@ use std::fmt::Write;
 
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
-use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, Policy, Queue, Quota, Snapshot};
+use quotient_engine::snapshot::{
+    Budget, DemandMode, Gang, GangPolicy, LastReplica, NamespaceState, Node, Owner, Placement, Pod, Policy,
+    Queue, Quota, ReclaimOn, Remembered, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 /// Everything in the snapshot, a line for each entry.
 pub(super) fn tell(snapshot: &Snapshot) -> String {
     let mut text = String::new();
     for (name, node) in &snapshot.nodes {
-        let counts = if node.counts { "counts" } else { "does not count" };
-        writeln!(text, "node {name}: {}; {counts}", node.allocatable).unwrap();
+        let Node { allocatable, counts, labels: written, taints } = &**node;
+        let counts = if *counts { "counts" } else { "does not count" };
+        write!(text, "node {name}: {allocatable}; {counts}{}", labels(written)).unwrap();
+        for taint in &**taints {
+            write!(text, ", {}={}:{:?}", taint.key, taint.value, taint.effect).unwrap();
+        }
+        writeln!(text).unwrap();
     }
     for (name, state) in &snapshot.namespaces {
-        let labels = &state.labels;
-        let labelled = if *labels == Labels::default() { String::new() } else { format!(", {labels:?}") };
-        writeln!(text, "namespace {name}{labelled}").unwrap();
+        writeln!(text, "namespace {name}{}", labels(&state.labels)).unwrap();
         for line in contents(state) {
             writeln!(text, "  {line}").unwrap();
         }
@@ -28,8 +34,15 @@ pub(super) fn tell(snapshot: &Snapshot) -> String {
 fn contents(state: &NamespaceState) -> Vec<String> {
     let queues = state.queues.iter().map(queue);
     let quota = state.quota.iter().map(quota);
-    let pods = state.pods.iter().map(pod);
-    queues.chain(quota).chain(pods).collect()
+    let others = Some(&state.foreign_quotas).filter(|others| !others.is_empty());
+    let others = others.map(|others| format!("others allow {}", bounds(others)));
+    let owners = state.owners.iter().map(owner);
+    let budgets = state.budgets.iter().map(budget);
+    let pods = state.pods.iter().map(|one| {
+        let refused = if state.refused.contains(&one.uid) { ", refused" } else { "" };
+        pod(one) + refused
+    });
+    queues.chain(quota).chain(others).chain(owners).chain(budgets).chain(pods).collect()
 }
 
 fn queue(queue: &Queue) -> String {
@@ -41,16 +54,55 @@ fn queue(queue: &Queue) -> String {
     }
     let request = request.as_ref().map_or("everything".to_owned(), bounds);
     format!(
-        "{start}: weight {weight}; request {request}; guaranteed {}; limit {}{}",
+        "{start}: weight {weight}; request {request}; guaranteed {}; limit {}{}{}",
         bounds(guaranteed),
         bounds(limit),
-        place(queue)
+        place(queue),
+        demand(queue)
     )
 }
 
-/// What a Queue says of the tree and of preemption beyond the defaults.
+/// What a Queue says of its demand beyond the defaults, and what is remembered of it.
+fn demand(queue: &Queue) -> String {
+    let Queue { demand, headroom, reclaim, delay_seconds, removes_quota, remembered, .. } = queue;
+    let mut text = String::new();
+    if *demand != DemandMode::Declared {
+        write!(text, "; {demand:?}").unwrap();
+    }
+    if let Some(headroom) = headroom {
+        write!(text, "; headroom {}", bounds(headroom)).unwrap();
+    }
+    if *reclaim != ReclaimOn::Claim {
+        write!(text, "; reclaims on {reclaim:?}").unwrap();
+    }
+    if *delay_seconds > 0 {
+        write!(text, "; waits {delay_seconds}s").unwrap();
+    }
+    if *removes_quota {
+        write!(text, "; removes its quota").unwrap();
+    }
+    text + &memory(remembered)
+}
+
+fn memory(remembered: &Remembered) -> String {
+    if *remembered == Remembered::default() {
+        return String::new();
+    }
+    let Remembered { demand, falling, not_taken_up, short_since } = remembered;
+    let falling =
+        falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
+    let ignored = not_taken_up
+        .iter()
+        .map(|(uid, one)| format!(", {uid} generation {} ignored since {}", one.generation, time(one.since)));
+    let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
+    let all: String = falling.chain(ignored).chain(short).collect();
+    format!("; remembers {demand}{all}")
+}
+
+/// What a Queue says of the tree and of how its pods are taken beyond the defaults.
 fn place(queue: &Queue) -> String {
     let Queue { parent, children, policy, min_runtime_seconds, last_replica, .. } = queue;
+    let Queue { gang, grace_seconds, force_delete_after_seconds, .. } = queue;
     let mut text = String::new();
     if let Some(parent) = parent {
         write!(text, "; parent {parent}").unwrap();
@@ -64,6 +116,15 @@ fn place(queue: &Queue) -> String {
     if *last_replica != LastReplica::LastResort {
         write!(text, "; last replica {last_replica:?}").unwrap();
     }
+    if *gang != GangPolicy::WholeLast {
+        write!(text, "; gangs {gang:?}").unwrap();
+    }
+    if let Some(seconds) = grace_seconds {
+        write!(text, "; grace {seconds}s").unwrap();
+    }
+    if let Some(seconds) = force_delete_after_seconds {
+        write!(text, "; forced after {seconds}s").unwrap();
+    }
     if *min_runtime_seconds > 0 {
         write!(text, "; left alone for {min_runtime_seconds}s").unwrap();
     }
@@ -71,14 +132,61 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, unconfirmed, goes_with_queue: _ } = quota;
+    let Quota { hard, enforced, ours, unconfirmed, goes_with_queue } = quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
-        "{whose}: hard {}; enforced {}; unconfirmed {}",
+        "{whose}: hard {}; enforced {}; unconfirmed {}{}",
         bounds(hard),
         bounds(enforced),
-        bounds(unconfirmed)
+        bounds(unconfirmed),
+        if *goes_with_queue { "; goes with its Queue" } else { "" }
     )
+}
+
+fn owner(owner: &Owner) -> String {
+    let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority } = owner;
+    let mut line = format!(
+        "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
+        kind.name(),
+        time(*created),
+        shape.requests
+    );
+    if *priority != 0 {
+        write!(line, ", priority {priority}").unwrap();
+    }
+    line + &gang_of(gang.as_ref()) + &placement(&shape.placement)
+}
+
+fn budget(budget: &Budget) -> String {
+    let Budget { name, selector, allowed } = budget;
+    format!("budget {name}: {allowed} may go; {selector:?}")
+}
+
+fn gang_of(gang: Option<&Gang>) -> String {
+    gang.map(|gang| format!(", gang {} of {}", gang.name, gang.min_available)).unwrap_or_default()
+}
+
+fn placement(placement: &Placement) -> String {
+    let Placement { node_selector, required, preferred, tolerations } = placement;
+    let mut text = String::new();
+    if !node_selector.is_empty() {
+        write!(text, ", only on {node_selector:?}").unwrap();
+    }
+    if !required.is_empty() {
+        write!(text, ", requires {required:?}").unwrap();
+    }
+    if !preferred.is_empty() {
+        write!(text, ", prefers {preferred:?}").unwrap();
+    }
+    if !tolerations.is_empty() {
+        write!(text, ", tolerates {tolerations:?}").unwrap();
+    }
+    text
+}
+
+fn labels(labels: &Labels) -> String {
+    let all: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if all.is_empty() { String::new() } else { format!(", {}", all.join(",")) }
 }
 
 fn pod(pod: &Pod) -> String {
@@ -93,10 +201,10 @@ fn pod(pod: &Pod) -> String {
         created,
         started,
         deletion,
-        stuck: _,
+        stuck,
         immunity,
         reluctant,
-        forced: _,
+        forced,
     } = pod;
     let requests = &shape.requests;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
@@ -112,6 +220,12 @@ fn pod(pod: &Pod) -> String {
     if let Some(deletion) = deletion {
         write!(line, ", gone by {}", time(*deletion)).unwrap();
     }
+    if *forced {
+        write!(line, ", forced").unwrap();
+    }
+    if let Some(stuck) = stuck {
+        write!(line, ", stuck since {}", time(*stuck)).unwrap();
+    }
     if let Some(immunity) = immunity {
         write!(line, ", {immunity:?}").unwrap();
     }
@@ -121,7 +235,7 @@ fn pod(pod: &Pod) -> String {
     if let Some(owner) = &ties.owner {
         write!(line, ", of {owner}").unwrap();
     }
-    line
+    line + &gang_of(ties.gang.as_ref()) + &labels(&ties.labels) + &placement(&shape.placement)
 }
 
 fn bounds(bounds: &Bounds) -> String {

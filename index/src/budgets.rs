@@ -1,0 +1,88 @@
+//! PodDisruptionBudgets: how many pods the API server would let go now.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
+use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Budget;
+
+use crate::index::Index;
+use crate::keeps::Keeps;
+use crate::namespace::BudgetNote;
+use crate::reading::uid_of;
+use crate::relist::Relist;
+use crate::resource_version::Age;
+use crate::selector::selector;
+
+/// What is remembered of budgets as a kind; the budgets themselves stand in their namespaces.
+#[derive(Debug)]
+pub(crate) struct BudgetKind(Relist<Key>);
+
+type Key = (Namespace, Arc<str>);
+
+impl Default for BudgetKind {
+    fn default() -> Self {
+        Self(Relist::idle())
+    }
+}
+
+impl Keeps<Object> for Index {
+    fn apply(&mut self, object: &Object) -> bool {
+        let metadata = &object.metadata;
+        let Some(uid) = uid_of(metadata) else { return false };
+        let name: Arc<str> = metadata.name.as_deref().unwrap_or_default().into();
+        let key = (Namespace::from(metadata.namespace.as_deref().unwrap_or_default()), name);
+        self.budgets.0.seen(&key);
+        let age = Age::of(metadata);
+        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(&key.1));
+        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
+            return false;
+        }
+        // Without a selector it protects nothing, unlike with an empty one.
+        let written = object.spec.as_ref().and_then(|spec| spec.selector.as_ref());
+        let Some(selector) = written.and_then(selector) else {
+            return kept.is_some() && self.remove_budget(&key);
+        };
+        let budget = Budget { name: key.1, selector, allowed: allowed(object) };
+        let note = BudgetNote { uid: (*uid).into(), age };
+        self.namespaces.entry(key.0).or_default().put_budget(budget, note)
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        let key = (Namespace::from(namespace), name.into());
+        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(name));
+        kept.is_some_and(|kept| *kept.uid == *uid) && self.remove_budget(&key)
+    }
+
+    fn relist_begin(&mut self) {
+        let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
+            entry.budget_names().map(|name| (namespace.clone(), name.clone()))
+        });
+        self.budgets.0.begin(kept);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        let missing = self.budgets.0.finish();
+        missing.iter().fold(false, |changed, key| self.remove_budget(key) | changed)
+    }
+}
+
+impl Index {
+    fn remove_budget(&mut self, key: &Key) -> bool {
+        self.budgets.0.seen(key);
+        let Some(entry) = self.namespaces.get_mut(&key.0) else { return false };
+        let changed = entry.remove_budget(&key.1);
+        self.drop_if_empty(&key.0);
+        changed
+    }
+}
+
+/// What the disruption controller last allowed. While it has not seen the last change of the spec, nothing: then the
+/// API server refuses every eviction.
+fn allowed(budget: &Object) -> u32 {
+    let Some(status) = &budget.status else { return 0 };
+    if status.observed_generation.unwrap_or_default() < budget.metadata.generation.unwrap_or_default() {
+        return 0;
+    }
+    u32::try_from(status.disruptions_allowed.unwrap_or_default()).unwrap_or_default()
+}

@@ -1,0 +1,62 @@
+//! The PodDisruptionBudgets of a namespace.
+
+use std::sync::Arc;
+
+use quotient_engine::snapshot::Budget;
+
+use super::NamespaceEntry;
+use crate::resource_version::Age;
+
+/// What only the index needs to know of a budget.
+#[derive(Debug)]
+pub(crate) struct BudgetNote {
+    /// Its id.
+    pub(crate) uid: Arc<str>,
+    /// How new it is.
+    pub(crate) age: Age,
+}
+
+impl NamespaceEntry {
+    /// Keeps `budget`. Says whether anything changed that a decision depends on.
+    pub(crate) fn put_budget(&mut self, budget: Budget, note: BudgetNote) -> bool {
+        match self.find_budget(&budget.name) {
+            Ok(at) => {
+                let Some(kept_note) = self.budgets.get_mut(at) else { return false };
+                *kept_note = note;
+                if self.state.budgets.get(at) == Some(&budget) {
+                    return false;
+                }
+                if let Some(kept) = Arc::make_mut(&mut self.state).budgets.get_mut(at) {
+                    *kept = budget;
+                }
+            }
+            Err(at) => {
+                Arc::make_mut(&mut self.state).budgets.insert(at, budget);
+                self.budgets.insert(at, note);
+            }
+        }
+        self.has_queues()
+    }
+
+    /// What only the index knows of the budget of this name.
+    pub(crate) fn budget(&self, name: &str) -> Option<&BudgetNote> {
+        self.budgets.get(self.find_budget(name).ok()?)
+    }
+
+    /// Forgets the budget of this name. Says whether a decision depended on it.
+    pub(crate) fn remove_budget(&mut self, name: &str) -> bool {
+        let Ok(at) = self.find_budget(name) else { return false };
+        self.budgets.remove(at);
+        Arc::make_mut(&mut self.state).budgets.remove(at);
+        self.has_queues()
+    }
+
+    /// The names of the budgets, in order.
+    pub(crate) fn budget_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.state.budgets.iter().map(|budget| &budget.name)
+    }
+
+    fn find_budget(&self, name: &str) -> Result<usize, usize> {
+        self.state.budgets.binary_search_by(|budget| (*budget.name).cmp(name))
+    }
+}

@@ -1,0 +1,85 @@
+//! The owners of a namespace that want pods.
+
+use std::sync::Arc;
+
+use quotient_engine::snapshot::{Owner, OwnerKind};
+
+use super::NamespaceEntry;
+use crate::priority_classes::{AskedPriority, PriorityClasses};
+use crate::resource_version::Age;
+
+/// What only the index needs to know of an owner.
+#[derive(Debug)]
+pub(crate) struct OwnerNote {
+    /// How new it is.
+    pub(crate) age: Age,
+    /// How its template asks for a priority.
+    pub(crate) asked: AskedPriority,
+}
+
+impl NamespaceEntry {
+    /// Keeps `owner`. Says whether anything changed that a decision depends on.
+    pub(crate) fn put_owner(&mut self, owner: Owner, note: OwnerNote) -> bool {
+        match self.find_owner(owner.kind, &owner.name) {
+            Ok(at) => {
+                let Some(kept_note) = self.owners.get_mut(at) else { return false };
+                *kept_note = note;
+                if self.state.owners.get(at) == Some(&owner) {
+                    return false;
+                }
+                if let Some(kept) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
+                    *kept = owner;
+                }
+            }
+            Err(at) => {
+                Arc::make_mut(&mut self.state).owners.insert(at, owner);
+                self.owners.insert(at, note);
+            }
+        }
+        self.has_queues()
+    }
+
+    /// The owner kept under this kind and name, and its age.
+    pub(crate) fn owner(&self, kind: OwnerKind, name: &str) -> Option<(&Owner, Age)> {
+        let at = self.find_owner(kind, name).ok()?;
+        self.state.owners.get(at).zip(self.owners.get(at).map(|note| note.age))
+    }
+
+    /// Forgets the owner of this kind and name. Says whether a decision depended on it.
+    pub(crate) fn remove_owner(&mut self, kind: OwnerKind, name: &str) -> bool {
+        let Ok(at) = self.find_owner(kind, name) else { return false };
+        self.owners.remove(at);
+        Arc::make_mut(&mut self.state).owners.remove(at);
+        self.has_queues()
+    }
+
+    /// The names of the owners of this kind, in order.
+    pub(crate) fn owner_names(&self, kind: OwnerKind) -> impl Iterator<Item = &Arc<str>> {
+        self.state.owners.iter().filter(move |owner| owner.kind == kind).map(|owner| &owner.name)
+    }
+
+    /// Gives every owner the priority that the classes now say. Says whether a decision depends on the difference.
+    pub(crate) fn set_owner_priorities(&mut self, classes: &PriorityClasses) -> bool {
+        let owners = self.state.owners.iter().zip(&self.owners);
+        let changed: Vec<(usize, i32)> = owners
+            .enumerate()
+            .map(|(at, (owner, note))| (at, owner.priority, classes.resolve(&note.asked)))
+            .filter(|(_, former, priority)| former != priority)
+            .map(|(at, _, priority)| (at, priority))
+            .collect();
+        if changed.is_empty() {
+            return false;
+        }
+        let owners = &mut Arc::make_mut(&mut self.state).owners;
+        for (at, priority) in changed {
+            if let Some(owner) = owners.get_mut(at) {
+                owner.priority = priority;
+            }
+        }
+        self.has_queues()
+    }
+
+    fn find_owner(&self, kind: OwnerKind, name: &str) -> Result<usize, usize> {
+        self.state.owners.binary_search_by(|owner| (owner.kind, &*owner.name).cmp(&(kind, name)))
+    }
+}

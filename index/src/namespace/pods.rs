@@ -1,0 +1,88 @@
+//! The pods of a namespace.
+
+use std::sync::Arc;
+
+use quotient_engine::names::{PodName, PodUid};
+use quotient_engine::snapshot::Pod;
+use quotient_engine::time::Timestamp;
+
+use super::{NamespaceEntry, make_room};
+use crate::resource_version::Age;
+
+impl NamespaceEntry {
+    /// Keeps `pod`, unless what is kept under its name is newer. Says whether anything changed.
+    pub(crate) fn put_pod(&mut self, pod: Pod, age: Age) -> bool {
+        match self.find_pod(&pod.name) {
+            Ok(at) => {
+                let Some(kept_age) = self.pod_ages.get_mut(at) else { return false };
+                *kept_age = age;
+                if self.state.pods.get(at) == Some(&pod) {
+                    return false;
+                }
+                if let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) {
+                    *kept = pod;
+                }
+                true
+            }
+            Err(at) => {
+                let pods = &mut Arc::make_mut(&mut self.state).pods;
+                make_room(pods);
+                make_room(&mut self.pod_ages);
+                pods.insert(at, pod);
+                self.pod_ages.insert(at, age);
+                true
+            }
+        }
+    }
+
+    /// The pod kept under this name, and its age.
+    pub(crate) fn pod(&self, name: &PodName) -> Option<(&Pod, Age)> {
+        let at = self.find_pod(name).ok()?;
+        self.state.pods.get(at).zip(self.pod_ages.get(at).copied())
+    }
+
+    /// Forgets the pod of this name, if it is the one with this uid. Returns what was kept.
+    pub(crate) fn remove_pod(&mut self, name: &PodName, uid: Option<&PodUid>) -> Option<Pod> {
+        let at = self.find_pod(name).ok()?;
+        if uid.is_some_and(|uid| self.state.pods.get(at).is_none_or(|kept| kept.uid != *uid)) {
+            return None;
+        }
+        self.pod_ages.remove(at);
+        Some(Arc::make_mut(&mut self.state).pods.remove(at))
+    }
+
+    /// Marks the pod as leaving by `deletion`, or as not leaving. Says whether that is news.
+    pub(crate) fn set_pod_deletion(
+        &mut self,
+        name: &PodName,
+        uid: &PodUid,
+        deletion: Option<Timestamp>,
+    ) -> bool {
+        let Ok(at) = self.find_pod(name) else { return false };
+        if self.state.pods.get(at).is_none_or(|kept| kept.uid != *uid || kept.deletion == deletion) {
+            return false;
+        }
+        if let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) {
+            kept.deletion = deletion;
+        }
+        true
+    }
+
+    /// Marks the eviction of the pod as refused, or no longer. Says whether that is news.
+    pub(crate) fn set_pod_refused(&mut self, uid: &PodUid, refused: bool) -> bool {
+        if self.state.refused.contains(uid) == refused {
+            return false;
+        }
+        let all = &mut Arc::make_mut(&mut self.state).refused;
+        if refused { all.insert(uid.clone()) } else { all.remove(uid) }
+    }
+
+    /// The names of the pods, in order.
+    pub(crate) fn pod_names(&self) -> impl Iterator<Item = &PodName> {
+        self.state.pods.iter().map(|pod| &pod.name)
+    }
+
+    fn find_pod(&self, name: &PodName) -> Result<usize, usize> {
+        self.state.pods.binary_search_by(|pod| pod.name.cmp(name))
+    }
+}

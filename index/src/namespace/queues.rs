@@ -1,0 +1,94 @@
+//! The Queues of a namespace.
+
+use std::mem;
+use std::sync::Arc;
+
+use quotient_engine::snapshot::{Queue, Remembered};
+
+use super::NamespaceEntry;
+use crate::queues::ObservedQueue;
+
+/// What only the index needs to know of a Queue.
+#[derive(Debug)]
+pub(super) struct QueueEntry {
+    observed: Arc<ObservedQueue>,
+    /// Whether what the last decision left to the next one is known first-hand: then its status, which tells the
+    /// same later, is not read any more.
+    remembers: bool,
+}
+
+impl NamespaceEntry {
+    /// Keeps `queue` and what was observed of it. Says whether anything changed that a decision depends on.
+    ///
+    /// What is remembered does not count as a change: it comes from decisions.
+    pub(crate) fn put_queue(&mut self, mut queue: Queue, observed: ObservedQueue) -> bool {
+        let at = match self.find_queue(&queue.name) {
+            Ok(at) => at,
+            Err(at) => {
+                Arc::make_mut(&mut self.state).queues.insert(at, queue);
+                self.queues.insert(at, QueueEntry { observed: Arc::new(observed), remembers: false });
+                return true;
+            }
+        };
+        let Some((kept, entry)) = self.state.queues.get(at).zip(self.queues.get_mut(at)) else {
+            return false;
+        };
+        let same_spec = entry.observed.generation == observed.generation;
+        entry.remembers &= entry.observed.uid == observed.uid;
+        entry.observed = Arc::new(observed);
+        let told = mem::replace(&mut queue.remembered, kept.remembered.clone());
+        let alike = *kept == queue;
+        if !entry.remembers {
+            queue.remembered = told;
+        }
+        if !alike || queue.remembered != kept.remembered {
+            self.replace_queue(at, queue);
+        }
+        !alike || !same_spec
+    }
+
+    /// Keeps what the last decision left to the next one. Says whether that is other than before.
+    pub(crate) fn remember(&mut self, name: &str, remembered: Remembered) -> bool {
+        let Ok(at) = self.find_queue(name) else { return false };
+        let Some(entry) = self.queues.get_mut(at) else { return false };
+        entry.remembers = true;
+        if self.state.queues.get(at).is_none_or(|kept| kept.remembered == remembered) {
+            return false;
+        }
+        if let Some(kept) = Arc::make_mut(&mut self.state).queues.get_mut(at) {
+            kept.remembered = remembered;
+        }
+        true
+    }
+
+    /// What was observed of the Queue of this name.
+    pub(crate) fn queue(&self, name: &str) -> Option<&Arc<ObservedQueue>> {
+        self.queues.get(self.find_queue(name).ok()?).map(|entry| &entry.observed)
+    }
+
+    /// Forgets the Queue of this name, if it is the one with this uid.
+    pub(crate) fn remove_queue(&mut self, name: &str, uid: Option<&str>) -> bool {
+        let Ok(at) = self.find_queue(name) else { return false };
+        if uid.is_some_and(|uid| self.queues.get(at).is_none_or(|kept| kept.observed.uid.as_str() != uid)) {
+            return false;
+        }
+        self.queues.remove(at);
+        Arc::make_mut(&mut self.state).queues.remove(at);
+        true
+    }
+
+    /// The names of the Queues, in order.
+    pub(crate) fn queue_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.state.queues.iter().map(|queue| &queue.name)
+    }
+
+    fn replace_queue(&mut self, at: usize, queue: Queue) {
+        if let Some(kept) = Arc::make_mut(&mut self.state).queues.get_mut(at) {
+            *kept = queue;
+        }
+    }
+
+    fn find_queue(&self, name: &str) -> Result<usize, usize> {
+        self.state.queues.binary_search_by(|queue| (*queue.name).cmp(name))
+    }
+}

@@ -1,0 +1,75 @@
+//! The quotas of a namespace: ours, and what those of others bound.
+
+use std::sync::Arc;
+
+use super::NamespaceEntry;
+use crate::quotas::{ForeignQuota, QuotaEntry, lowest};
+
+impl NamespaceEntry {
+    /// What is kept of the quota.
+    pub(crate) fn quota(&self) -> &QuotaEntry {
+        &self.quota
+    }
+
+    /// Changes what is kept of the quota. Says whether anything changed that a decision depends on.
+    pub(crate) fn change_quota(&mut self, change: impl FnOnce(&mut QuotaEntry)) -> bool {
+        let stamp = self.quota.stamp();
+        change(&mut self.quota);
+        let quota = self.quota.merged();
+        if self.state.quota == quota {
+            return self.quota.stamp() != stamp;
+        }
+        Arc::make_mut(&mut self.state).quota = quota;
+        true
+    }
+
+    /// What is kept of somebody else's quota.
+    pub(crate) fn foreign_quota(&self, name: &str) -> Option<&ForeignQuota> {
+        self.foreign_quotas.get(self.find_foreign_quota(name).ok()?)
+    }
+
+    /// Keeps somebody else's quota. Says whether that changes what a Queue may get.
+    pub(crate) fn put_foreign_quota(&mut self, quota: ForeignQuota) -> bool {
+        match self.find_foreign_quota(&quota.name) {
+            Ok(at) => {
+                if let Some(kept) = self.foreign_quotas.get_mut(at) {
+                    *kept = quota;
+                }
+            }
+            Err(at) => {
+                // There is rarely a second one.
+                self.foreign_quotas.reserve_exact(1);
+                self.foreign_quotas.insert(at, quota);
+            }
+        }
+        self.show_foreign_quotas()
+    }
+
+    /// Forgets somebody else's quota, if it is the one with this uid. Says whether that changes what a Queue may get.
+    pub(crate) fn remove_foreign_quota(&mut self, name: &str, uid: Option<&str>) -> bool {
+        let Ok(at) = self.find_foreign_quota(name) else { return false };
+        if uid.is_some_and(|uid| self.foreign_quotas.get(at).is_none_or(|kept| *kept.uid != *uid)) {
+            return false;
+        }
+        self.foreign_quotas.remove(at);
+        self.show_foreign_quotas()
+    }
+
+    /// The names of the quotas of others, in order.
+    pub(crate) fn foreign_quota_names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.foreign_quotas.iter().map(|quota| &quota.name)
+    }
+
+    fn show_foreign_quotas(&mut self) -> bool {
+        let bounds = lowest(&self.foreign_quotas);
+        if self.state.foreign_quotas == bounds {
+            return false;
+        }
+        Arc::make_mut(&mut self.state).foreign_quotas = bounds;
+        self.has_queues()
+    }
+
+    fn find_foreign_quota(&self, name: &str) -> Result<usize, usize> {
+        self.foreign_quotas.binary_search_by(|quota| (*quota.name).cmp(name))
+    }
+}

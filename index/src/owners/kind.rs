@@ -1,0 +1,148 @@
+//! How owners come in.
+
+use std::sync::Arc;
+
+use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_engine::names::{Namespace, OwnerUid};
+use quotient_engine::snapshot::{Owner, OwnerKind, Shape};
+
+use crate::gangs::gang;
+use crate::index::Index;
+use crate::keeps::Keeps;
+use crate::namespace::OwnerNote;
+use crate::placement::placement;
+use crate::pods::effective_requests;
+use crate::priority_classes::AskedPriority;
+use crate::reading::Reading;
+use crate::relist::Relist;
+use crate::resource_version::Age;
+use crate::time::timestamp;
+
+/// An object that creates pods from a template.
+pub(crate) trait OwnerObject {
+    /// Its kind.
+    const KIND: OwnerKind;
+
+    fn metadata(&self) -> &ObjectMeta;
+
+    /// How many pods it wants alive now, its deletion aside.
+    fn wanted(&self) -> u32;
+
+    fn template(&self) -> Option<&PodTemplateSpec>;
+}
+
+/// What is remembered of owners as kinds; the owners themselves stand in their namespaces.
+#[derive(Debug)]
+pub(crate) struct OwnerKinds {
+    replica_sets: Relist<Key>,
+    stateful_sets: Relist<Key>,
+    jobs: Relist<Key>,
+}
+
+type Key = (Namespace, Arc<str>);
+
+impl Default for OwnerKinds {
+    fn default() -> Self {
+        Self { replica_sets: Relist::idle(), stateful_sets: Relist::idle(), jobs: Relist::idle() }
+    }
+}
+
+impl OwnerKinds {
+    fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
+        match kind {
+            OwnerKind::ReplicaSet => &mut self.replica_sets,
+            OwnerKind::StatefulSet => &mut self.stateful_sets,
+            OwnerKind::Job => &mut self.jobs,
+        }
+    }
+}
+
+/// ReplicaSets, StatefulSets and Jobs, of which those that want no pods are not kept at all.
+///
+/// The reply to a nudge must not be applied: unlike for Queues and our quotas, nobody remembers here which of them
+/// were deleted. The watch shows the same a moment later.
+impl<O: OwnerObject> Keeps<O> for Index {
+    fn apply(&mut self, object: &O) -> bool {
+        let metadata = object.metadata();
+        let Some(name) = metadata.name.as_deref().filter(|name| !name.is_empty()) else { return false };
+        let namespace = Namespace::from(metadata.namespace.as_deref().unwrap_or_default());
+        let key = (namespace, name.into());
+        self.owners.relist(O::KIND).seen(&key);
+        let age = Age::of(metadata);
+        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(O::KIND, name));
+        if kept.is_some_and(|(_, kept_age)| age.is_stale_beside(kept_age)) {
+            return false;
+        }
+        let wanted = if metadata.deletion_timestamp.is_some() { 0 } else { object.wanted() };
+        let Some(template) = object.template().filter(|_| wanted > 0) else {
+            return kept.is_some() && self.remove_owner(O::KIND, &key);
+        };
+        let (owner, asked) = self.read_owner(O::KIND, metadata, &key, wanted, template);
+        self.namespaces.entry(key.0).or_default().put_owner(owner, OwnerNote { age, asked })
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        let key = (Namespace::from(namespace), name.into());
+        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(O::KIND, name));
+        kept.is_some_and(|(kept, _)| kept.uid.as_str() == uid) && self.remove_owner(O::KIND, &key)
+    }
+
+    fn relist_begin(&mut self) {
+        let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
+            entry.owner_names(O::KIND).map(|name| (namespace.clone(), name.clone()))
+        });
+        self.owners.relist(O::KIND).begin(kept);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        let missing = self.owners.relist(O::KIND).finish();
+        missing.iter().fold(false, |changed, key| self.remove_owner(O::KIND, key) | changed)
+    }
+}
+
+impl Index {
+    fn read_owner(
+        &mut self,
+        kind: OwnerKind,
+        metadata: &ObjectMeta,
+        key: &Key,
+        wanted: u32,
+        template: &PodTemplateSpec,
+    ) -> (Owner, AskedPriority) {
+        let (namespace, name) = key;
+        // Manifests have no uids; there the pods name their owner in the same way.
+        let uid = match metadata.uid.as_deref() {
+            Some(uid) if !uid.is_empty() => self.texts.get(uid),
+            _ => format!("{namespace}/{}/{name}", kind.name()).into(),
+        };
+        let uid = OwnerUid::new(uid);
+        let spec = template.spec.as_ref();
+        let asked = spec.map_or(AskedPriority::Default, AskedPriority::of);
+        let shape = Shape {
+            requests: effective_requests(spec, None, &mut Reading::default()),
+            placement: spec.map(placement).unwrap_or_default(),
+        };
+        let owner = Owner {
+            kind,
+            name: name.clone(),
+            generation: metadata.generation.unwrap_or_default(),
+            created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
+            wanted,
+            shape: self.shapes.get(shape),
+            gang: template.metadata.as_ref().and_then(|metadata| gang(metadata, Some(&uid))),
+            priority: self.priority_classes.resolve(&asked),
+            uid,
+        };
+        (owner, asked)
+    }
+
+    fn remove_owner(&mut self, kind: OwnerKind, key: &Key) -> bool {
+        let (namespace, name) = key;
+        self.owners.relist(kind).seen(key);
+        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
+        let changed = entry.remove_owner(kind, name);
+        self.drop_if_empty(namespace);
+        changed
+    }
+}

@@ -1,0 +1,10 @@
+//! Owners: the ReplicaSets, StatefulSets and Jobs that want pods.
+//!
+//! A pod that a quota refused does not exist, so what a team asks for stands with the owners of its pods. Most
+//! owners want nothing, above all the former ReplicaSets of every Deployment: of those nothing is kept.
+
+mod job;
+mod kind;
+mod replicas;
+
+pub(crate) use kind::OwnerKinds;

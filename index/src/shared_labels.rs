@@ -1,0 +1,26 @@
+//! Labels whose texts stand in memory once.
+
+use std::collections::BTreeMap;
+
+use quotient_engine::labels::Labels;
+
+use crate::interned::Interned;
+
+/// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.
+///
+/// Most events leave labels as they were, and then this allocates nothing.
+pub(crate) fn shared_labels(
+    texts: &mut Interned<str>,
+    known: Option<&Labels>,
+    written: Option<&BTreeMap<String, String>>,
+    counts: impl Fn(&str) -> bool,
+) -> Labels {
+    let counting = || {
+        let pairs = written.into_iter().flatten();
+        pairs.map(|(key, value)| (key.as_str(), value.as_str())).filter(|(key, _)| counts(key))
+    };
+    match known {
+        Some(known) if known.iter().eq(counting()) => known.clone(),
+        _ => counting().map(|(key, value)| (texts.get(key), texts.get(value))).collect(),
+    }
+}

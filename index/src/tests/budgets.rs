@@ -1,0 +1,88 @@
+//! What a snapshot shows of PodDisruptionBudgets.
+
+use expect_test::expect;
+
+use super::{apply, index_of, shown};
+
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+
+fn budget(name: &str, spec: &str, allowed: i32) -> String {
+    format!(
+        "
+kind: PodDisruptionBudget
+metadata: {{name: {name}, namespace: a, generation: 2}}
+spec: {spec}
+status: {{observedGeneration: 2, disruptionsAllowed: {allowed}, currentHealthy: 3, desiredHealthy: 2, expectedPods: 3}}
+---
+"
+    )
+}
+
+#[test]
+fn budgets_protect_by_label() {
+    let text = shown(
+        &[
+            QUEUE,
+            &budget("labels", "{minAvailable: 2, selector: {matchLabels: {app: web, tier: front}}}", 1),
+            &budget(
+                "expressions",
+                "{selector: {matchExpressions: [{key: app, operator: In, values: [web, api]}, \
+                 {key: app, operator: NotIn, values: [db]}, {key: app, operator: Exists}, \
+                 {key: debug, operator: DoesNotExist}]}}",
+                2,
+            ),
+            &budget("everything", "{maxUnavailable: 0, selector: {}}", 0),
+            &budget("nothing", "{maxUnavailable: 0}", 0),
+            &budget(
+                "unknown",
+                "{selector: {matchExpressions: [{key: app, operator: Like, values: [w]}]}}",
+                0,
+            ),
+            &budget("overdrawn", "{selector: {}}", -1),
+        ]
+        .concat(),
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -
+          budget everything: 0 may go; Selector([])
+          budget expressions: 2 may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
+          budget labels: 1 may go; Selector([In("app", ["web"]), In("tier", ["front"])])
+          budget overdrawn: 0 may go; Selector([])
+    "#]]
+    .assert_eq(&text);
+}
+
+#[test]
+fn a_budget_that_was_not_computed_yet_allows_nothing() {
+    let seen = budget("b", "{selector: {}}", 3);
+    let changed = seen.replace("generation: 2}", "generation: 3}");
+    let new =
+        "{kind: PodDisruptionBudget, metadata: {name: b, namespace: a}, spec: {selector: {}}}".to_owned();
+    for (written, allowed) in [(seen, "3 may go"), (changed, "0 may go"), (new, "0 may go")] {
+        let text = shown(&[QUEUE, &written].concat(), "12:00:00");
+        assert!(text.contains(&format!("budget b: {allowed};")), "{text}");
+    }
+}
+
+#[test]
+fn what_the_disruption_controller_allows_is_news() {
+    let mut index = index_of(&[QUEUE, &budget("b", "{selector: {}}", 1)].concat());
+    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 1)), [false]);
+    assert_eq!(
+        apply(&mut index, &budget("b", "{selector: {}}", 1).replace("Healthy: 3", "Healthy: 4")),
+        [false]
+    );
+    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 0)), [true]);
+    assert_eq!(apply(&mut index, &budget("b", "{minAvailable: 1}", 0)), [true]);
+    assert_eq!(apply(&mut index, &budget("b", "{minAvailable: 2}", 0)), [false]);
+}
+
+#[test]
+fn where_there_is_no_queue_a_budget_is_no_news() {
+    let mut index = index_of("{kind: Pod, metadata: {name: p, namespace: a}, spec: {containers: []}}");
+    assert_eq!(apply(&mut index, &budget("b", "{selector: {}}", 1)), [false]);
+    assert_eq!(apply(&mut index, QUEUE), [true]);
+    assert_eq!(index.snapshot(super::at("12:00:00")).namespaces[&"a".into()].budgets.len(), 1);
+}

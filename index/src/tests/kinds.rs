@@ -1,0 +1,80 @@
+//! Every kind that the index keeps, for tests that treat all alike.
+
+use serde_json::Value;
+
+use crate::{Index, Keeps};
+
+/// Calls `$action!(kind of object)` for the kind of this name.
+macro_rules! for_kind {
+    ($kind:expr, $action:ident) => {
+        match $kind {
+            "Pod" => $action!(k8s_openapi::api::core::v1::Pod),
+            "Node" => $action!(k8s_openapi::api::core::v1::Node),
+            "Namespace" => $action!(k8s_openapi::api::core::v1::Namespace),
+            "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),
+            "StatefulSet" => $action!(k8s_openapi::api::apps::v1::StatefulSet),
+            "Job" => $action!(k8s_openapi::api::batch::v1::Job),
+            "PodDisruptionBudget" => $action!(k8s_openapi::api::policy::v1::PodDisruptionBudget),
+            "PriorityClass" => $action!(k8s_openapi::api::scheduling::v1::PriorityClass),
+            "ResourceQuota" => $action!(k8s_openapi::api::core::v1::ResourceQuota),
+            "Queue" => $action!(kube::core::DeserializeGuard<quotient_crds::Queue>),
+            other => panic!("no such kind here: {other}"),
+        }
+    };
+}
+
+/// The kinds that the index keeps; the last two are written by the operator, too.
+pub(super) const KINDS: [&str; 10] = [
+    "Pod",
+    "Node",
+    "Namespace",
+    "ReplicaSet",
+    "StatefulSet",
+    "Job",
+    "PodDisruptionBudget",
+    "PriorityClass",
+    "Queue",
+    "ResourceQuota",
+];
+
+fn kind_of(object: &Value) -> &str {
+    object["kind"].as_str().unwrap()
+}
+
+pub(super) fn apply_value(index: &mut Index, object: &Value) -> bool {
+    macro_rules! apply {
+        ($kind:ty) => {
+            Keeps::<$kind>::apply(index, &serde_json::from_value(object.clone()).unwrap())
+        };
+    }
+    for_kind!(kind_of(object), apply)
+}
+
+pub(super) fn delete_value(index: &mut Index, object: &Value) -> bool {
+    let text = |field: &str| object["metadata"][field].as_str().unwrap_or_default();
+    let (namespace, name, uid) = (text("namespace"), text("name"), text("uid"));
+    macro_rules! delete {
+        ($kind:ty) => {
+            Keeps::<$kind>::delete(index, namespace, name, uid)
+        };
+    }
+    for_kind!(kind_of(object), delete)
+}
+
+pub(super) fn relist_begin(index: &mut Index, kind: &str) {
+    macro_rules! begin {
+        ($kind:ty) => {
+            Keeps::<$kind>::relist_begin(index)
+        };
+    }
+    for_kind!(kind, begin);
+}
+
+pub(super) fn relist_finish(index: &mut Index, kind: &str) -> bool {
+    macro_rules! finish {
+        ($kind:ty) => {
+            Keeps::<$kind>::relist_finish(index)
+        };
+    }
+    for_kind!(kind, finish)
+}

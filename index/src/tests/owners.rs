@@ -1,0 +1,275 @@
+//! What a snapshot shows of owners: how many pods they want, and of which kind.
+
+use expect_test::expect;
+
+use super::{apply, at, index_of, shown, story};
+use crate::Index;
+
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+
+#[test]
+fn owners_that_want_pods() {
+    let text = shown(
+        &[
+            QUEUE,
+            "
+kind: ReplicaSet
+metadata:
+  name: web-7d9c
+  namespace: a
+  uid: r-1
+  generation: 4
+  creationTimestamp: 2026-01-01T11:00:00Z
+spec:
+  replicas: 3
+  selector: {}
+  template:
+    metadata: {annotations: {quotient.dev/gang-min-available: '2'}}
+    spec:
+      priority: 7
+      nodeSelector: {disk: ssd}
+      initContainers: [{name: i, resources: {requests: {cpu: 2}}}]
+      containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}}}]
+---
+kind: StatefulSet
+metadata: {name: db, namespace: a}
+spec: {selector: {}, template: {spec: {containers: [{name: c, resources: {limits: {cpu: 500m}}}]}}}
+---
+kind: Job
+metadata: {name: train, namespace: a, uid: j-1}
+spec:
+  parallelism: 4
+  completions: 10
+  template:
+    metadata: {annotations: {quotient.dev/gang: ring, quotient.dev/gang-min-available: '4'}}
+    spec: {containers: [{name: c, resources: {requests: {nvidia.com/gpu: 1}}}]}
+status: {succeeded: 2}
+",
+        ]
+        .concat(),
+        "12:00:00",
+    );
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -
+          ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
+          StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
+          Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, gang ring of 4
+    "#]]
+    .assert_eq(&text);
+}
+
+/// How many pods the one owner wants; none if it is not there.
+fn wanted(object: &str) -> Option<u32> {
+    let snapshot = index_of(&[QUEUE, object].concat()).snapshot(at("12:00:00"));
+    snapshot.namespaces[&"a".into()].owners.first().map(|owner| owner.wanted)
+}
+
+#[test]
+fn replicas_wanted() {
+    for kind in ["ReplicaSet", "StatefulSet"] {
+        for (replicas, expected) in [("5", Some(5)), ("null", Some(1)), ("0", None), ("-1", None)] {
+            let object = format!(
+                "{{kind: {kind}, metadata: {{name: x, namespace: a}}, \
+                 spec: {{replicas: {replicas}, selector: {{}}, template: {{spec: {{containers: []}}}}}}}}"
+            );
+            assert_eq!(wanted(&object), expected, "{kind} {replicas}");
+            let leaving =
+                object.replace("namespace: a", "namespace: a, deletionTimestamp: 2026-01-01T12:00:00Z");
+            assert_eq!(wanted(&leaving), None);
+        }
+    }
+}
+
+#[test]
+fn pods_that_a_job_wants() {
+    for (spec, status, expected) in [
+        ("", "", Some(1)),
+        ("parallelism: 4", "", Some(4)),
+        ("parallelism: 0", "", None),
+        ("parallelism: 4, completions: 10", "", Some(4)),
+        ("parallelism: 4, completions: 3", "", Some(3)),
+        ("parallelism: 4, completions: 10", "succeeded: 8", Some(2)),
+        ("parallelism: 4, completions: 10", "succeeded: 11", None),
+        // A work queue.
+        ("parallelism: 4", "succeeded: 1", None),
+        ("parallelism: 4", "failed: 1", Some(4)),
+        (
+            "parallelism: 4, completions: 4, completionMode: Indexed",
+            "succeeded: 1, completedIndexes: '2'",
+            Some(3),
+        ),
+        (
+            "parallelism: 9, completions: 9, backoffLimitPerIndex: 1",
+            "succeeded: 1, failedIndexes: '2-4,6'",
+            Some(4),
+        ),
+        ("parallelism: 4, suspend: true", "", None),
+        ("parallelism: 4, suspend: false", "", Some(4)),
+        ("managedBy: kubernetes.io/job-controller", "", Some(1)),
+        ("managedBy: kueue.x-k8s.io/multikueue", "", None),
+        ("parallelism: 4", "conditions: [{type: Complete, status: 'True'}]", None),
+        (
+            "parallelism: 4",
+            "conditions: [{type: Suspended, status: 'False'}, {type: Failed, status: 'True'}]",
+            None,
+        ),
+        ("parallelism: 4", "conditions: [{type: FailureTarget, status: 'True'}]", None),
+        ("parallelism: 4", "conditions: [{type: SuccessCriteriaMet, status: 'True'}]", None),
+        ("parallelism: 4", "conditions: [{type: Failed, status: 'False'}]", Some(4)),
+    ] {
+        let comma = if spec.is_empty() { "" } else { ", " };
+        let object = format!(
+            "{{kind: Job, metadata: {{name: x, namespace: a}}, status: {{{status}}}, \
+             spec: {{{spec}{comma}template: {{spec: {{containers: []}}}}}}}}"
+        );
+        assert_eq!(wanted(&object), expected, "{spec}; {status}");
+    }
+}
+
+fn replica_set(name: &str, replicas: u32, spec: &str) -> String {
+    format!(
+        "{{kind: ReplicaSet, metadata: {{name: {name}, namespace: a, uid: u-{name}}}, \
+         spec: {{replicas: {replicas}, selector: {{}}, template: {{spec: {{containers: []{spec}}}}}}}}}\n---\n"
+    )
+}
+
+#[test]
+fn an_owner_comes_and_goes_with_what_it_wants() {
+    let mut index = index_of(QUEUE);
+    let empty = index.snapshot(at("12:00:00"));
+    assert_eq!(apply(&mut index, &replica_set("web", 0, "")), [false]);
+    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [true]);
+    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
+    assert_eq!(apply(&mut index, &replica_set("web", 3, "")), [true]);
+    assert_eq!(apply(&mut index, &replica_set("web", 0, "")), [true]);
+    assert_eq!(index.snapshot(at("12:00:00")), empty);
+}
+
+#[test]
+fn former_replica_sets_cost_nothing() {
+    let mut index = index_of(QUEUE);
+    for number in 0..1000 {
+        apply(&mut index, &replica_set(&format!("web-{number}"), 0, ", nodeSelector: {a: b}"));
+    }
+    assert!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners.is_empty());
+    assert_eq!((index.texts.len(), index.shapes.len()), (0, 0));
+}
+
+#[test]
+fn where_there_is_no_queue_an_owner_is_no_news_and_no_namespace_of_a_snapshot() {
+    let mut index = Index::new(crate::IndexSettings::default());
+    assert_eq!(apply(&mut index, &replica_set("web", 2, "")), [false]);
+    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
+    assert_eq!(apply(&mut index, QUEUE), [true]);
+    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].owners.len(), 1);
+    assert_eq!(apply(&mut index, &replica_set("web", 3, "")), [true]);
+}
+
+#[test]
+fn owners_are_sorted_whatever_order_they_came_in() {
+    let job =
+        "{kind: Job, metadata: {name: a, namespace: a}, spec: {template: {spec: {containers: []}}}}\n---\n";
+    let objects = [QUEUE.to_owned(), replica_set("b", 1, ""), job.to_owned(), replica_set("a", 1, "")];
+    let told = |objects: &[String]| story::tell(&index_of(&objects.concat()).snapshot(at("12:00:00")));
+    let mut backwards = objects.clone();
+    backwards.reverse();
+    assert_eq!(told(&objects), told(&backwards));
+}
+
+#[test]
+fn pods_and_templates_of_one_kind_have_one_shape() {
+    // Admission adds two tolerations to every pod.
+    let pod = "
+kind: Pod
+metadata: {name: p, namespace: a}
+spec:
+  containers: [{name: c, resources: {requests: {cpu: 1}}}]
+  tolerations:
+  - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+  - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 300}
+---
+";
+    let owner = "
+kind: StatefulSet
+metadata: {name: s, namespace: a}
+spec: {selector: {}, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}
+";
+    let snapshot = index_of(&[pod, owner].concat()).snapshot(at("12:00:00"));
+    let state = &snapshot.namespaces[&"a".into()];
+    assert!(std::sync::Arc::ptr_eq(&state.pods[0].shape, &state.owners[0].shape));
+}
+
+#[test]
+fn a_manifest_names_its_owner_as_its_pods_do() {
+    let objects = "
+kind: Job
+metadata: {name: train, namespace: a}
+spec: {template: {spec: {containers: []}}}
+---
+kind: Pod
+metadata:
+  name: train-0
+  namespace: a
+  ownerReferences: [{apiVersion: batch/v1, kind: Job, name: train, controller: true}]
+spec: {containers: []}
+";
+    let snapshot = index_of(objects).snapshot(at("12:00:00"));
+    let state = &snapshot.namespaces[&"a".into()];
+    assert_eq!(state.pods[0].owner(), Some(&state.owners[0].uid));
+}
+
+fn class(name: &str, value: i32, default: bool) -> String {
+    format!(
+        "{{kind: PriorityClass, metadata: {{name: {name}, uid: {name}}}, value: {value}, globalDefault: {default}}}"
+    )
+}
+
+fn priorities(index: &mut Index) -> Vec<i32> {
+    let snapshot = index.snapshot(at("12:00:00"));
+    snapshot.namespaces[&"a".into()].owners.iter().map(|owner| owner.priority).collect()
+}
+
+#[test]
+fn the_priority_of_a_template_is_that_of_its_class() {
+    let mut index = index_of(
+        &[
+            QUEUE,
+            &replica_set("a-number", 1, ", priority: 5, priorityClassName: high"),
+            &replica_set("b-class", 1, ", priorityClassName: high"),
+            &replica_set("c-built-in", 1, ", priorityClassName: system-node-critical"),
+            &replica_set("d-default", 1, ""),
+        ]
+        .concat(),
+    );
+    assert_eq!(priorities(&mut index), [5, 0, 2_000_001_000, 0]);
+    assert_eq!(apply(&mut index, &class("high", 1000, false)), [true]);
+    assert_eq!(priorities(&mut index), [5, 1000, 2_000_001_000, 0]);
+    assert_eq!(apply(&mut index, &class("normal", 10, true)), [true]);
+    assert_eq!(apply(&mut index, &class("other", 20, true)), [false]);
+    assert_eq!(priorities(&mut index), [5, 1000, 2_000_001_000, 10]);
+    // An owner that comes later is told as well.
+    assert_eq!(apply(&mut index, &replica_set("b-class", 2, ", priorityClassName: high")), [true]);
+    assert_eq!(priorities(&mut index), [5, 1000, 2_000_001_000, 10]);
+    let classes = class("high", 1000, false);
+    assert!(super::kinds::delete_value(&mut index, &super::documents(&classes)[0]));
+    assert_eq!(priorities(&mut index), [5, 0, 2_000_001_000, 10]);
+}
+
+#[test]
+fn the_priority_of_a_pod_of_a_manifest_can_be_looked_up() {
+    let index = index_of(&[class("high", 1000, false), class("normal", 10, true)].join("\n---\n"));
+    let priority = |spec: &str| index.priority_of(&serde_yaml_ng::from_str(spec).unwrap());
+    assert_eq!(priority("{containers: [], priorityClassName: high}"), 1000);
+    assert_eq!(priority("{containers: [], priorityClassName: high, priority: 3}"), 3);
+    assert_eq!(priority("{containers: [], priorityClassName: absent}"), 0);
+    assert_eq!(priority("{containers: []}"), 10);
+}
+
+#[test]
+fn quantities_of_a_template_that_cannot_be_read_are_named() {
+    let template = "{spec: {containers: [{name: app, resources: {requests: {cpu: lots}}}]}}";
+    let problems = crate::pods::unreadable_in_template(&serde_yaml_ng::from_str(template).unwrap());
+    let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
+    assert_eq!(fields, ["spec.template.spec.containers[app].resources.requests.cpu"]);
+}

@@ -1,0 +1,111 @@
+//! What one decision leaves to the next: told by the status, and known first-hand.
+
+use quotient_engine::names::QueueName;
+use quotient_engine::snapshot::Remembered;
+
+use super::{apply, at, index_of, story};
+use crate::{Index, Keeps};
+
+fn queue(version: u32, uid: &str, status: &str) -> String {
+    format!(
+        "{{kind: Queue, metadata: {{name: q, namespace: a, uid: {uid}, resourceVersion: '{version}', generation: 1}}, \
+         spec: {{demand: Observed}}, status: {status}}}"
+    )
+}
+
+fn memory(index: &mut Index) -> String {
+    let text = story::tell(&index.snapshot(at("12:00:00")));
+    text.split_once("remembers ").map(|(_, memory)| memory.trim_end().to_owned()).unwrap_or_default()
+}
+
+fn short_since(time: &str) -> Remembered {
+    Remembered { short_since: Some(at(time)), ..Remembered::default() }
+}
+
+fn name() -> QueueName {
+    QueueName::new("a", "q")
+}
+
+const TOLD: &str = "{demand: {cpu: 4500m, memory: 9Gi, pods: 3}, \
+    demandFalling: {memory: 2026-01-01T11:59:40Z, pods: 2026-01-01T11:59:40Z}, \
+    notTakenUp: [{kind: Job, name: train, uid: j-1, generation: 3, since: 2026-01-01T11:50:00Z}, \
+                 {kind: Pod, name: p, uid: p-1, since: 2026-01-01T11:51:00Z}], \
+    shortSince: 2026-01-01T11:58:00Z}";
+
+#[test]
+fn a_status_is_read() {
+    let mut index = index_of(&queue(1, "u", TOLD));
+    assert_eq!(
+        memory(&mut index),
+        "cpu 4500m, memory 9Gi, memory falling since 11:59:40, j-1 generation 3 ignored since 11:50:00, \
+         p-1 generation 0 ignored since 11:51:00, short since 11:58:00"
+    );
+    // What nobody can have written is forgotten.
+    let mut index = index_of(&queue(1, "u", "{demand: {cpu: lots, memory: 1Gi}}"));
+    assert_eq!(memory(&mut index), "memory 1Gi");
+}
+
+#[test]
+fn a_status_is_followed_without_waking_anybody() {
+    let mut index = index_of(&queue(1, "u", "{}"));
+    assert_eq!(memory(&mut index), "");
+    assert_eq!(apply(&mut index, &queue(2, "u", "{shortSince: 2026-01-01T11:58:00Z}")), [false]);
+    assert_eq!(memory(&mut index), "nothing, short since 11:58:00");
+    assert_eq!(apply(&mut index, &queue(3, "u", "{}")), [false]);
+    assert_eq!(memory(&mut index), "");
+}
+
+#[test]
+fn a_change_of_the_spec_is_news_whatever_is_remembered() {
+    let mut index = index_of(&queue(1, "u", "{}"));
+    let changed =
+        queue(2, "u", TOLD).replace("generation: 1", "generation: 2").replace("Observed", "Declared");
+    assert_eq!(apply(&mut index, &changed), [true]);
+    assert!(memory(&mut index).starts_with("cpu 4500m"));
+}
+
+#[test]
+fn what_is_known_first_hand_goes_before_the_status() {
+    let mut index = index_of(&queue(1, "u", TOLD));
+    let handed_out = index.snapshot(at("12:00:00"));
+    assert!(index.remember(&name(), short_since("11:59:00")));
+    assert!(!index.remember(&name(), short_since("11:59:00")));
+    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    // An older state of the status still arrives, then the one that was written.
+    assert_eq!(apply(&mut index, &queue(2, "u", "{}")), [false]);
+    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    let changed =
+        queue(3, "u", "{}").replace("generation: 1", "generation: 2").replace("Observed", "Declared");
+    assert_eq!(apply(&mut index, &changed), [true]);
+    assert_eq!(memory(&mut index), "nothing, short since 11:59:00");
+    // Nothing to remember is also something.
+    assert!(index.remember(&name(), Remembered::default()));
+    apply(&mut index, &queue(4, "u", TOLD));
+    assert_eq!(memory(&mut index), "");
+    // What was handed out stays as it was.
+    assert!(story::tell(&handed_out).contains("remembers cpu 4500m"));
+}
+
+#[test]
+fn it_counts_even_if_it_says_what_the_status_said() {
+    let mut index = index_of(&queue(1, "u", "{shortSince: 2026-01-01T11:58:00Z}"));
+    assert!(!index.remember(&name(), short_since("11:58:00")));
+    apply(&mut index, &queue(2, "u", "{}"));
+    assert_eq!(memory(&mut index), "nothing, short since 11:58:00");
+}
+
+#[test]
+fn a_successor_starts_anew() {
+    let mut index = index_of(&queue(1, "u", "{}"));
+    index.remember(&name(), short_since("11:59:00"));
+    assert_eq!(apply(&mut index, &queue(5, "successor", "{shortSince: 2026-01-01T11:00:00Z}")), [true]);
+    assert_eq!(memory(&mut index), "nothing, short since 11:00:00");
+    assert_eq!(apply(&mut index, &queue(6, "successor", "{}")), [false]);
+    assert_eq!(memory(&mut index), "");
+
+    index.remember(&name(), short_since("11:59:00"));
+    assert!(Keeps::<quotient_crds::Queue>::delete(&mut index, "a", "q", "successor"));
+    assert!(!index.remember(&name(), short_since("11:59:00")));
+    apply(&mut index, &queue(7, "third", "{}"));
+    assert_eq!(memory(&mut index), "");
+}
