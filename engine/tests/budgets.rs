@@ -13,7 +13,6 @@ fn explains(scenario: &str, expected: &Expect) {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
     explains(
         "settings resources=cpu
@@ -41,7 +40,6 @@ fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_budget_without_requirements_protects_everything() {
     explains(
         "settings resources=cpu
@@ -81,7 +79,6 @@ fn a_budget_of_another_namespace_protects_nobody() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_pod_that_two_budgets_protect_never_goes() {
     explains(
         "settings resources=cpu
@@ -126,7 +123,6 @@ fn pods_that_have_not_started_ignore_budgets() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_pod_whose_eviction_was_refused_is_passed_over() {
     explains(
         "settings resources=cpu
@@ -148,7 +144,6 @@ fn a_pod_whose_eviction_was_refused_is_passed_over() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_claim_that_budgets_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
@@ -169,7 +164,6 @@ fn a_claim_that_budgets_keep_waiting_is_blocked() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
@@ -189,7 +183,6 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
 }
 
 #[test]
-#[ignore = "engine: where an ask is known, what a budget keeps is neither told nor Blocked"]
 fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
@@ -212,7 +205,6 @@ fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
 }
 
 #[test]
-#[ignore = "engine: where an ask is known, what a budget keeps is neither told nor Blocked"]
 fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
     explains(
         "settings resources=cpu
@@ -295,7 +287,6 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
     explains(
         "settings resources=cpu
@@ -320,7 +311,6 @@ fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
 }
 
 #[test]
-#[ignore = "engine: the surplus that follows a gang goes beyond its budget"]
 fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
     explains(
         "settings resources=cpu
@@ -341,7 +331,6 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
 }
 
 #[test]
-#[ignore = "engine: the surplus that follows a gang goes beyond its budget"]
 fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() {
     let told = story::explain(
         "settings resources=cpu

@@ -29,7 +29,6 @@ fn victims_while_leaving(scenario: &str, pod: &str) -> Vec<String> {
 }
 
 #[test]
-#[ignore = "broken: trade_down gives the preferred one of two equal victims back"]
 fn of_equal_victims_the_newest_goes() {
     let story = "node n1 cpu=5 memory=9Gi
          queue a
@@ -43,7 +42,6 @@ fn of_equal_victims_the_newest_goes() {
 
 /// Four are held above a share of one and only one too many for the cluster: either three go, or one does.
 #[test]
-#[ignore = "broken: all overuse goes while the cluster is exceeded, and none once one victim is on its way"]
 fn where_the_cluster_is_exceeded_a_victim_on_its_way_changes_no_other() {
     let story = "node n1 cpu=8 memory=8Gi
          queue a request=cpu:1,memory:4Gi
@@ -59,7 +57,6 @@ fn where_the_cluster_is_exceeded_a_victim_on_its_way_changes_no_other() {
 }
 
 #[test]
-#[ignore = "broken: fewest_of_many measures in parts of what is asked for, which shrinks as victims go"]
 fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
     let story = "node n1 cpu=9 memory=6644Mi
          queue a request=cpu:8,memory:4496Mi
@@ -78,7 +75,6 @@ fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
 
 /// The queue's own limit takes a big pod, which suffices for the limit above it as well.
 #[test]
-#[ignore = "broken: what an inner scope took is not dropped when the next one suffices for both"]
 fn a_victim_of_one_limit_counts_for_the_other() {
     let story = "node n1 cpu=9 memory=9Gi
          queue org children=All limit=cpu:7500m
@@ -92,7 +88,6 @@ fn a_victim_of_one_limit_counts_for_the_other() {
 
 /// The memory has to come from `a` as well, and its pod frees a cpu with it: four of `b` suffice.
 #[test]
-#[ignore = "broken: what one queue gave is not dropped when another's pods free the same again"]
 fn a_victim_of_one_queue_counts_for_what_was_taken_from_another() {
     let story = "node n1 cpu=6 memory=6Gi
          queue a request=cpu:0,memory:0
@@ -109,7 +104,6 @@ fn a_victim_of_one_queue_counts_for_what_was_taken_from_another() {
 
 /// `a` is above its limit of cpu and short of memory: what it loses for the one does not go for the other.
 #[test]
-#[ignore = "broken: whoever is short of anything that a victim holds is named as its beneficiary"]
 fn nobody_loses_a_pod_for_itself() {
     let story = "node n1 cpu=4 memory=4Gi
          queue a limit=cpu:1

@@ -240,7 +240,6 @@ fn a_gang_with_a_protected_member_is_protected() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
     explains(
         "settings resources=cpu
@@ -268,7 +267,6 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
 }
 
 #[test]
-#[ignore = "engine: the surplus that follows a gang takes its queue below its guarantee"]
 fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
     plays(
         "settings resources=cpu
@@ -342,7 +340,6 @@ fn pending_members_do_not_make_a_gang_run() {
 }
 
 #[test]
-#[ignore = "engine: pods go for a part of a gang that asks, which is of no use to it"]
 fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
     explains(
         "settings resources=cpu

@@ -332,7 +332,6 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
 
 /// An ask that exceeds both what its queue is guaranteed and what it deserves takes nobody's room.
 #[test]
-#[ignore = "engine: pods go for an OnUse queue whose only ask is larger than its share"]
 fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
     plays(
         "settings resources=cpu
@@ -1171,7 +1170,6 @@ fn s38_only_required_victims_are_released() {
 
 /// What the victims of a later ask free for an earlier one makes that one's own victims unneeded.
 #[test]
-#[ignore = "engine: victims of one ask that a later ask's victims make unneeded still go"]
 fn s38_victims_that_a_later_one_replaces_are_not_released() {
     plays(
         "settings resources=cpu

@@ -194,7 +194,6 @@ fn room_that_is_about_to_be_free_is_used_before_anybody_goes() {
 }
 
 #[test]
-#[ignore = "engine: pods without a node keep room from asks, and running ones go instead of them"]
 fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
     plays(
         "settings resources=cpu
@@ -488,7 +487,6 @@ fn the_most_important_ask_is_served_first() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
     explains(
         "settings resources=cpu
@@ -511,7 +509,6 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
 }
 
 #[test]
-#[ignore = "engine: one pod is told of several that have no room"]
 fn what_cannot_run_is_told_with_its_number() {
     explains(
         "settings resources=cpu
@@ -534,7 +531,6 @@ fn what_cannot_run_is_told_with_its_number() {
 // ---- nobody goes for nothing ----------------------------------------------------------------------------
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn nobody_goes_for_a_pod_larger_than_every_node() {
     explains(
         "settings resources=cpu
@@ -569,7 +565,6 @@ fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
 }
 
 #[test]
-#[ignore = "engine: pods go for an ask that was found impossible within the limit above it"]
 fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by() {
     nobody_goes(
         "settings resources=cpu
@@ -640,7 +635,6 @@ fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
 }
 
 #[test]
-#[ignore = "engine: pods above the priority of the ask are passed over without a word"]
 fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
     explains(
         "settings resources=cpu victimPriority=NotAboveAsk
@@ -665,7 +659,6 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
 }
 
 #[test]
-#[ignore = "engine: additional victims are taken whatever their priority"]
 fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either() {
     nobody_goes(
         "settings resources=cpu victimPriority=NotAboveAsk
@@ -730,7 +723,6 @@ fn a_stuck_pod_within_its_queues_guarantee_moves_others_aside() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
     explains(
         &STUCK.replace("guaranteed=cpu:3", "guaranteed=cpu:2"),
@@ -744,7 +736,6 @@ fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn nobody_is_moved_aside_out_of_his_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
@@ -767,7 +758,6 @@ fn nobody_is_moved_aside_out_of_his_own_guarantee() {
 }
 
 #[test]
-#[ignore = "engine: pods are moved aside that no other node has room for"]
 fn nobody_is_moved_aside_who_fits_nowhere_else() {
     explains(
         "settings resources=cpu
@@ -811,7 +801,6 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
     explains(
         &STUCK.replace("stuck=990", "stuck=940"),
@@ -837,7 +826,6 @@ fn nobody_goes_for_a_pod_of_which_the_scheduler_has_said_nothing() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn a_stuck_pod_that_no_node_could_run_is_told() {
     explains(
         &STUCK.replace("owner=train", "owner=train selector=zone:moon"),
@@ -851,7 +839,6 @@ fn a_stuck_pod_that_no_node_could_run_is_told() {
 }
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
     let expandable = STUCK.replace("resources=cpu", "resources=cpu expandable=cpu:4");
     for stuck in ["stuck=990", "stuck=600", "stuck=401"] {
@@ -861,7 +848,6 @@ fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
 }
 
 #[test]
-#[ignore = "engine: what may be added does not count in C, and pods that wait for nodes stop no eviction"]
 fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_nobody() {
     let scenario = |stuck: &str| {
         format!(

@@ -234,7 +234,6 @@ fn a_victim_that_moves_on_does_not_change_the_choice() {
 
 /// Two asks of different sizes: what one of them freed for the other is not handed over on the way.
 #[test]
-#[ignore = "engine: in the next cycle another ask is given the room, and more pods go"]
 fn asks_keep_the_rooms_that_were_freed_for_them() {
     let scenario = |victims: &str| {
         format!(
@@ -261,7 +260,6 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
 // ---- for whom -------------------------------------------------------------------------------------------
 
 #[test]
-#[ignore = "engine: plan() does not pass on Taken::unmet, Taken::passed_over and short_since yet"]
 fn nobody_goes_for_a_queue_that_is_to_wait_first() {
     plays(
         "settings resources=cpu
@@ -312,7 +310,6 @@ fn the_wait_is_counted_from_when_the_queue_fell_short() {
 }
 
 #[test]
-#[ignore = "engine: what goes for one is granted in part to another that is to wait, and more pods go"]
 fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
     plays(
         "settings resources=cpu
@@ -345,7 +342,6 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
 }
 
 #[test]
-#[ignore = "engine: what goes for one is granted in part to a claim that is not in use, and more pods go"]
 fn what_goes_for_an_ask_is_not_caught_by_a_claim_that_nobody_uses() {
     plays(
         "settings resources=cpu
@@ -378,7 +374,6 @@ fn what_goes_for_an_ask_is_not_caught_by_a_claim_that_nobody_uses() {
 }
 
 #[test]
-#[ignore = "engine: what goes for one is granted in part to another that no node fits, and both wait for ever"]
 fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
     plays(
         "settings resources=cpu
@@ -499,7 +494,6 @@ fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
 }
 
 #[test]
-#[ignore = "engine: a known ask that a fence keeps waiting is not Fenced, and one pod is told of two"]
 fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
     explains(
         "settings resources=cpu

@@ -73,13 +73,16 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             continue;
         };
         let reason = taken.obstacles.get(&at).copied().unwrap_or(shortage);
-        let queue_plan = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, reason, &plan.resources);
+        let mut queue_plan =
+            queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, reason, &plan.resources);
+        queue_plan.unmet = taken.unmet.get(&at).cloned().unwrap_or_default();
         plan.queues.insert(branch.name.clone(), queue_plan);
     }
     sum_up_parents(&tree, &mut plan);
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
+    plan.passed_over = taken.passed_over;
     plan.stalled = tree.stalled;
     plan
 }

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::names::OwnerUid;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::{GangName, OwnerUid};
 use crate::plan::Asker;
-use crate::snapshot::{NamespaceState, Pod, Remembered, Shape, Snapshot};
+use crate::snapshot::{Gang, NamespaceState, Pod, Remembered, Shape, Snapshot};
 use crate::time::Timestamp;
 
 /// Pods of one shape that ask for room together.
@@ -16,6 +17,8 @@ pub(super) struct Ask<'a> {
     pub(super) shape: &'a Arc<Shape>,
     /// How many of them.
     pub(super) pods: u32,
+    /// How many are of use only together: what their gang lacks to its floor, else one.
+    pub(super) together: u32,
     pub(super) priority: i32,
     pub(super) created: Timestamp,
 }
@@ -26,10 +29,20 @@ pub(super) struct Ask<'a> {
 /// Owners whose demand was not taken up ask for nothing.
 pub(super) fn refused<'a>(state: &'a NamespaceState, remembered: &Remembered) -> Vec<Ask<'a>> {
     let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
-    for owner in state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
-        let count = live.entry(owner).or_default();
-        *count = count.saturating_add(1);
+    let mut members: HashMap<&GangName, u32> = HashMap::new();
+    for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+        if let Some(owner) = pod.owner() {
+            let count = live.entry(owner).or_default();
+            *count = count.saturating_add(1);
+        }
+        if let Some(gang) = pod.gang() {
+            let count = members.entry(&gang.name).or_default();
+            *count = count.saturating_add(1);
+        }
     }
+    let lacks = |gang: &Gang| {
+        gang.min_available.saturating_sub(members.get(&gang.name).copied().unwrap_or_default())
+    };
     let ignored = |uid: &OwnerUid, generation: i64| {
         remembered.not_taken_up.get(uid).is_some_and(|noted| noted.generation == generation)
     };
@@ -44,6 +57,7 @@ pub(super) fn refused<'a>(state: &'a NamespaceState, remembered: &Remembered) ->
                 who: Asker::Owner(owner.kind, owner.name.clone()),
                 shape: &owner.shape,
                 pods: missing,
+                together: owner.gang.as_ref().map_or(1, lacks).clamp(1, missing),
                 priority: owner.priority,
                 created: owner.created,
             };
@@ -74,4 +88,25 @@ pub(super) fn unbound(snapshot: &Snapshot) -> Vec<(&crate::names::Namespace, &Po
         ))
     });
     all
+}
+
+/// What is governed of `requests`.
+pub(super) fn governed(requests: &Amounts, resources: &[&Resource]) -> Amounts {
+    resources.iter().map(|resource| ((*resource).clone(), requests.get(resource))).collect()
+}
+
+/// As many times `requests`, at most `pods`, as fit in `room`.
+pub(super) fn whole(requests: &Amounts, pods: u32, room: &Amounts) -> Amounts {
+    let fit = requests
+        .iter()
+        .filter_map(|(resource, amount)| room.get(resource).units().checked_div(amount.units()));
+    times(requests, fit.min().unwrap_or(0).clamp(0, i128::from(pods)))
+}
+
+/// What `pods` of them request.
+pub(super) fn times(requests: &Amounts, pods: i128) -> Amounts {
+    let multiple = |(resource, amount): (&Resource, Amount)| {
+        (resource.clone(), Amount::new(amount.units().saturating_mul(pods)))
+    };
+    requests.iter().map(multiple).collect()
 }

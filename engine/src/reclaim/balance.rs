@@ -6,7 +6,7 @@ use crate::tree::{Index, Tree};
 use super::Party;
 
 /// The books of one reclaim; every list has an entry a branch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Balance {
     /// What is occupied below each branch once things have settled and the victims so far are gone.
     pub(super) settled: Vec<Amounts>,

@@ -10,6 +10,7 @@ use super::candidates::{Candidates, candidates};
 use super::guarantees::Guarantees;
 use super::nodes::Resident;
 use super::select::{drop_unneeded, select};
+use super::victim::Victim;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::PodUid;
 use crate::reason::Reason;
@@ -17,22 +18,30 @@ use crate::snapshot::{Pod, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// The pods of one leaf, sorted when somebody first wants to take from it.
+#[derive(Clone)]
 pub(super) struct Source<'a> {
     pub(super) candidates: Candidates<'a>,
     budgets: Budgets<'a>,
 }
 
 /// What changes while victims are chosen.
+#[derive(Clone)]
 pub(super) struct Books<'a> {
     snapshot: &'a Snapshot,
     tree: &'a Tree<'a>,
     parties: &'a [Option<Party<'a>>],
+    /// What there is of each resource.
+    pub(super) scale: &'a Amounts,
     pub(super) balance: Balance,
     guarantees: Guarantees,
     sources: BTreeMap<Index, Source<'a>>,
     pub(super) chosen: HashSet<PodUid>,
+    /// The victims so far, in the order of their choice.
+    pub(super) victims: Vec<Victim<'a>>,
     /// The branches that somebody below is short: what moves inside them does not leave them.
     takers: HashSet<Index>,
+    /// The pods that were noted in `kept` one by one.
+    noted: HashSet<&'a PodUid>,
     /// The pods that a rule kept although they would have helped, by leaf.
     pub(super) kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
 }
@@ -42,6 +51,7 @@ impl<'a> Books<'a> {
         snapshot: &'a Snapshot,
         tree: &'a Tree<'a>,
         parties: &'a [Option<Party<'a>>],
+        capacity: &'a Amounts,
         resources: &[&Resource],
     ) -> Self {
         let nothing = Amounts::new();
@@ -64,11 +74,14 @@ impl<'a> Books<'a> {
             snapshot,
             tree,
             parties,
+            scale: capacity,
             balance: Balance::new(tree, parties, resources),
             guarantees: Guarantees::new(tree, staying.collect(), &deserved),
             sources: BTreeMap::new(),
             chosen: HashSet::new(),
+            victims: Vec::new(),
             takers,
+            noted: HashSet::new(),
             kept: BTreeMap::new(),
         }
     }
@@ -112,7 +125,7 @@ impl<'a> Books<'a> {
         }
         self.chosen = chosen;
         loop {
-            let mut victims = select(able.clone(), ask);
+            let mut victims = select(able.clone(), ask, self.scale);
             let Some((reason, barred)) = self.first_objection(at, &victims) else {
                 with_all_surplus(&mut victims, ask);
                 kept.retain(|(pod, _)| pod.requests().overlaps(ask));
@@ -133,6 +146,7 @@ impl<'a> Books<'a> {
         let overuse = self.balance.overuse.get(at).cloned().unwrap_or_default();
         let spare = self.spare(at, &overuse);
         let mut taken = Amounts::new();
+        let mut counted: HashSet<&PodUid> = HashSet::new();
         for (victim, allowed) in victims.iter().zip(budgets) {
             if !allowed {
                 return Some((Reason::Budget, victim.clone()));
@@ -140,7 +154,11 @@ impl<'a> Books<'a> {
             // A guarantee counts for what the queue still holds too much of: memory within it protects no pod that
             // goes for its cpu.
             let left = overuse.less(&taken);
-            taken.add_all(victim.requests());
+            for pod in victim.everything() {
+                if counted.insert(&pod.uid) {
+                    taken.add_all(pod.requests());
+                }
+            }
             let mut reclaimed = spare.iter().filter(|(resource, _)| left.get(resource).is_positive());
             if reclaimed.any(|(resource, spare)| taken.get(resource) > *spare) {
                 return Some((Reason::Guarantee, victim.clone()));
@@ -201,10 +219,10 @@ impl<'a> Books<'a> {
         victims: &[Resident<'a>],
         requests: &Amounts,
         within_share: bool,
-        allowed: &dyn Fn(Index, &Pod) -> bool,
+        forbids: &dyn Fn(Index, &Pod) -> Option<Reason>,
     ) -> Vec<bool> {
         if let [one] = victims {
-            return vec![self.may_go_alone(one, requests, within_share, allowed)];
+            return vec![self.may_go_alone(one, requests, within_share, forbids)];
         }
         let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let mut verdicts = Vec::new();
@@ -213,8 +231,10 @@ impl<'a> Books<'a> {
             let pods = resident.candidate.pods();
             let (already, beside) = taken.entry(at).or_default();
             let mut with = already.clone();
-            with.add_all(&resident.candidate.all_requests());
-            let free = pods.iter().all(|pod| !self.chosen.contains(&pod.uid) && allowed(at, pod));
+            for pod in resident.candidate.everything().filter(|pod| !self.chosen.contains(&pod.uid)) {
+                with.add_all(pod.requests());
+            }
+            let free = pods.iter().all(|pod| !self.chosen.contains(&pod.uid) && forbids(at, pod).is_none());
             let spare = self.spare(at, requests);
             // Something that is asked for must still be too much before this victim goes.
             let too_much = requests.resources().any(|resource| {
@@ -248,21 +268,27 @@ impl<'a> Books<'a> {
         victim: &Resident<'a>,
         requests: &Amounts,
         within_share: bool,
-        allowed: &dyn Fn(Index, &Pod) -> bool,
+        forbids: &dyn Fn(Index, &Pod) -> Option<Reason>,
     ) -> bool {
         let (at, candidate) = (victim.leaf, &victim.candidate);
-        let pods = candidate.pods();
-        if pods.iter().any(|pod| self.chosen.contains(&pod.uid) || !allowed(at, pod)) {
+        if candidate.pods().iter().any(|pod| self.chosen.contains(&pod.uid)) {
+            return false;
+        }
+        if let Some(rule) = candidate.pods().iter().find_map(|pod| forbids(at, pod)) {
+            if rule == Reason::PriorityAboveAsk {
+                self.keep(at, candidate, rule);
+            }
             return false;
         }
         let contains_taker = |index: Index| self.takers.contains(&index);
-        let mut too_much = false;
+        let (mut too_much, mut guarded) = (false, false);
         for resource in requests.resources() {
-            let takes: Amount = pods.iter().map(|pod| pod.requests().get(resource)).sum();
-            let spare = self.guarantees.spare(self.tree, at, resource, contains_taker);
-            if takes > spare {
-                return false;
+            let mut takes = Amount::ZERO;
+            for pod in candidate.everything().filter(|pod| !self.chosen.contains(&pod.uid)) {
+                takes += pod.requests().get(resource);
             }
+            let spare = self.guarantees.spare(self.tree, at, resource, contains_taker);
+            guarded |= takes > spare;
             let over = if within_share {
                 spare
             } else {
@@ -270,10 +296,34 @@ impl<'a> Books<'a> {
             };
             too_much |= takes.is_positive() && over.is_positive();
         }
-        too_much
-            && self.source(at).is_some_and(|source| {
-                source.budgets.allow(std::slice::from_ref(candidate)).iter().all(|may| *may)
-            })
+        if !too_much {
+            return false;
+        }
+        let one = std::slice::from_ref(candidate);
+        let budget = self.source(at).is_some_and(|source| source.budgets.allow(one).iter().all(|may| *may));
+        if guarded || !budget {
+            self.keep(at, candidate, if guarded { Reason::Guarantee } else { Reason::Budget });
+        }
+        !guarded && budget
+    }
+
+    /// Notes that a rule keeps `candidate`, once.
+    fn keep(&mut self, at: Index, candidate: &Candidate<'a>, rule: Reason) {
+        for pod in candidate.pods() {
+            if self.noted.insert(&pod.uid) {
+                self.kept.entry(at).or_default().push((pod, rule));
+            }
+        }
+    }
+
+    /// Notes which pods of the leaf at `at` are never taken, of those that would help with `requests`.
+    pub(super) fn keep_never_taken(&mut self, at: Index, requests: &Amounts) {
+        let never = self.source(at).map(|source| source.candidates.never.clone()).unwrap_or_default();
+        for (pod, rule) in never {
+            if pod.requests().overlaps(requests) && self.noted.insert(&pod.uid) {
+                self.kept.entry(at).or_default().push((pod, rule));
+            }
+        }
     }
 
     /// Books that `victim` of the leaf at `at` goes, and returns what others gain by it.

@@ -1,13 +1,14 @@
 //! Disruption budgets: no plan goes beyond what they allow.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::candidate::Candidate;
+use crate::names::PodUid;
 use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
 
 /// The budgets of one namespace, and what they still allow while victims are chosen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Budgets<'a> {
     state: &'a NamespaceState,
     left: Vec<u32>,
@@ -42,9 +43,12 @@ impl<'a> Budgets<'a> {
             return vec![true; victims.len()];
         }
         let mut left = self.left.clone();
+        // What follows a gang may have been chosen by itself already.
+        let mut counted: HashSet<&PodUid> = HashSet::new();
         let allowed = victims.iter().map(|victim| {
             let before = left.clone();
-            let all = victim.pods().iter().all(|pod| self.takes(pod, &mut left));
+            let mut pods = victim.everything();
+            let all = pods.by_ref().filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut left));
             if !all {
                 left = before;
             }

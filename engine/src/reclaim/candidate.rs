@@ -49,6 +49,16 @@ impl<'a> Candidate<'a> {
         all
     }
 
+    /// Its pods, and those that go with them.
+    pub(crate) fn everything(&self) -> impl Iterator<Item = &'a Pod> {
+        self.pods().iter().chain(self.followers()).copied()
+    }
+
+    /// The pods that go with it: of a gang those beyond what it needs.
+    pub(crate) fn followers(&self) -> &[&'a Pod] {
+        self.gang.as_ref().map_or(&[], |gang| &gang.surplus)
+    }
+
     /// The pods that go.
     pub(crate) fn pods(&self) -> &[&'a Pod] {
         self.gang.as_ref().map_or(std::slice::from_ref(&self.pod), |gang| &gang.floor)

@@ -12,7 +12,7 @@ use crate::reason::Reason;
 use crate::snapshot::{GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Queue, Snapshot};
 
 /// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Candidates<'a> {
     /// Those that may go, least protected first.
     pub(crate) may_go: Vec<Candidate<'a>>,

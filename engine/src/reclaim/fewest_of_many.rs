@@ -9,8 +9,13 @@ use super::candidate::{Candidate, sum};
 use super::order::preference;
 use crate::amounts::{Amount, Amounts};
 
-/// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first.
-pub(super) fn fewest_of_many<'a>(classes: Vec<Vec<Candidate<'a>>>, ask: &Amounts) -> Vec<Candidate<'a>> {
+/// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first. `scale` is
+/// what there is of each resource.
+pub(super) fn fewest_of_many<'a>(
+    classes: Vec<Vec<Candidate<'a>>>,
+    ask: &Amounts,
+    scale: &Amounts,
+) -> Vec<Candidate<'a>> {
     let mut below = Amounts::new();
     let mut with_below = Vec::new();
     for members in classes {
@@ -22,7 +27,7 @@ pub(super) fn fewest_of_many<'a>(classes: Vec<Vec<Candidate<'a>>>, ask: &Amounts
     let mut taken = Amounts::new();
     for (members, below) in with_below.into_iter().rev() {
         let rest = ask.less(&taken).less(&below);
-        for candidate in greedy(members, &rest) {
+        for candidate in greedy(members, &rest, scale) {
             taken.add_all(candidate.requests());
             chosen.push(candidate);
         }
@@ -31,7 +36,7 @@ pub(super) fn fewest_of_many<'a>(classes: Vec<Vec<Candidate<'a>>>, ask: &Amounts
 }
 
 /// Members of one class that cover `rest`, the one that covers most of what is left first.
-fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts) -> Vec<Candidate<'a>> {
+fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> Vec<Candidate<'a>> {
     let mut shapes = by_shape(members);
     let mut left = rest.clone();
     let mut chosen: Vec<Candidate<'a>> = Vec::new();
@@ -40,7 +45,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts) -> Vec<Candidate<'a>>
             .iter_mut()
             .filter_map(|shape| {
                 let head = shape.last()?.clone();
-                Some((fit(&head, &left, rest)?, head, shape))
+                Some((fit(&head, &left, rest, scale)?, head, shape))
             })
             .max_by(|(a, pod_a, _), (b, pod_b, _)| {
                 a.covers
@@ -77,8 +82,8 @@ fn by_shape<'a>(members: Vec<Candidate<'a>>) -> Vec<Vec<Candidate<'a>>> {
     shapes
 }
 
-/// How well a candidate serves: sums over the resources of parts of what was asked for, so that cores and bytes
-/// compare.
+/// How well a candidate serves: sums over the resources of parts of what there is, so that cores and bytes compare and
+/// go on comparing in the same way while victims leave.
 struct Fit {
     /// What it covers of what is left.
     covers: i128,
@@ -87,13 +92,14 @@ struct Fit {
 }
 
 /// How well `candidate` serves; none if it does not help.
-fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts) -> Option<Fit> {
+fn fit(candidate: &Candidate<'_>, left: &Amounts, asked: &Amounts, scale: &Amounts) -> Option<Fit> {
     let mut fit = Fit { covers: 0, exceeds: 0 };
-    for (resource, asked) in asked.iter() {
+    for resource in asked.resources() {
+        let all = scale.get(resource);
         let requests = candidate.requests().get(resource);
         let useful = requests.min(left.get(resource));
-        fit.covers = fit.covers.saturating_add(part(useful, asked));
-        fit.exceeds = fit.exceeds.saturating_add(part(requests - useful, asked));
+        fit.covers = fit.covers.saturating_add(part(useful, all));
+        fit.exceeds = fit.exceeds.saturating_add(part(requests - useful, all));
     }
     (fit.covers > 0).then_some(fit)
 }

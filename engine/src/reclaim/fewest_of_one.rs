@@ -4,6 +4,8 @@
 //! more than needed: a need of 4 among 3, 2, 2 is better served by 2 and 2 than by 3 and 2. So victims are then
 //! traded for smaller ones of their class as long as the ask stays covered.
 
+use std::cmp::Reverse;
+
 use super::candidate::{Candidate, sum};
 use super::order::preference;
 use crate::amounts::{Amount, Resource};
@@ -51,10 +53,14 @@ fn trade_down<'a>(
     mut excess: Amount,
 ) -> Amount {
     let size = |candidate: &Candidate<'_>| candidate.requests().get(resource);
-    for victim in taken {
+    // Of equal ones the one that should stay is traded first.
+    let mut order: Vec<usize> = (0..taken.len()).collect();
+    order.sort_by_key(|at| (Reverse(taken.get(*at).map(size)), Reverse(*at)));
+    for at in order {
         if excess.is_zero() {
             break;
         }
+        let Some(victim) = taken.get_mut(at) else { continue };
         let smallest = size(victim) - excess;
         let large_enough = spared.partition_point(|other| size(other) >= smallest);
         let Some(best) = large_enough.checked_sub(1).and_then(|last| spared.get(last)).map(size) else {

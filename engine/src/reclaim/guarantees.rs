@@ -4,7 +4,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::tree::{Index, Tree};
 
 /// How much may still be taken of each resource before a guarantee is touched; every list has an entry a branch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Guarantees {
     /// What is occupied below each branch by pods that stay.
     staying: Vec<Amounts>,

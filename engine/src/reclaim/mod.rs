@@ -15,15 +15,18 @@ mod fewest_of_many;
 mod fewest_of_one;
 mod gangs;
 mod guarantees;
+mod make_way;
 mod nodes;
 mod order;
 mod outcome;
 mod party;
 mod placing;
+mod release;
 mod scope;
 mod select;
 mod sources;
 mod take;
+mod victim;
 
 pub(crate) use candidates::never_taken;
 pub(crate) use outcome::Taken;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Party;
-use super::candidate::Candidate;
-use crate::names::{PodUid, QueueName};
+use super::victim::Victim;
+use crate::names::PodUid;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::Pod;
@@ -24,29 +24,26 @@ pub(crate) struct Taken {
 }
 
 impl Taken {
-    /// Writes down that `victim` of `party` goes.
-    pub(super) fn evict(
-        &mut self,
-        party: &Party<'_>,
-        victim: &Candidate<'_>,
-        beneficiary: Option<&QueueName>,
-        reason: Reason,
-        in_force: bool,
-    ) {
-        for pod in victim.pods() {
-            let eviction = Eviction {
-                pod: id(party, pod),
-                queue: party.name.clone(),
-                reason,
-                beneficiary: beneficiary.cloned(),
-                stage: victim.stage,
-                priority: pod.priority,
-                requests: pod.requests().clone(),
-                used: party.headcount.charged.clone(),
-                deserved: party.deserved.clone(),
-                grace_seconds: party.queue.grace_seconds,
-            };
-            self.evictions.push((eviction, in_force));
+    /// Writes down who goes.
+    pub(super) fn evict(&mut self, parties: &[Option<Party<'_>>], victims: &[Victim<'_>]) {
+        let party = |at: Index| parties.get(at).and_then(Option::as_ref);
+        for victim in victims {
+            let Some(giver) = party(victim.at) else { continue };
+            for pod in victim.candidate.pods() {
+                let eviction = Eviction {
+                    pod: id(giver, pod),
+                    queue: giver.name.clone(),
+                    reason: victim.reason,
+                    beneficiary: victim.beneficiary.and_then(party).map(|taker| taker.name.clone()),
+                    stage: victim.candidate.stage,
+                    priority: pod.priority,
+                    requests: pod.requests().clone(),
+                    used: giver.headcount.charged.clone(),
+                    deserved: giver.deserved.clone(),
+                    grace_seconds: giver.queue.grace_seconds,
+                };
+                self.evictions.push((eviction, victim.in_force));
+            }
         }
     }
 

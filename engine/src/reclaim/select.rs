@@ -15,13 +15,17 @@ use crate::amounts::Amounts;
 ///
 /// Irreducible: without any one of them, less of `ask` would be covered. Where `ask` names one resource, the
 /// numbers of victims are the smallest possible, most protected class first. If all candidates together do not
-/// cover `ask`, they cover as much as they can.
-pub(crate) fn select<'a>(candidates: Vec<Candidate<'a>>, ask: &Amounts) -> Vec<Candidate<'a>> {
+/// cover `ask`, they cover as much as they can. `scale` is what there is of each resource.
+pub(crate) fn select<'a>(
+    candidates: Vec<Candidate<'a>>,
+    ask: &Amounts,
+    scale: &Amounts,
+) -> Vec<Candidate<'a>> {
     let classes = needed_classes(candidates, ask);
     let mut resources = ask.resources();
     let mut chosen = match (resources.next(), resources.next()) {
         (Some(resource), None) => fewest_of_one(classes, resource, ask.get(resource)),
-        _ => fewest_of_many(classes, ask),
+        _ => fewest_of_many(classes, ask, scale),
     };
     // Most protected first, so that they are the first to be found unneeded.
     chosen.sort_by(|a, b| rank(b, a));

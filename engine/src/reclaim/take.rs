@@ -3,15 +3,15 @@
 
 use super::Party;
 use super::asks;
-use super::balance::Balance;
 use super::books::Books;
 use super::outcome::Taken;
 use super::placing::Placing;
+use super::release::{Served, release};
 use super::scope::{Scope, missing};
 use super::sources::sources;
-use crate::amounts::{Amount, Amounts, Resource};
+use super::victim::Victim;
+use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
-use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
@@ -23,23 +23,20 @@ pub(super) struct Case<'a> {
     pub(super) parties: &'a [Option<Party<'a>>],
     /// The governed resources of which there is any.
     pub(super) resources: Vec<&'a Resource>,
-    /// Those of which more is held than there is, whatever is promised: a race, or an edited quota.
-    exceeded: Vec<&'a Resource>,
     pub(super) capacity: &'a Amounts,
 }
 
 /// A leaf that is short, and of what.
-pub(super) struct Shortage<'a> {
+pub(super) struct Shortage {
     pub(super) at: Index,
-    pub(super) name: &'a QueueName,
     pub(super) missing: Amounts,
 }
 
 /// The pods to evict.
 ///
-/// Per resource, pods leave as far as somebody is short: what is promised plus what everybody holds once things
-/// have settled, minus the capacity. Where what is held alone exceeds the capacity, or a queue is above its limit,
-/// overuse leaves wholly (S-PREEMPT §Preprocess stage).
+/// Per resource, pods leave as far as somebody is short or the cluster exceeded: what is promised plus what everybody
+/// holds once things have settled, minus the capacity (S-PREEMPT §Preprocess stage). What a queue holds above its limit
+/// leaves wholly.
 pub(crate) fn evictions(
     snapshot: &Snapshot,
     census: &Census<'_>,
@@ -50,40 +47,42 @@ pub(crate) fn evictions(
 ) -> Taken {
     let resources: Vec<&Resource> =
         resources.iter().filter(|resource| capacity.get(resource).is_positive()).collect();
-    let mut books = Books::new(snapshot, tree, parties, &resources);
-    let held = Balance::everywhere(tree, &books.balance.settled);
-    let is_exceeded = |resource: &&&Resource| held.get(resource) > capacity.get(resource);
-    let exceeded = resources.iter().filter(is_exceeded).copied().collect();
-    let case = Case { snapshot, tree, parties, resources, exceeded, capacity };
+    let mut books = Books::new(snapshot, tree, parties, capacity, &resources);
+    let case = Case { snapshot, tree, parties, resources, capacity };
 
     let mut taken = Taken::default();
     let mut placing = Placing::new(&case, census);
+    let mut served = Vec::new();
     let unfenced = sum(&case.shortages(Scope::Cluster, &mut taken));
     for scope in Scope::all(tree) {
         let mut shortages = case.shortages(scope, &mut taken);
         let promised = sum(&shortages);
         let mut need = missing(scope, tree, &books.balance, &promised, &unfenced, capacity, &case.resources);
+        let mut waived = Amounts::new();
         if let Some(placing) = &mut placing {
-            placing.serve(&case, scope, &mut shortages, &mut need, &mut books, &mut taken);
+            waived = placing.serve(&case, scope, &mut shortages, &mut need, &mut books);
         }
         for at in sources(parties, &books.balance, &case.resources, capacity) {
             if scope.contains(tree, at) {
-                case.take_from(at, scope, &mut need, &mut books, &mut shortages, &mut taken);
+                case.take_from(at, scope, &mut need, &mut books, &mut shortages);
             }
         }
         if !need.is_empty() {
             case.note_obstacles(scope, &shortages, &need, &books, &mut taken);
         }
+        served.push(Served { scope, promised, unfenced: unfenced.clone(), waived });
     }
     if let Some(placing) = &mut placing {
         placing.make_way_for_stuck(&case, &mut books, &mut taken);
         placing.tell_unmet(&mut taken);
     }
+    release(&case, &mut books, &served, placing.as_mut().map(|placing| &mut placing.rooms));
+    taken.evict(parties, &books.victims);
     taken.pass_over(parties, books.kept);
     taken
 }
 
-fn sum(shortages: &[Shortage<'_>]) -> Amounts {
+fn sum(shortages: &[Shortage]) -> Amounts {
     let mut sum = Amounts::new();
     for shortage in shortages {
         sum.add_all(&shortage.missing);
@@ -97,7 +96,7 @@ impl<'a> Case<'a> {
     }
 
     /// The leaves that take from `scope`, and what each lacks.
-    fn shortages(&self, scope: Scope, taken: &mut Taken) -> Vec<Shortage<'a>> {
+    fn shortages(&self, scope: Scope, taken: &mut Taken) -> Vec<Shortage> {
         let mut all = Vec::new();
         for (at, party) in self.parties.iter().enumerate() {
             let Some(party) = party else { continue };
@@ -115,7 +114,7 @@ impl<'a> Case<'a> {
             let missing = self.due(party, &promised);
             match missing {
                 Ok(missing) if missing.is_empty() => {}
-                Ok(missing) => all.push(Shortage { at, name: party.name, missing }),
+                Ok(missing) => all.push(Shortage { at, missing }),
                 Err(reason) => {
                     taken.obstacles.insert(at, reason);
                 }
@@ -135,15 +134,17 @@ impl<'a> Case<'a> {
         if queue.reclaim == ReclaimOn::Claim || queue.demand == DemandMode::Observed {
             return Ok(promised.clone());
         }
+        // Pods are whole: of an ask only as many as fit in what the queue deserves beside its other pods.
+        let staying = party.headcount.charged.less(&party.headcount.leaving);
+        let mut entitled = party.deserved.less(&staying);
         let mut lacking = Amounts::new();
         for ask in asks::refused(party.state, &queue.remembered) {
-            for (resource, amount) in ask.shape.requests.iter() {
-                let units = amount.units().saturating_mul(i128::from(ask.pods));
-                lacking.add(resource, Amount::new(units));
-            }
+            let governed = asks::governed(&ask.shape.requests, &self.resources);
+            let fitting = asks::whole(&governed, ask.pods, &entitled);
+            entitled = entitled.less(&fitting);
+            lacking.add_all(&fitting);
         }
         // What the quota allows already is room that they only have to take.
-        let staying = party.headcount.charged.less(&party.headcount.leaving);
         let in_use = lacking.less(&party.allocated.less(&staying)).min(promised);
         if in_use.is_empty() { Err(Reason::NotInUse) } else { Ok(in_use) }
     }
@@ -155,8 +156,7 @@ impl<'a> Case<'a> {
         scope: Scope,
         need: &mut Amounts,
         books: &mut Books<'a>,
-        shortages: &mut [Shortage<'_>],
-        taken: &mut Taken,
+        shortages: &mut [Shortage],
     ) {
         // What one round leaves may be had by pods that a guarantee kept while more was asked for.
         while let Some((ask, wholly)) = self.ask_of(at, scope, need, books) {
@@ -169,9 +169,16 @@ impl<'a> Case<'a> {
             for victim in victims {
                 let freed = books.take(at, &victim);
                 *need = need.less(&freed);
-                let beneficiary = attribute(shortages, &victim.all_requests());
+                let beneficiary = attribute(shortages, at, &freed);
                 let reason = if beneficiary.is_some() { Reason::Reclaimed } else { Reason::Overcommitted };
-                taken.evict(party, &victim, beneficiary, reason, in_force);
+                books.victims.push(Victim {
+                    at,
+                    candidate: victim,
+                    beneficiary,
+                    reason,
+                    in_force,
+                    on_node: None,
+                });
             }
         }
     }
@@ -183,9 +190,7 @@ impl<'a> Case<'a> {
         let mut above_limit = Amounts::new();
         let mut ask = Amounts::new();
         for resource in &self.resources {
-            let wholly = scope == Scope::Cluster && self.exceeded.contains(resource);
-            let part =
-                if wholly { overuse.get(resource) } else { overuse.get(resource).min(need.get(resource)) };
+            let part = overuse.get(resource).min(need.get(resource));
             // A queue's own limit is nobody's scope: it is settled once, with the cluster's.
             if scope == Scope::Cluster {
                 let already = party.overuse(resource) - overuse.get(resource);
@@ -200,7 +205,7 @@ impl<'a> Case<'a> {
     fn note_obstacles(
         &self,
         scope: Scope,
-        shortages: &[Shortage<'_>],
+        shortages: &[Shortage],
         need: &Amounts,
         books: &Books<'_>,
         taken: &mut Taken,
@@ -225,9 +230,10 @@ impl<'a> Case<'a> {
     }
 }
 
-/// The first queue that is short of something the victim holds; its shortage shrinks by it.
-fn attribute<'q>(shortages: &mut [Shortage<'q>], requests: &Amounts) -> Option<&'q QueueName> {
-    let shortage = shortages.iter_mut().find(|shortage| shortage.missing.overlaps(requests))?;
-    shortage.missing = shortage.missing.less(requests);
-    Some(shortage.name)
+/// The first queue, other than the giver, that is short of something that was freed; its shortage shrinks by it.
+fn attribute(shortages: &mut [Shortage], giver: Index, freed: &Amounts) -> Option<Index> {
+    let is_short = |shortage: &&mut Shortage| shortage.at != giver && shortage.missing.overlaps(freed);
+    let shortage = shortages.iter_mut().find(is_short)?;
+    shortage.missing = shortage.missing.less(freed);
+    Some(shortage.at)
 }

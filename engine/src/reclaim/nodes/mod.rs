@@ -8,5 +8,5 @@ mod room;
 mod score;
 mod search;
 
-pub(super) use room::Rooms;
+pub(super) use room::{At, Rooms};
 pub(super) use search::{Resident, Search};

@@ -11,7 +11,7 @@ use crate::snapshot::{Node, Pod, Shape, Snapshot};
 pub(in crate::reclaim) type At = usize;
 
 /// The nodes that count, by name, with what each has left.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::reclaim) struct Rooms<'a> {
     nodes: Vec<(&'a NodeName, &'a Node)>,
     free: Vec<Amounts>,
@@ -118,6 +118,11 @@ impl<'a> Rooms<'a> {
                 by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| fits(*at))
             }
         }
+    }
+
+    /// Whether the node has that much room left.
+    pub(in crate::reclaim) fn has(&self, at: At, requests: &Amounts) -> bool {
+        self.free.get(at).is_some_and(|free| requests.fits_in(free))
     }
 
     /// Takes room on a node.

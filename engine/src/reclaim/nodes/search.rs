@@ -27,7 +27,7 @@ pub(in crate::reclaim) struct Resident<'a> {
 /// Costs are computed for all nodes once per shape and group of givers. Later they are looked at again only when a
 /// node comes up as the cheapest: while victims are chosen, nodes only become more expensive, but for the one that
 /// was just freed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::reclaim) struct Search<'a> {
     on_node: Vec<Vec<Resident<'a>>>,
     costs: HashMap<(usize, *const Shape), Cheapest>,
@@ -78,12 +78,13 @@ impl<'a> Search<'a> {
     /// The cheapest node that a pod of `shape` fits on once the returned victims are gone.
     ///
     /// `may_go` says which of some victims, in this order, may go together; `givers` names the group of leaves that
-    /// it allows.
+    /// it allows; `scale` is what there is of each resource.
     pub(in crate::reclaim) fn cheapest(
         &mut self,
         rooms: &Rooms<'_>,
         shape: &Shape,
         givers: usize,
+        scale: &Amounts,
         may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
     ) -> Option<(At, Vec<Resident<'a>>)> {
         let key: (usize, *const Shape) = (givers, shape);
@@ -91,14 +92,14 @@ impl<'a> Search<'a> {
             Some(heap) => heap,
             None => (0..rooms.len())
                 .filter_map(|at| {
-                    let victims = self.victims(rooms, at, shape, may_go)?;
+                    let victims = self.victims(rooms, at, shape, scale, may_go)?;
                     Some(Reverse((Some(Score::of(&victims, rooms.preference(at, shape))), at)))
                 })
                 .collect(),
         };
         let mut found = None;
         while let Some(Reverse((_, at))) = heap.pop() {
-            let Some(victims) = self.victims(rooms, at, shape, may_go) else { continue };
+            let Some(victims) = self.victims(rooms, at, shape, scale, may_go) else { continue };
             let score = Some(Score::of(&victims, rooms.preference(at, shape)));
             if heap.peek().is_none_or(|Reverse((next, other))| (&score, at) <= (next, *other)) {
                 heap.push(Reverse((score, at)));
@@ -128,6 +129,7 @@ impl<'a> Search<'a> {
         rooms: &Rooms<'_>,
         at: At,
         shape: &Shape,
+        scale: &Amounts,
         may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
     ) -> Option<Vec<Resident<'a>>> {
         let shortfall = rooms.shortfall(at, shape)?;
@@ -144,7 +146,7 @@ impl<'a> Search<'a> {
             if !shortfall.fits_in(&sum(&candidates)) {
                 return None;
             }
-            let chosen: Vec<Resident<'a>> = select(candidates, &shortfall)
+            let chosen: Vec<Resident<'a>> = select(candidates, &shortfall, scale)
                 .into_iter()
                 .filter_map(|chosen| {
                     let same = |resident: &&Resident<'a>| {

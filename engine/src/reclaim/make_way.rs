@@ -1,0 +1,99 @@
+//! Making way: room for pods that exist, are within their queue's share and fit no node.
+
+use super::asks::governed;
+use super::books::Books;
+use super::outcome::Taken;
+use super::placing::{Errand, Placing, Stuck};
+use super::take::Case;
+use crate::amounts::{Amount, Resource};
+use crate::plan::{Asker, Unmet};
+use crate::reason::Reason;
+use crate::snapshot::{Pod, VictimPriority};
+use crate::tree::Index;
+
+/// How long pods may wait for an autoscaler's nodes before others go for them.
+const WAITS_FOR_NODES: i64 = 600_000;
+
+impl<'a> Placing<'a> {
+    /// Makes way for pods that exist, that are within their queue's share and that no node has room for.
+    ///
+    /// Pods of queues above their share go for each of them; for one within what its queue is *guaranteed* also pods of
+    /// queues within theirs, above what these are guaranteed: their quota stays, so they start again elsewhere. A pod
+    /// that waits longer than its demand counts is not tried any more, so the tries end.
+    pub(super) fn make_way_for_stuck(&mut self, case: &Case<'a>, books: &mut Books<'a>, taken: &mut Taken) {
+        for stuck in std::mem::take(&mut self.stuck) {
+            if let Some(reason) = self.make_way(case, &stuck, books) {
+                taken.unmet.entry(stuck.leaf).or_default().push(Unmet {
+                    who: Asker::Pod(stuck.pod.name.clone()),
+                    pods: 1,
+                    requests: stuck.pod.requests().clone(),
+                    reason,
+                });
+            }
+        }
+    }
+
+    /// Makes way for one pod; says why if that cannot be.
+    fn make_way(
+        &mut self,
+        case: &Case<'a>,
+        stuck: &Stuck<'a>,
+        books: &mut Books<'a>,
+    ) -> Option<Reason> {
+        let party = case.party(stuck.leaf)?;
+        let pod = stuck.pod;
+        if self.rooms.reserve(&pod.shape).is_some() {
+            return None;
+        }
+        if !self.rooms.could_run(&pod.shape) {
+            return Some(Reason::NoNodeFits);
+        }
+        let waited = case.snapshot.now.millis_since(pod.stuck.unwrap_or(case.snapshot.now));
+        let expandable = &case.snapshot.settings.expandable;
+        if waited < WAITS_FOR_NODES && pod.requests().fits_in(expandable) {
+            return Some(Reason::WaitingForNodes);
+        }
+        if waited >= 60_000 {
+            return Some(Reason::NotTakenUp);
+        }
+        let staying = party.headcount.charged.less(&party.headcount.leaving);
+        let requests = governed(pod.requests(), &case.resources);
+        let within = |bound: &dyn Fn(&Resource) -> Amount| {
+            requests.resources().all(|resource| staying.get(resource) <= bound(resource))
+        };
+        if !within(&|resource| party.deserved.get(resource)) {
+            return Some(Reason::Fragmented);
+        }
+        let guaranteed = within(&|resource| party.queue.guaranteed.get(resource).unwrap_or_default());
+        let fence = case.tree.fence_above(stuck.leaf);
+        let limited = case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let asker = stuck.leaf;
+        let forbids = |at: Index, victim: &Pod| {
+            let inside =
+                fence.is_none_or(|fence| case.tree.path_up(at).any(|(above, _)| above == fence));
+            if at == asker || !inside || case.party(at).is_none_or(|party| party.spared) {
+                Some(Reason::Fenced)
+            } else if !case.snapshot.frees_room(victim) {
+                Some(Reason::NodeNotCounted)
+            } else {
+                (limited && victim.priority > pod.priority).then_some(Reason::PriorityAboveAsk)
+            }
+        };
+        let mut errand = Errand {
+            asker,
+            reason: Reason::Reclaimed,
+            givers: fence.unwrap_or(usize::MAX),
+            within_share: false,
+            forbids: &forbids,
+        };
+        if self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
+            return None;
+        }
+        errand.within_share = true;
+        errand.reason = Reason::MovedAside;
+        if guaranteed && self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
+            return None;
+        }
+        Some(Reason::Fragmented)
+    }
+}

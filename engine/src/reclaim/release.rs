@@ -1,0 +1,147 @@
+//! Releasing: of the victims that were chosen only those go that are needed (S-HARDEN §Other victims are left untouched).
+//!
+//! Victims are chosen for one scope, one queue and one ask after the other; what a later one frees may make an earlier
+//! one's victims unneeded. At last every victim is looked at once more, most protected first.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::balance::Balance;
+use super::books::Books;
+use super::nodes::Rooms;
+use super::order::rank;
+use super::scope::{Scope, missing};
+use super::take::Case;
+use super::victim::Victim;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::GangName;
+use crate::tree::Index;
+
+/// What was to be freed in one scope, and is no longer needed because it would help nobody.
+pub(super) struct Served {
+    pub(super) scope: Scope,
+    pub(super) promised: Amounts,
+    pub(super) unfenced: Amounts,
+    /// What the asks that no room could be made for would have needed.
+    pub(super) waived: Amounts,
+}
+
+/// Drops every victim without which just as much is covered.
+pub(super) fn release<'a>(
+    case: &Case<'a>,
+    books: &mut Books<'a>,
+    served: &[Served],
+    mut rooms: Option<&mut Rooms<'a>>,
+) {
+    if books.victims.len() < 2 {
+        return;
+    }
+    let mut slack: Vec<(Scope, Amounts)> =
+        served.iter().map(|served| (served.scope, slack(case, &books.balance, served))).collect();
+    let whole: BTreeSet<(Index, GangName)> = books
+        .victims
+        .iter()
+        .filter(|victim| victim.candidate.gang.is_some())
+        .filter_map(|victim| Some((victim.at, victim.candidate.pod.gang()?.name.clone())))
+        .collect();
+    let mut freed: BTreeMap<Index, Amounts> = BTreeMap::new();
+    for victim in &books.victims {
+        freed.entry(victim.at).or_default().add_all(&victim.candidate.all_requests());
+    }
+    let mut order: Vec<usize> = (0..books.victims.len()).collect();
+    order.sort_by(|a, b| match (books.victims.get(*a), books.victims.get(*b)) {
+        (Some(a), Some(b)) => rank(&b.candidate, &a.candidate).then_with(|| b.at.cmp(&a.at)),
+        _ => a.cmp(b),
+    });
+    let mut released: BTreeSet<usize> = BTreeSet::new();
+    for number in order {
+        let Some(victim) = books.victims.get(number) else { continue };
+        let pod = victim.candidate.pod;
+        if pod.gang().is_some_and(|gang| whole.contains(&(victim.at, gang.name.clone()))) {
+            continue;
+        }
+        let Some(freed) = freed.get_mut(&victim.at) else { continue };
+        if let Some(lost) = lost_without(case, victim, freed, &slack, rooms.as_deref()) {
+            *freed = freed.less(pod.requests());
+            for (scope, slack) in &mut slack {
+                if scope.contains(case.tree, victim.at) {
+                    *slack = slack.less(&lost);
+                }
+            }
+            if let (Some(node), Some(rooms)) = (victim.on_node, rooms.as_deref_mut()) {
+                rooms.take(node, pod.requests());
+            }
+            released.insert(number);
+        }
+    }
+    let mut number = 0usize;
+    books.victims.retain(|_| {
+        let stays = !released.contains(&number);
+        number = number.saturating_add(1);
+        stays
+    });
+}
+
+/// How much more was freed in a scope than was needed.
+fn slack(case: &Case<'_>, balance: &Balance, served: &Served) -> Amounts {
+    let lacks = missing(
+        served.scope,
+        case.tree,
+        balance,
+        &served.promised,
+        &served.unfenced,
+        case.capacity,
+        &case.resources,
+    );
+    let held = match served.scope {
+        Scope::Limit(at) => balance.settled.get(at).cloned().unwrap_or_default(),
+        Scope::Fence(_) | Scope::Cluster => Balance::everywhere(case.tree, &balance.settled),
+    };
+    let all = |resource: &Resource| match served.scope {
+        Scope::Limit(at) => {
+            case.tree.branches.get(at).map(|branch| branch.limit(resource)).unwrap_or_default()
+        }
+        Scope::Fence(_) => case.capacity.get(resource) - served.unfenced.get(resource),
+        Scope::Cluster => case.capacity.get(resource),
+    };
+    case.resources
+        .iter()
+        .map(|resource| {
+            let needed = held.get(resource) + served.promised.get(resource) - served.waived.get(resource);
+            let free = all(resource).less(needed);
+            let free = if lacks.get(resource) > served.waived.get(resource) {
+                Amount::ZERO
+            } else {
+                free
+            };
+            ((*resource).clone(), free)
+        })
+        .collect()
+}
+
+/// What others lose if `victim` stays, if that can be spared; none if it has to go.
+fn lost_without(
+    case: &Case<'_>,
+    victim: &Victim<'_>,
+    freed: &Amounts,
+    slack: &[(Scope, Amounts)],
+    rooms: Option<&Rooms<'_>>,
+) -> Option<Amounts> {
+    let party = case.party(victim.at)?;
+    let requests = victim.candidate.pod.requests();
+    let mut lost = Amounts::new();
+    for resource in &case.resources {
+        let (with, without) = (freed.get(resource), freed.get(resource).less(requests.get(resource)));
+        let above_limit = party.above_limit(resource);
+        if with.min(above_limit) > without {
+            return None;
+        }
+        let overuse = party.overuse(resource);
+        lost.set(resource, with.min(overuse) - without.min(overuse));
+    }
+    let spared = slack
+        .iter()
+        .filter(|(scope, _)| scope.contains(case.tree, victim.at))
+        .all(|(_, slack)| lost.fits_in(slack));
+    let room = victim.on_node.is_none_or(|node| rooms.is_some_and(|rooms| rooms.has(node, requests)));
+    (spared && room).then_some(lost)
+}

@@ -1,0 +1,202 @@
+//! Shares against an oracle: exact fractions and single quanta, which the engine uses neither of.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
+mod effort;
+mod forest;
+mod oracle;
+
+use forest::{Branch, Forest, Grain};
+use oracle::fraction::Fraction;
+use oracle::{Ask, Tier, descent, singly, water};
+use proptest::prelude::*;
+use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::Plan;
+use quotient_engine::shares::{Claim, divide};
+use quotient_engine::snapshot::Queue;
+
+fn claim(demand: i128, guaranteed: i128, held: i128, weight: u32) -> Claim {
+    let [demand, guaranteed, held] = [demand, guaranteed, held].map(Amount::new);
+    Claim { demand, guaranteed, held, weight }
+}
+
+/// Up to `most` claims of less than `units`, with many zeros and ties.
+fn claims(most: usize, units: i128) -> impl Strategy<Value = Vec<Claim>> {
+    let sometimes = |most: i128| prop_oneof![2 => Just(0), 1 => 0..most];
+    let weight = prop_oneof![1 => Just(0u32), 3 => 1u32..4, 3 => 1u32..1000];
+    let one = (0..units, sometimes(units), sometimes(units / 4 + 1), weight);
+    let one = one.prop_map(|(demand, guaranteed, held, weight)| claim(demand, guaranteed, held, weight));
+    proptest::collection::vec(one, 1..=most)
+}
+
+fn shares(capacity: i128, claims: &[Claim], quantum: i128) -> Vec<i128> {
+    divide(Amount::new(capacity), claims, quantum).into_iter().map(Amount::units).collect()
+}
+
+/// Says what is wrong with `shares` as the whole-quanta rounding of the exact ones.
+///
+/// Nobody is a full quantum below its exact share; what somebody has above it is what those with a fraction lack,
+/// so it is less than one quantum each; with two claims nobody is a full quantum off. And no quantum was handed to
+/// one while another one would have stood lower with it, nor to a later one if equal: together with the sum this
+/// says that it *is* the divisor rule's rounding, however it was found.
+fn trouble(quanta: i128, asks: &[Ask], shares: &[i128]) -> Option<String> {
+    let exact = water::shares(quanta, asks);
+    let wanted: i128 = asks.iter().map(|ask| Tier::Rest.end(ask)).sum();
+    let total = Fraction::whole(quanta.min(wanted));
+    if exact.iter().copied().sum::<Fraction>() != total {
+        return Some(format!("the oracle itself is wrong: {exact:?}"));
+    }
+    if Fraction::whole(shares.iter().sum()) != total {
+        return Some(format!("{shares:?} are not {total:?} together"));
+    }
+    let tier = Tier::of(quanta, asks);
+    for (at, (share, fair)) in shares.iter().zip(&exact).enumerate() {
+        let above = Fraction::whole(*share) - *fair;
+        let others = exact.iter().enumerate().filter(|(other, exact)| *other != at && !exact.is_whole());
+        let most = i128::try_from(others.count()).unwrap();
+        if above <= Fraction::whole(-1) || above > Fraction::whole(0) && above >= Fraction::whole(most) {
+            return Some(format!("{at} has {share} for {fair:?}"));
+        }
+    }
+    for (taker, ask) in asks.iter().enumerate().filter(|(at, ask)| shares[*at] > tier.start(ask)) {
+        let last = (ask.weight == 0, tier.level(ask, shares[taker]), taker);
+        for (waiter, ask) in asks.iter().enumerate().filter(|(at, ask)| shares[*at] < tier.end(ask)) {
+            let next = (ask.weight == 0, tier.level(ask, shares[waiter] + 1), waiter);
+            if waiter != taker && last > next {
+                return Some(format!(
+                    "{taker} has a quantum that is {waiter}'s: {shares:?}, exactly {exact:?}"
+                ));
+            }
+        }
+    }
+    None
+}
+
+/// All 145,152 instances of two claims up to 3, guaranteed up to 3, held up to 2, of weights up to 2, on up to 6 units
+/// in quanta of 1 and 2.
+#[test]
+fn all_small_pairs_are_what_the_oracle_says() {
+    let all: Vec<Claim> = (0..4i128)
+        .flat_map(|demand| (0..4i128).map(move |guaranteed| (demand, guaranteed)))
+        .flat_map(|(demand, guaranteed)| (0..3i128).map(move |held| (demand, guaranteed, held)))
+        .flat_map(|(demand, guaranteed, held)| {
+            (0..3).map(move |weight| claim(demand, guaranteed, held, weight))
+        })
+        .collect();
+    for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (*one, *other))) {
+        for (capacity, quantum) in (0..7).map(|capacity| (capacity, 1 + capacity % 2)) {
+            let claims = [one, other];
+            let expected = singly::divide(capacity, &claims, quantum);
+            assert_eq!(shares(capacity, &claims, quantum), expected, "{capacity} in {quantum}: {claims:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(effort::cases(3000))]
+
+    #[test]
+    fn shares_are_what_single_quanta_come_to(
+        capacity in 0i128..160,
+        claims in claims(8, 40),
+        quantum in prop_oneof![3 => Just(1i128), 1 => 2i128..9],
+    ) {
+        prop_assert_eq!(shares(capacity, &claims, quantum), singly::divide(capacity, &claims, quantum));
+    }
+
+    #[test]
+    fn shares_are_the_rounding_of_exact_fractions(capacity in 0i128..160, claims in claims(8, 40)) {
+        let asks: Vec<Ask> = claims.iter().map(|claim| Ask::of(claim, 1)).collect();
+        prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
+    }
+
+    #[test]
+    fn large_shares_are_the_rounding_of_exact_fractions(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
+        let asks: Vec<Ask> = claims.iter().map(|claim| Ask::of(claim, 1)).collect();
+        prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
+    }
+}
+
+/// The same forest where `of` asks for all there is; a parent does so through one more child.
+fn asking_for_everything(forest: &Forest, of: &Branch) -> Forest {
+    let mut greedy = forest.clone();
+    greedy.change(|branch| {
+        if branch.name == of.name && branch.is_parent() {
+            let queue = Queue { weight: 1, ..Queue::default() };
+            branch.children.push(Branch {
+                name: QueueName::new("greedy", "greedy"),
+                queue,
+                children: Vec::new(),
+            });
+        } else if branch.name == of.name {
+            branch.queue.request = None;
+        }
+    });
+    greedy
+}
+
+fn resources() -> [Resource; 3] {
+    [Resource::Cpu, Resource::Memory, forest::gpu()]
+}
+
+proptest! {
+    #![proptest_config(effort::cases(1000))]
+
+    #[test]
+    fn trees_are_divided_as_the_oracle_divides_them(forest in forest::forest(Grain::Bytes)) {
+        let plan = forest.plan();
+        for resource in resources() {
+            let expected = descent::deserved(&forest, &resource);
+            prop_assert_eq!(plan.queues.len(), expected.len());
+            for (name, share) in expected {
+                prop_assert_eq!(plan.queues[&name].deserved.get(&resource).units(), share, "{} {}", name, resource);
+            }
+            // A resource that nobody offers is not governed, so nothing is said about it.
+            for branch in forest.flat().into_iter().filter(|_| plan.resources.contains(&resource)) {
+                let demand = branch.asks(&resource, forest.capacity(&resource));
+                prop_assert_eq!(plan.queues[&branch.name].demand.get(&resource).units(), demand);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(effort::cases(300))]
+
+    /// The fair share is D in the same cluster after one edit of a spec.
+    #[test]
+    fn a_fair_share_is_what_asking_for_everything_would_bring(forest in forest::forest(Grain::Quanta)) {
+        let plan = forest.plan();
+        for branch in forest.flat() {
+            prop_assert_eq!(misjudged(&forest, &plan, branch), None);
+        }
+    }
+}
+
+/// The resource of which the fair share of `of` in `plan` is not what the oracle gives it, and both numbers.
+fn misjudged(forest: &Forest, plan: &Plan, of: &Branch) -> Option<String> {
+    let greedy = asking_for_everything(forest, of);
+    plan.resources.iter().find_map(|resource| {
+        let expected = descent::deserved(&greedy, resource)[&of.name];
+        let fair = plan.queues[&of.name].fair_share.get(resource).units();
+        (fair != expected).then(|| format!("{} {resource}: {fair} instead of {expected}", of.name))
+    })
+}
+
+/// DESIGN's own examples, where fractions and quanta part.
+#[test]
+fn the_examples_of_the_definition() {
+    let weighted = |weights: [u32; 3]| weights.map(|weight| claim(100, 0, 0, weight));
+    assert_eq!(shares(10, &weighted([6, 6, 2]), 1), [5, 4, 1]);
+    assert_eq!(shares(11, &weighted([6, 6, 2]), 1), [5, 5, 1]);
+    assert_eq!(shares(8, &weighted([1, 1, 1]), 1), [3, 3, 2]);
+    let asks = weighted([6, 6, 2]).map(|claim| Ask::of(&claim, 1));
+    let exact = [Fraction::new(30, 7), Fraction::new(30, 7), Fraction::new(10, 7)];
+    assert_eq!(water::shares(10, &asks), exact);
+}
