@@ -225,14 +225,15 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
 
 // ---- which node is the cheapest -------------------------------------------------------------------------
 
-/// Of two nodes of two cpu that are told apart only by their pods, the first is freed, whichever is called `n1`.
+/// Of two full nodes that are told apart only by their pods, the first is freed, whichever is called `n1`.
 ///
 /// Pods say `cpu`, and whatever else they are; every owner keeps a replica that is never the question.
 fn freed_first(cheap: &[&str], dear: &[&str]) {
     for (first, second) in [("n1", "n2"), ("n2", "n1")] {
         let pods = |node: &str, name: &str, pods: &[&str]| -> String {
             let numbered = pods.iter().enumerate();
-            numbered.map(|(at, pod)| format!("pod a/{name}-{at} node={node} {pod}\n")).collect()
+            let lines = numbered.map(|(at, pod)| format!("pod a/{name}-{at} node={node} {pod}\n"));
+            lines.collect::<Vec<String>>().concat()
         };
         let scenario = format!(
             "settings resources=cpu
@@ -301,6 +302,24 @@ fn the_node_whose_highest_victim_is_of_lower_priority() {
 #[test]
 fn the_node_with_fewer_victims() {
     freed_first(&["cpu=2 started=10 owner=w"], &["cpu=1 started=90 owner=w", "cpu=1 started=90 owner=w"]);
+}
+
+/// A need of one takes the pod of one, and not the newer one of two, on whichever node they are.
+#[test]
+#[ignore = "engine: the cost of a node does not say how much more than needed goes"]
+fn the_node_with_less_excess() {
+    let told = story::explain(
+        "settings resources=cpu
+         node n1 cpu=2
+         node n2 cpu=1
+         queue a request=cpu:2
+         queue b request=cpu:1
+         pod a/one cpu=1 node=n2 started=10 owner=w
+         pod a/two cpu=2 node=n1 started=90 owner=w
+         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
+         owner b/train replicas=1 cpu=1",
+    );
+    assert!(told.contains("evict a/one for b") && !told.contains("a/two"), "{told}");
 }
 
 #[test]
@@ -524,6 +543,73 @@ fn what_cannot_run_is_told_with_its_number() {
               a: deserved 1c, allocated 1c, used 4c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)
                 3 pods of ReplicaSet lost, 1c each: NoNodeFits
+        "#]],
+    );
+}
+
+#[test]
+#[ignore = "engine: the final check is an estimate made before the victims of the node are chosen"]
+fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
+    nobody_goes(
+        "settings resources=cpu
+         node n0 cpu=3
+         node n1 cpu=4
+         queue a request=cpu:1
+         queue c request=cpu:2 guaranteed=cpu:1
+         queue b request=cpu:4
+         pod a/p1 cpu=2 node=n1 started=10 owner=w
+         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
+         pod c/p1 cpu=1 node=n1 started=20 owner=w
+         pod c/p2 cpu=3 node=n0 started=30 owner=w
+         owner b/train replicas=1 cpu=4",
+        "b: deserved 4c, allocated 1c, used 0c, preempting 3c (NothingToEvict)",
+    );
+}
+
+#[test]
+#[ignore = "engine: what can be had is underestimated where a guarantee keeps part of the overuse"]
+fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
+    explains(
+        "settings resources=cpu
+         node n0 cpu=3
+         node n1 cpu=2
+         queue a request=cpu:1 guaranteed=cpu:1
+         queue b request=cpu:3
+         pod a/p1 cpu=3 node=n0 started=10 owner=w
+         pod a/p2 cpu=2 pending node=n1 owner=w
+         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
+         owner b/train replicas=1 cpu=3",
+        &expect![[r#"
+            step 1: capacity 5c
+              a: deserved 1c, allocated 1c, used 5c
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              evict a/p1 for b: Reclaimed
+        "#]],
+    );
+}
+
+#[test]
+#[ignore = "engine: pods of a node go although those that go for the quota free another"]
+fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
+    explains(
+        "settings resources=cpu
+         node n0 cpu=2
+         node n1 cpu=4
+         queue a request=cpu:3
+         queue c request=cpu:0
+         queue b request=cpu:2
+         pod a/p0 cpu=2 node=n1 started=10 owner=w priority=5
+         pod a/p1 cpu=2 node=n0 started=20 owner=w
+         pod a/last cpu=0 node=n1 started=1 owner=w priority=99
+         pod c/p0 cpu=2 node=n1 started=10 owner=w priority=5
+         pod c/last cpu=0 node=n1 started=1 owner=w priority=99
+         owner b/train replicas=1 cpu=2",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 3c, allocated 3c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              c: deserved 0c, allocated 0c, used 2c
+              evict c/p0 for b: Reclaimed
         "#]],
     );
 }
