@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Snapshot;
 
-use history::{Chronicle, happen, history};
+use history::{Chronicle, happen, history, nobody_starves_beside_plenty};
 
 /// What a small cluster needs at most to come to rest.
 const MOST_STEPS: usize = 60;
@@ -50,7 +50,7 @@ fn rest(world: &mut Snapshot, chronicle: &mut Chronicle) -> Result<(), TestCaseE
                     queue.starved
                 );
             }
-            return Ok(());
+            return nobody_starves_beside_plenty(world, &step.plan);
         }
     }
     Err(TestCaseError::fail("does not come to rest"))

@@ -112,7 +112,7 @@ pub(super) fn queue() -> impl Strategy<Value = Queue> {
 }
 
 /// Two parents, one below the other.
-fn parents() -> impl Strategy<Value = Vec<Queue>> {
+pub(super) fn parents() -> impl Strategy<Value = Vec<Queue>> {
     let policy =
         prop_oneof![4 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)];
     (0u32..5, 0u32..5, guaranteed(), limit(), policy).prop_map(|(one, two, guaranteed, limit, policy)| {

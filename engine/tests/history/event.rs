@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::snapshot::{Node, Owner, Queue, Shape};
 
-use super::beginning::{guaranteed, limit, node, owner, queue, request, shape};
+use super::beginning::{guaranteed, limit, node, owner, parents, queue, request, shape};
 use super::{SCOPE, Size};
 
 /// Something that happens. A number picks one of what is there then.
@@ -31,9 +31,12 @@ pub(crate) enum Event {
     RequestChanged(usize, Option<Size>),
     GuaranteedChanged(usize, Size),
     LimitChanged(usize, Size),
+    /// Any, parents included.
     QueueDeleted(usize),
     /// In a namespace that has none.
     QueueCreated(usize, Queue),
+    /// Those that are missing.
+    ParentsCreated(Vec<Queue>),
     BudgetChanged(usize, u32),
 }
 
@@ -61,6 +64,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         2 => (one(), guaranteed()).prop_map(|(at, guaranteed)| Event::GuaranteedChanged(at, guaranteed)),
         2 => (one(), limit()).prop_map(|(at, limit)| Event::LimitChanged(at, limit)),
         1 => one().prop_map(Event::QueueDeleted),
+        1 => parents().prop_map(Event::ParentsCreated),
         2 => (one(), queue()).prop_map(|(at, queue)| Event::QueueCreated(at, queue)),
     ];
     let budgets = (one(), 0u32..3).prop_map(|(at, allowed)| Event::BudgetChanged(at, allowed));

@@ -81,8 +81,8 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
         }
         Event::LimitChanged(at, size) => change_queue(snapshot, *at, |queue| queue.limit = bounds(*size)),
         Event::QueueDeleted(at) => {
-            let Some((_, state)) = pick_namespace(snapshot, *at, is_governed) else { return };
-            state.queues.clear();
+            let Some((state, at)) = pick_queue(snapshot, *at) else { return };
+            state.queues.remove(at);
         }
         Event::QueueCreated(at, queue) => {
             let created = snapshot.now;
@@ -91,6 +91,15 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
             };
             let uid = QueueUid::new(format!("{name}-{number}"));
             state.queues.push(Queue { uid, created, ..queue.clone() });
+        }
+        Event::ParentsCreated(parents) => {
+            let org = snapshot.namespaces.get_mut(&Namespace::from("org")).unwrap();
+            for parent in parents {
+                if org.queues.iter().all(|standing| standing.name != parent.name) {
+                    let uid = QueueUid::new(format!("{}-{number}", parent.name));
+                    Arc::make_mut(org).queues.push(Queue { uid, ..parent.clone() });
+                }
+            }
         }
         Event::BudgetChanged(at, allowed) => {
             let Some((_, state)) = pick_namespace(snapshot, *at, |_| true) else { return };
@@ -142,12 +151,17 @@ fn pick_pod(
     Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), pod))
 }
 
-/// Changes one queue, parents included.
-fn change_queue(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Queue)) {
+/// One of all queues, parents included.
+fn pick_queue(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
     let all = snapshot.namespaces.iter();
     let all = all.flat_map(|(name, state)| (0..state.queues.len()).map(move |queue| (name.clone(), queue)));
-    if let Some((name, queue)) = pick(all.collect(), at) {
-        change(&mut Arc::make_mut(snapshot.namespaces.get_mut(&name).unwrap()).queues[queue]);
+    let (name, queue) = pick(all.collect(), at)?;
+    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), queue))
+}
+
+fn change_queue(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Queue)) {
+    if let Some((state, at)) = pick_queue(snapshot, at) {
+        change(&mut state.queues[at]);
     }
 }
 

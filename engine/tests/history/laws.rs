@@ -7,7 +7,8 @@ use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
-use quotient_engine::snapshot::{NamespaceState, Policy, Snapshot};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NamespaceState, Pod, Policy, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use super::SCOPE;
@@ -76,6 +77,44 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
         prop_assert!(again == expected, "{:?} on their way, then {:?}", leaving, again);
     }
     Ok(())
+}
+
+/// At rest nobody lacks what somebody could give.
+///
+/// Where there are limits and fences, what somebody has may be out of reach.
+pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
+    let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
+    let mut lacking = Amounts::new();
+    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&queue.preempting));
+    if has_scopes(world) || lacking.is_empty() {
+        return Ok(());
+    }
+    let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
+    for (name, queue) in leaves(decided).filter(|(name, _)| !is_spared(world, decided, name)) {
+        let overuse = queue.used.less(&queue.deserved);
+        let useful = |pod: &&Pod| {
+            let resources = pod.requests().resources();
+            let mut useful = resources.filter(|resource| {
+                lacking.get(resource).is_positive() && overuse.get(resource).is_positive()
+            });
+            let counts =
+                pod.node.as_ref().is_none_or(|node| world.nodes.get(node).is_some_and(|node| node.counts));
+            pod.is_live() && counts && !passed_over.contains(&pod.uid) && useful.next().is_some()
+        };
+        let left = world.namespaces[&name.namespace].pods.iter().find(useful);
+        prop_assert!(left.is_none(), "{:?} lack, and {} has {:?}", lacking, name, left.map(|pod| &pod.uid));
+    }
+    Ok(())
+}
+
+/// Whether the queue or one above it says that its pods are never taken.
+fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
+    let path = std::iter::successors(Some(name), |name| decided.queues[*name].parent.as_ref());
+    let mut policies = path.map(|name| {
+        let queues = world.namespaces[&name.namespace].queues.iter();
+        queues.filter(|queue| queue.name == name.name).any(|queue| queue.policy == Policy::Disabled)
+    });
+    policies.any(|disabled| disabled)
 }
 
 /// Whether there is more to take from than the whole cluster.
