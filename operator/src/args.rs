@@ -15,8 +15,8 @@ use clap::{Parser, ValueEnum};
     version,
     about = "Gives every team of a cluster its fair share, and gets it back when somebody else holds it.",
     long_about = "Gives every team of a cluster its fair share, and gets it back when somebody else holds it.\n\n\
-        It watches Queues, nodes, pods and the ResourceQuotas named \"quotient\", computes what each queue \
-        deserves, writes that into the quotas and, when a share has to shrink, evicts pods through the Eviction \
+        It watches Queues, nodes, pods and what creates them, computes what each queue deserves, writes that into \
+        the ResourceQuotas named \"quotient\" and, when a share has to shrink, evicts pods through the Eviction \
         API. A namespace without a Queue is never touched. Several replicas may run: one leads, the others keep \
         their view of the cluster warm.\n\n\
         In a cluster it needs no flags. Outside, it uses the kubeconfig that kubectl would use.",
@@ -55,6 +55,26 @@ pub struct Args {
         value_parser = clap::value_parser!(u32).range(0..=3600)
     )]
     pub node_ready_seconds: u32,
+
+    /// How much larger than its nodes the cluster is taken to be, such as `cpu=64,memory=256Gi`.
+    ///
+    /// For clusters with an autoscaler: it adds nodes for pods that wait, and a pod that a quota refuses never waits.
+    /// What is stated here is shared out on top of what the nodes have, so pods beyond the nodes come into being and
+    /// bring further nodes; while they wait for them, for at most 10 minutes, nobody is evicted for them. One step of
+    /// growth is enough: it moves along with the nodes. What no autoscaler adds should not be stated, for it would be
+    /// given away and never be there.
+    #[arg(long, env = "QUOTIENT_EXPANDABLE", value_delimiter = ',', value_name = "NAME=AMOUNT,…")]
+    pub expandable: Vec<String>,
+
+    /// Whose pods may be evicted for another queue, by priority.
+    #[arg(long, env = "QUOTIENT_VICTIM_PRIORITY", value_enum, ignore_case = true, default_value = "Any")]
+    pub victim_priority: VictimPriority,
+
+    /// The node label that names a node's pool, such as `cloud.google.com/gke-nodepool`.
+    ///
+    /// With it, the last replica that an owner has in each pool is protected. Left out: only its last one at all.
+    #[arg(long, env = "QUOTIENT_POOL_LABEL", value_name = "KEY")]
+    pub pool_label: Option<String>,
 
     /// The kubeconfig to use instead of the one kubectl would use or the pod's service account.
     #[arg(long, env = "QUOTIENT_KUBECONFIG", value_name = "FILE", help_heading = "Connection")]
@@ -268,10 +288,22 @@ pub struct Args {
 pub enum Mode {
     /// Report shares in status and metrics; write no quota and evict nothing.
     Observe,
-    /// Also write quotas; evict nothing, so a share comes back only as pods finish.
+    /// Also write quotas, and annotate owners whose pods were refused once there is room for them; evict nothing, so
+    /// a share comes back only as pods finish.
     Quota,
     /// Also evict.
     Full,
+}
+
+/// Whose pods may be evicted for another queue, by priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum VictimPriority {
+    /// Anybody's: priorities of different queues are not compared, for each could give itself the highest.
+    Any,
+    /// Those of at most the priority of the pods that they leave for; for clusters where administrators decide who
+    /// may use which priority class.
+    NotAboveAsk,
 }
 
 /// How log lines look.
@@ -316,11 +348,15 @@ mod tests {
             "--resources=cpu,nvidia.com/gpu",
             "--leader-elect=false",
             "--listen=127.0.0.1:0",
+            "--expandable=cpu=64,memory=256Gi",
+            "--victim-priority=notaboveask",
             "--log-format=json",
         ])
         .unwrap();
         assert_eq!(args.mode, Mode::Observe);
         assert_eq!(args.resources, ["cpu", "nvidia.com/gpu"]);
+        assert_eq!(args.expandable, ["cpu=64", "memory=256Gi"]);
+        assert_eq!(args.victim_priority, VictimPriority::NotAboveAsk);
         assert!(!args.leader_elect);
         assert_eq!(args.listen.port(), 0);
         assert_eq!(args.log_format, LogFormat::Json);
@@ -332,6 +368,7 @@ mod tests {
         for (flag, named) in [
             ("--mode=Sometimes", "Sometimes"),
             ("--listen=nowhere", "--listen"),
+            ("--victim-priority=Lower", "--victim-priority"),
             ("--evictions-per-second=0", "--evictions-per-second"),
             ("--lease-duration-seconds=-1", "--lease-duration-seconds"),
         ] {

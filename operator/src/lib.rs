@@ -1,7 +1,7 @@
 //! The operator: watches the cluster, asks the engine, writes quotas and evictions.
 //!
 //! ```text
-//!  nodes, pods, Queues, quotas                      ┌─► quotas ─► evictions   (one writer, the leader's)
+//!  nodes, pods, owners, budgets, Queues, quotas     ┌─► quotas ─► evictions, nudges   (one writer, the leader's)
 //!        │ private watches                          │
 //!        ▼                                          │
 //!      View ──► debounce ──► snapshot ──► engine ──►┼─► statuses              (behind, newest wins)
@@ -30,6 +30,7 @@ pub mod answer;
 pub mod args;
 pub mod client;
 pub mod cycle;
+mod expandable;
 pub mod health;
 pub mod http;
 pub mod identity;
@@ -37,6 +38,8 @@ pub mod lease;
 pub mod logging;
 pub mod metrics;
 mod node_selector;
+pub mod particulars;
+mod pool_label;
 mod run;
 pub mod settings;
 pub mod shutdown;

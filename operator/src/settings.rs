@@ -2,15 +2,19 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::amounts::Resource;
+use quotient_engine::snapshot;
 use quotient_index::{IndexSettings, governable};
 
-use crate::args::{Args, Mode};
+use crate::args::{Args, Mode, VictimPriority};
+use crate::expandable::{self, ExpandableError};
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
 use crate::node_selector::{self, SelectorError};
+use crate::pool_label;
 
 /// Everything that [`run`](crate::run) needs to know besides the connection.
 #[derive(Clone, Debug)]
@@ -93,6 +97,18 @@ pub enum SettingsError {
         /// What was written.
         name: String,
     },
+    /// What an autoscaler may add cannot be read.
+    #[error("check --expandable: {0}")]
+    Expandable(#[from] ExpandableError),
+    /// The pool label is no key of a label.
+    #[error(
+        "check --pool-label: {key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its \
+         values are not to be named"
+    )]
+    PoolLabel {
+        /// What was written.
+        key: String,
+    },
 }
 
 impl Settings {
@@ -105,12 +121,19 @@ impl Settings {
         let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
         let nodes = node_selector::parse(&args.node_selector)?;
+        let expandable = expandable::parse(&args.expandable)?;
+        let pool_label = stated(args.pool_label.as_deref()).map(pool).transpose()?;
         Ok(Self {
             mode: args.mode,
             index: IndexSettings {
-                engine: quotient_engine::snapshot::Settings {
+                engine: snapshot::Settings {
                     resources,
-                    ..quotient_engine::snapshot::Settings::default()
+                    expandable,
+                    victim_priority: match args.victim_priority {
+                        VictimPriority::Any => snapshot::VictimPriority::Any,
+                        VictimPriority::NotAboveAsk => snapshot::VictimPriority::NotAboveAsk,
+                    },
+                    pool_label,
                 },
                 ready_seconds: args.node_ready_seconds.into(),
                 nodes,
@@ -163,6 +186,12 @@ fn resource(name: &str) -> Result<Resource, SettingsError> {
     governable(name).filter(|_| valid).ok_or_else(|| SettingsError::ResourceName { name: name.to_owned() })
 }
 
+fn pool(key: &str) -> Result<Arc<str>, SettingsError> {
+    let key = key.trim();
+    let valid = pool_label::is_label_key(key);
+    valid.then(|| key.into()).ok_or_else(|| SettingsError::PoolLabel { key: key.to_owned() })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,6 +213,7 @@ mod tests {
         );
         assert!(settings.index.engine.resources.is_empty());
         assert_eq!(settings.pace.interval.as_millis(), 50);
+        assert_eq!(settings.index.engine, snapshot::Settings::default());
     }
 
     #[test]
@@ -207,9 +237,16 @@ mod tests {
 
     #[test]
     fn what_is_set_to_nothing_is_not_set() {
-        let settings =
-            settings(&["--resources=", "--lease-namespace=", "--identity=", "--node-selector="]).unwrap();
-        assert!(settings.index.engine.resources.is_empty());
+        let unset = [
+            "--resources=",
+            "--lease-namespace=",
+            "--identity=",
+            "--node-selector=",
+            "--expandable=",
+            "--pool-label=",
+        ];
+        let settings = settings(&unset).unwrap();
+        assert_eq!(settings.index.engine, snapshot::Settings::default());
         assert_eq!(settings.lease.unwrap().namespace, "home");
         assert!(!settings.identity.as_str().is_empty());
     }
@@ -219,5 +256,29 @@ mod tests {
         assert!(settings(&["--node-selector", "pool in (batch,gpu),!spot"]).is_ok());
         let error = settings(&["--node-selector", "pool in batch"]).unwrap_err().to_string();
         assert!(error.contains("--node-selector: \"pool in batch\""), "{error}");
+    }
+
+    #[test]
+    fn what_decisions_depend_on_reaches_the_engine() {
+        let flags = [
+            "--expandable=cpu=64,memory=256Gi",
+            "--victim-priority=NotAboveAsk",
+            "--pool-label=example.org/pool",
+        ];
+        let engine = settings(&flags).unwrap().index.engine;
+        assert_eq!(engine.expandable.to_string(), "cpu 64, memory 256Gi");
+        assert_eq!(engine.victim_priority, snapshot::VictimPriority::NotAboveAsk);
+        assert_eq!(engine.pool_label.as_deref(), Some("example.org/pool"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named_with_its_flag() {
+        for (flag, named) in [
+            ("--expandable=cpu", "--expandable: \"cpu\" is not NAME=AMOUNT"),
+            ("--pool-label=pool=gpu", "--pool-label: \"pool=gpu\""),
+        ] {
+            let error = settings(&[flag]).unwrap_err().to_string();
+            assert!(error.contains(named), "{flag}: {error}");
+        }
     }
 }

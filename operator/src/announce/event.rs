@@ -4,9 +4,9 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::names::API_VERSION;
+use quotient_crds::names::{API_VERSION, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::names::{QueueName, QueueUid};
+use quotient_engine::names::{Namespace, PodName, QueueName, QueueUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::reason::Reason;
 
@@ -62,7 +62,8 @@ fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>
         Happening::Preempted(preempted) => pod_reference(&preempted.pod),
         Happening::QuotaWritten { queue, .. }
         | Happening::QuotaRaised { queue, .. }
-        | Happening::PreemptionPlanned { queue, .. } => ObjectReference {
+        | Happening::PreemptionPlanned { queue, .. }
+        | Happening::ForceDeleted { queue, .. } => ObjectReference {
             api_version: Some(API_VERSION.to_owned()),
             kind: Some("Queue".to_owned()),
             namespace: Some(queue.namespace.as_str().to_owned()),
@@ -70,6 +71,20 @@ fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>
             uid: uid(queue).map(|uid| uid.as_str().to_owned()),
             ..ObjectReference::default()
         },
+        Happening::OrphanLowered { namespace, .. } | Happening::OrphanRemoved { namespace } => {
+            namespace_reference(namespace)
+        }
+    }
+}
+
+/// A namespace is in none, but its events belong where those look who work in it; the API server wants both to agree.
+fn namespace_reference(namespace: &Namespace) -> ObjectReference {
+    ObjectReference {
+        api_version: Some("v1".to_owned()),
+        kind: Some("Namespace".to_owned()),
+        namespace: Some(namespace.as_str().to_owned()),
+        name: Some(namespace.as_str().to_owned()),
+        ..ObjectReference::default()
     }
 }
 
@@ -88,12 +103,16 @@ fn pod_reference(pod: &PodId) -> ObjectReference {
 const fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
     match happening {
         Happening::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
-        Happening::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
+        Happening::QuotaWritten { lowers: true, .. } | Happening::OrphanLowered { .. } => {
+            ("Normal", "QuotaLowered", "WriteQuota")
+        }
         Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
             ("Normal", "QuotaRaised", "WriteQuota")
         }
         Happening::PreemptionPlanned { .. } => ("Normal", "PreemptionPlanned", "Preempt"),
         Happening::Preempted(_) => ("Warning", "Preempted", "Evict"),
+        Happening::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
+        Happening::OrphanRemoved { .. } => ("Normal", "QuotaRemoved", "WriteQuota"),
     }
 }
 
@@ -110,6 +129,23 @@ fn note(happening: &Happening) -> String {
             format!("short of {short_of}: {total} {noun} to be evicted ({})", losers.join(", "))
         }
         Happening::Preempted(preempted) => preempted_note(preempted),
+        Happening::ForceDeleted { pods, .. } => {
+            let noun = if pods.len() == 1 { "pod" } else { "pods" };
+            let names: Vec<&str> = pods.iter().map(PodName::as_str).collect();
+            format!(
+                "deleted {} {noun} without grace, long past the deadline (preemption.forceDeleteAfterSeconds): {}",
+                pods.len(),
+                names.join(", ")
+            )
+        }
+        Happening::OrphanLowered { before, after, .. } => format!(
+            "no Queue governs the namespace any more, so it keeps what its pods use: {}",
+            quota_note(before.as_ref(), after)
+        ),
+        Happening::OrphanRemoved { .. } => format!(
+            "no Queue governs the namespace any more, and the last one said {ON_DELETE_ANNOTATION}: \
+             {ON_DELETE_REMOVE}: the quota was removed"
+        ),
     }
 }
 
@@ -243,6 +279,53 @@ mod tests {
         });
         let expected = "short of cpu 2: 3 pods to be evicted (2 of queue a/team, 1 of queue c/web)";
         assert_eq!(event.note.as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn pods_that_were_stuck_are_listed_on_their_queue() {
+        let event = told(&Happening::ForceDeleted {
+            queue: QueueName::new("a", "team"),
+            pods: vec!["web-0".into(), "web-1".into()],
+        });
+        assert_eq!(
+            event.note.as_deref(),
+            Some(
+                "deleted 2 pods without grace, long past the deadline (preemption.forceDeleteAfterSeconds): \
+                 web-0, web-1"
+            )
+        );
+        assert_eq!(
+            (event.type_.as_deref(), event.reason.as_deref()),
+            (Some("Warning"), Some("ForceDeleted"))
+        );
+        assert_eq!(event.regarding.unwrap().kind.as_deref(), Some("Queue"));
+    }
+
+    #[test]
+    fn what_a_queue_leaves_behind_is_told_in_its_namespace() {
+        let lowered = told(&Happening::OrphanLowered {
+            namespace: "a".into(),
+            before: Some(bounds(&[("cpu", 3000)])),
+            after: bounds(&[("cpu", 2000)]),
+        });
+        assert_eq!(
+            lowered.note.as_deref(),
+            Some(
+                "no Queue governs the namespace any more, so it keeps what its pods use: \
+                 the quota was changed: cpu from 3 to 2"
+            )
+        );
+        let removed = told(&Happening::OrphanRemoved { namespace: "a".into() });
+        assert!(removed.note.unwrap().contains("quotient.dev/on-delete: Remove"));
+        for (event, reason) in [(lowered.regarding, "QuotaLowered"), (removed.regarding, "QuotaRemoved")] {
+            let regarding = event.unwrap();
+            assert_eq!(
+                (regarding.kind.as_deref(), regarding.name.as_deref()),
+                (Some("Namespace"), Some("a"))
+            );
+            assert_eq!(regarding.namespace.as_deref(), Some("a"), "{reason}");
+        }
+        assert_eq!(removed.metadata.namespace.as_deref(), Some("a"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What happens to queues and pods, with the numbers that explain it.
 
 use quotient_engine::amounts::{Amounts, Bounds};
-use quotient_engine::names::QueueName;
+use quotient_engine::names::{Namespace, PodName, QueueName};
 use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reason::Reason;
 
@@ -39,6 +39,27 @@ pub enum Happening {
     },
     /// A pod was evicted.
     Preempted(Box<Preempted>),
+    /// Pods that were long past their deadline were deleted without grace.
+    ForceDeleted {
+        /// Their queue, which wants that.
+        queue: QueueName,
+        /// The pods, by name.
+        pods: Vec<PodName>,
+    },
+    /// A quota that a Queue left behind was lowered to what is charged.
+    OrphanLowered {
+        /// Its namespace.
+        namespace: Namespace,
+        /// What it allowed before.
+        before: Option<Bounds>,
+        /// What it allows now.
+        after: Bounds,
+    },
+    /// A quota that a Queue left behind was removed.
+    OrphanRemoved {
+        /// Its namespace.
+        namespace: Namespace,
+    },
 }
 
 /// A pod that was evicted, and why.

@@ -58,8 +58,8 @@ impl Transitions {
         rises.collect()
     }
 
-    /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a raised one when it has
-    /// stopped rising, because a share that is got back comes in many small steps.
+    /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a
+    /// raised one when it has stopped rising, because a share that is got back comes in many small steps.
     pub(super) fn of_happening(&mut self, happening: Happening) -> Option<Happening> {
         let Happening::QuotaWritten { queue, before, after, lowers } = happening else {
             return Some(happening);

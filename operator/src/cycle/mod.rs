@@ -1,7 +1,9 @@
 //! The loop: something changed, so decide anew and carry it out.
 //!
 //! ```text
-//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► quotas ─► evictions ─► report (statuses, behind)
+//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► quotas ─► evictions and nudges ─► report
+//!                             ▲                   │                                   (statuses, behind)
+//!                             └──── remembered ───┘
 //! ```
 //!
 //! One cycle at a time: a plan is executed from the snapshot that it was made from, and the next snapshot is
@@ -9,6 +11,7 @@
 //! it wrote is in the view before it decides again.
 
 mod debounce;
+mod remember;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +24,12 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::debug;
 
+use crate::particulars::Particulars;
 use crate::settings::Pace;
 use crate::watch::Synced;
 use crate::writer::{Report, Tools, Writer};
 use debounce::Debounce;
+use remember::remember;
 
 /// The longest time without a sign of life while there is nothing to do.
 const HEARTBEAT: Duration = Duration::from_secs(5);
@@ -127,8 +132,15 @@ impl Cycle {
         let now = Timestamp::from_millis(Clock::now().as_millisecond());
         let (snapshot, change) = self.tools.view.read(|index| (index.snapshot(now), index.next_change(now)));
         self.count(&snapshot);
+        let nudges = self.writer.nudges(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
-        let plan = Arc::new(tokio::task::spawn_blocking(move || plan(&snapshot)).await?);
+        let decide = move || {
+            let plan = plan(&snapshot);
+            let particulars = Particulars::of(&plan, &snapshot);
+            (Arc::new(plan), Arc::new(particulars))
+        };
+        let (plan, particulars) = tokio::task::spawn_blocking(decide).await?;
+        remember(&self.tools.view, &plan);
         let metrics = &self.tools.metrics;
         metrics.plan_duration.observe(began.elapsed().as_secs_f64());
         metrics.queues.show(&plan);
@@ -144,25 +156,28 @@ impl Cycle {
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
-            self.report(&plan);
+            self.report(&plan, &particulars);
         }
-        self.writer.evict(&plan).await;
-        self.report(&plan);
+        self.writer.evict_and_nudge(&plan, nudges).await;
+        self.report(&plan, &particulars);
 
         let metrics = &self.tools.metrics;
         metrics.cycle_duration.observe(began.elapsed().as_secs_f64());
         metrics.cycle_last_success.set(Clock::now().as_second());
-        let change = change.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
-        let due = [Some(in_future(self.pace.resync)), change, self.writer.next_retry()];
+        // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
+        let ripe = [change].into_iter().flatten().min();
+        let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
+        let due = [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry()];
         Ok(due.into_iter().flatten().min().unwrap_or(began))
     }
 
     /// Hands the plan on to the statuses.
-    fn report(&self, plan: &Arc<Plan>) {
+    fn report(&self, plan: &Arc<Plan>, particulars: &Arc<Particulars>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
+            particulars: Arc::clone(particulars),
             refused: self.writer.refused_quotas(),
-            blocked: self.writer.blocked_queues(),
+            blocked: self.writer.blocked_queues(plan, particulars),
         })));
     }
 
@@ -184,6 +199,8 @@ impl Cycle {
         set("pods", namespaces().map(|namespace| namespace.pods.len()).sum());
         set("queues", namespaces().map(|namespace| namespace.queues.len()).sum());
         set("resourcequotas", namespaces().filter(|namespace| namespace.quota.is_some()).count());
+        set("owners", namespaces().map(|namespace| namespace.owners.len()).sum());
+        set("poddisruptionbudgets", namespaces().map(|namespace| namespace.budgets.len()).sum());
     }
 }
 

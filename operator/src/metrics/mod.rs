@@ -29,8 +29,12 @@ pub struct Metrics {
     pub quota_in_force: Histogram,
     /// Evictions that the API server accepted, by the reason of the plan.
     pub evictions: IntCounterVec,
-    /// Evictions that a disruption budget refused.
-    pub evictions_blocked: IntCounter,
+    /// Evictions that the API server refused, by what stood in the way.
+    pub evictions_blocked: IntCounterVec,
+    /// Pods long past their deadline that were deleted without grace.
+    pub evictions_forced: IntCounter,
+    /// Owners that were told that there is room again for refused pods, by kind.
+    pub nudges: IntCounterVec,
     /// Writes to the API server, by kind and result.
     pub api_writes: IntCounterVec,
     /// Events that were dropped because too many waited.
@@ -79,10 +83,20 @@ impl Metrics {
                 "Evictions that the API server accepted, by reason.",
                 &["reason"],
             )?,
-            evictions_blocked: into.register(IntCounter::new(
+            evictions_blocked: into.counters(
                 "quotient_evictions_blocked_total",
-                "Evictions that a disruption budget refused.",
+                "Evictions that the API server refused: Budget, SeveralBudgets, Forbidden, Overloaded or Other.",
+                &["reason"],
+            )?,
+            evictions_forced: into.register(IntCounter::new(
+                "quotient_evictions_forced_total",
+                "Pods long past their deadline that were deleted without grace.",
             )?)?,
+            nudges: into.counters(
+                "quotient_nudges_total",
+                "Owners that were told that there is room again for refused pods, by kind.",
+                &["kind"],
+            )?,
             api_writes: into.counters(
                 "quotient_api_writes_total",
                 "Writes to the API server, by kind and result.",
@@ -104,6 +118,11 @@ impl Metrics {
                 &["kind"],
             )?)?,
         })
+    }
+
+    /// Counts one refused eviction.
+    pub fn refused_eviction(&self, reason: &str) {
+        self.evictions_blocked.with_label_values(&[reason]).inc();
     }
 
     /// Counts one write of `kind`.

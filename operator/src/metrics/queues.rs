@@ -1,14 +1,15 @@
 //! The amounts of every queue as gauges.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prometheus::{GaugeVec, Opts, Registry};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
+use quotient_engine::reason::Reason;
 
-/// Gauges labelled by namespace, queue and resource, and the capacity by resource.
+/// Gauges labelled by namespace, queue and resource or reason, and the capacity by resource.
 ///
 /// A series disappears with its queue.
 #[derive(Clone, Debug)]
@@ -19,8 +20,15 @@ pub struct QueueGauges {
     used: GaugeVec,
     demand: GaugeVec,
     preempting: GaugeVec,
-    /// The series that exist.
-    shown: Arc<Mutex<BTreeSet<(QueueName, Resource)>>>,
+    unmet_pods: GaugeVec,
+    shown: Arc<Mutex<Shown>>,
+}
+
+/// The series that exist.
+#[derive(Debug, Default)]
+struct Shown {
+    amounts: BTreeSet<(QueueName, Resource)>,
+    unmet: BTreeSet<(QueueName, Reason)>,
 }
 
 /// The labels of a queue's series.
@@ -64,13 +72,18 @@ impl QueueGauges {
                 "What the queue deserves and others still hold, in cores, bytes or devices.",
                 &LABELS,
             )?,
+            unmet_pods: gauges(
+                "quotient_queue_unmet_pods",
+                "How many pods of the queue cannot start now, by what stands in the way.",
+                &["namespace", "queue", "reason"],
+            )?,
             shown: Arc::default(),
         })
     }
 
     /// Shows `plan`, and drops the series of queues and resources that are no longer in it.
     pub fn show(&self, plan: &Plan) {
-        let mut current = BTreeSet::new();
+        let mut current = Shown { unmet: self.show_unmet(plan), ..Shown::default() };
         for resource in &plan.resources {
             self.capacity
                 .with_label_values(&[resource.name()])
@@ -86,27 +99,47 @@ impl QueueGauges {
                 set(&self.used, &queue.used);
                 set(&self.demand, &queue.demand);
                 set(&self.preempting, &queue.preempting);
-                current.insert((name.clone(), resource.clone()));
+                current.amounts.insert((name.clone(), resource.clone()));
             }
         }
         self.replace(current);
     }
 
+    /// Counts the pods that wait, and returns the series for them.
+    fn show_unmet(&self, plan: &Plan) -> BTreeSet<(QueueName, Reason)> {
+        let mut pods: BTreeMap<(QueueName, Reason), u32> = BTreeMap::new();
+        for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+            for unmet in &queue.unmet {
+                let count = pods.entry((name.clone(), unmet.reason)).or_default();
+                *count = count.saturating_add(unmet.pods);
+            }
+        }
+        for ((name, reason), count) in &pods {
+            let labels = [name.namespace.as_str(), &name.name, reason.name()];
+            self.unmet_pods.with_label_values(&labels).set(f64::from(*count));
+        }
+        pods.into_keys().collect()
+    }
+
     /// Drops every queue's series: another replica reports them now.
     pub fn clear(&self) {
-        self.replace(BTreeSet::new());
+        self.replace(Shown::default());
         self.capacity.reset();
     }
 
-    fn replace(&self, current: BTreeSet<(QueueName, Resource)>) {
+    fn replace(&self, current: Shown) {
         // A panic elsewhere leaves a complete set behind: it is replaced in one step.
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, resource) in shown.difference(&current) {
+        for (name, resource) in shown.amounts.difference(&current.amounts) {
             let labels = [name.namespace.as_str(), &name.name, resource.name()];
             for gauge in [&self.deserved, &self.allocated, &self.used, &self.demand, &self.preempting] {
                 // Only fails where there is no such series.
                 let _ = gauge.remove_label_values(&labels);
             }
+        }
+        for (name, reason) in shown.unmet.difference(&current.unmet) {
+            let labels = [name.namespace.as_str(), &name.name, reason.name()];
+            let _ = self.unmet_pods.remove_label_values(&labels);
         }
         *shown = current;
     }
@@ -130,7 +163,7 @@ fn base_units(resource: &Resource, amount: Amount) -> f64 {
 mod tests {
     use super::*;
     use prometheus::{Encoder, TextEncoder};
-    use quotient_engine::plan::{PodCounts, QueuePlan};
+    use quotient_engine::plan::{Asker, PodCounts, QueuePlan, Unmet};
 
     fn lines(registry: &Registry) -> Vec<String> {
         let mut text = Vec::new();
@@ -182,6 +215,42 @@ mod tests {
         let shown = lines(&registry).join("\n");
         assert!(!shown.contains("team") && shown.contains("other"), "{shown}");
 
+        gauges.clear();
+        assert_eq!(lines(&registry), Vec::<String>::new());
+    }
+
+    #[test]
+    fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::register(&registry).unwrap();
+        let unmet =
+            |pods, reason| Unmet { who: Asker::Pod("web-0".into()), pods, requests: Amounts::new(), reason };
+        let mut plan = plan(&["team"]);
+        for queue in plan.queues.values_mut() {
+            queue.unmet = vec![
+                unmet(2, Reason::Fragmented),
+                unmet(1, Reason::NoNodeFits),
+                unmet(3, Reason::Fragmented),
+            ];
+        }
+        gauges.show(&plan);
+        let waiting = || {
+            let all = lines(&registry).into_iter();
+            all.filter_map(|line| line.strip_prefix("quotient_queue_unmet_pods").map(ToOwned::to_owned))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            waiting(),
+            [
+                r#"{namespace="a",queue="team",reason="Fragmented"} 5"#,
+                r#"{namespace="a",queue="team",reason="NoNodeFits"} 1"#
+            ]
+        );
+        for queue in plan.queues.values_mut() {
+            queue.unmet.truncate(1);
+        }
+        gauges.show(&plan);
+        assert_eq!(waiting(), [r#"{namespace="a",queue="team",reason="Fragmented"} 2"#]);
         gauges.clear();
         assert_eq!(lines(&registry), Vec::<String>::new());
     }

@@ -9,23 +9,28 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
 
 use super::conditions::{self, Circumstances};
+use super::remembered;
+use super::unmet;
+use crate::particulars::Particulars;
 
 /// A plan, and what about it concerns every queue's status.
 #[derive(Debug)]
 pub struct Overview<'a> {
     plan: &'a Plan,
+    particulars: &'a Particulars,
     /// The resources of which some queue uses more than its fair share.
     borrowed: BTreeSet<&'a Resource>,
 }
 
 impl<'a> Overview<'a> {
     /// Looks over `plan` once for all its queues.
-    pub fn of(plan: &'a Plan) -> Self {
+    pub fn of(plan: &'a Plan, particulars: &'a Particulars) -> Self {
         let borrows = |resource: &Resource| {
             let leaves = plan.queues.values().filter(|queue| !queue.is_parent);
             leaves.into_iter().any(|queue| queue.used.get(resource) > queue.fair_share.get(resource))
         };
-        Self { plan, borrowed: plan.resources.iter().filter(|resource| borrows(resource)).collect() }
+        let borrowed = plan.resources.iter().filter(|resource| borrows(resource)).collect();
+        Self { plan, particulars, borrowed }
     }
 }
 
@@ -35,6 +40,7 @@ impl Overview<'_> {
         self.plan.capacity == other.plan.capacity
             && self.plan.resources == other.plan.resources
             && self.borrowed == other.borrowed
+            && self.particulars.not_taken_up == other.particulars.not_taken_up
     }
 }
 
@@ -54,7 +60,14 @@ pub fn compose(
     let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
     if let Some(queue) = overview.plan.queues.get(name) {
         let conditions = merge(&conditions::of_queue(overview.plan, queue, kept, circumstances));
-        return Some(QueueStatus { observed_generation: generation, conditions, ..numbers(overview, queue) });
+        let not_taken_up =
+            remembered::not_taken_up(&queue.remember, &overview.particulars.not_taken_up, former);
+        return Some(QueueStatus {
+            observed_generation: generation,
+            conditions,
+            not_taken_up,
+            ..numbers(overview, queue)
+        });
     }
     let stall = overview.plan.stalled.get(name)?;
     Some(QueueStatus {
@@ -76,10 +89,14 @@ fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
     }
     QueueStatus {
         demand: every(&queue.demand),
+        demand_falling: remembered::falling(&queue.remember),
         deserved: every(&queue.deserved),
+        idle: some(&queue.idle),
         allocated: every(&queue.allocated),
         used: every(&queue.used),
         preempting: some(&queue.preempting),
+        short_since: queue.remember.short_since.map(remembered::time),
+        unmet: unmet::listed(queue),
         fair_share: every(&queue.fair_share),
         dominant_share: Some(dominant_share(&queue.used, &overview.plan.capacity)),
         borrowed: some(&queue.used.less(&queue.fair_share)),

@@ -5,7 +5,9 @@ use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, condition};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
 
+use super::unmet;
 use crate::args::Mode;
+use crate::writer::Blocked;
 
 /// What is known about one queue beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub struct Circumstances {
     /// How the write of its quota stands.
     pub quota: QuotaState,
     /// Why pods that should leave for it cannot be evicted, if so.
-    pub blocked: Option<String>,
+    pub blocked: Option<Blocked>,
 }
 
 /// How the write of one quota stands.
@@ -42,7 +44,7 @@ pub(super) fn of_queue(
     vec![
         ready(plan, &quota, circumstances.mode),
         quota,
-        starved(queue, circumstances),
+        starved(queue, circumstances.mode),
         overused(queue),
         preempting(queue, circumstances.mode),
         blocked(circumstances),
@@ -113,30 +115,32 @@ fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumsta
     }
 }
 
-fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
+fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
     let condition = ConditionType::Starved;
     let Some(reason) = queue.starved else {
         return no(condition, "ShareMet", "the queue has what it asks for and deserves");
     };
-    let why = match reason {
-        Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
-        Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
-        Reason::Fenced => "it is held outside the fence that it may take from; it comes as pods finish there",
-        Reason::NothingToEvict => "no pod that may be evicted holds it; it comes as pods finish",
-        _ => "it is held by others",
-    };
-    let (reason, why) = if circumstances.mode < Mode::Full {
-        ("EvictionsDisabled", "the operator's mode allows no evictions; it comes as pods finish")
-    } else if circumstances.blocked.is_some() {
-        ("Blocked", "pods that hold it may not be evicted now, see PreemptionBlocked")
-    } else {
-        (reason.name(), why)
-    };
-    yes(
-        condition,
+    let evicting = matches!(
         reason,
-        &format!("lacks {} of the {} that it deserves: {why}", queue.preempting, queue.deserved),
-    )
+        Reason::WaitingForPreemption | Reason::WaitingForQuota | Reason::Blocked | Reason::Delayed
+    );
+    let (reason, why) = if evicting && mode < Mode::Full {
+        ("EvictionsDisabled", "the operator's mode allows no evictions; it comes as pods finish".to_owned())
+    } else {
+        (reason.name(), format!("{}; {}", unmet::obstacle(reason), unmet::way_out(reason)))
+    };
+    let lacks = if queue.preempting.is_empty() {
+        format!("has the {} that it deserves, and cannot use all of it: {why}", queue.deserved)
+    } else {
+        format!("lacks {} of the {} that it deserves: {why}", queue.preempting, queue.deserved)
+    };
+    let message = match queue.unmet.first() {
+        // Said once is enough.
+        Some(first) if Some(first.reason) == queue.starved => format!("{lacks}. {}", unmet::ask(first)),
+        Some(first) => format!("{lacks}. {}: {}", unmet::ask(first), unmet::message(queue, first)),
+        None => lacks,
+    };
+    yes(condition, reason, &message)
 }
 
 fn overused(queue: &QueuePlan) -> ConditionReport {
@@ -167,7 +171,7 @@ fn preempting(queue: &QueuePlan, mode: Mode) -> ConditionReport {
 fn blocked(circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::PreemptionBlocked;
     match &circumstances.blocked {
-        Some(why) => yes(condition, "EvictionRefused", why),
+        Some(blocked) => yes(condition, blocked.reason.name(), &blocked.message),
         None => no(condition, "NotBlocked", "no eviction for the queue is blocked"),
     }
 }

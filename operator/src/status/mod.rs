@@ -7,8 +7,10 @@ mod compose;
 mod conditions;
 pub mod pace;
 pub mod patch;
+mod remembered;
 #[cfg(test)]
 mod tests;
+mod unmet;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};

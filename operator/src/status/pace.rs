@@ -89,7 +89,11 @@ impl Pacer {
     }
 }
 
-/// Whether the two differ in more than what only informs: used, demand, counts, and the words of a message.
+/// Whether the two differ in more than what only informs: used, demand, counts, the words of a message, and since when
+/// demand falls.
+///
+/// Of what a status remembers for a later decision, that one is not urgent: where pods come and go it changes with
+/// every one of them, and to lose it costs at worst that demand follows half a minute too early or too late, once.
 fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
     deciding(stored) != deciding(wanted) || states(&stored.conditions) != states(&wanted.conditions)
 }
@@ -97,9 +101,12 @@ fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
 fn deciding(status: &QueueStatus) -> QueueStatus {
     QueueStatus {
         observed_generation: status.observed_generation,
+        not_taken_up: status.not_taken_up.clone(),
         deserved: status.deserved.clone(),
+        idle: status.idle.clone(),
         allocated: status.allocated.clone(),
         preempting: status.preempting.clone(),
+        short_since: status.short_since.clone(),
         fair_share: status.fair_share.clone(),
         ..QueueStatus::default()
     }
@@ -115,6 +122,8 @@ fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use k8s_openapi::jiff::Timestamp;
+    use quotient_crds::{NotTakenUp, Unmet, stored_time};
 
     fn status(deserved: &str, used: &str) -> QueueStatus {
         QueueStatus {
@@ -146,6 +155,38 @@ mod tests {
         assert!((15..18).contains(&wait.as_secs()), "{wait:?}");
         // The last value is written in the end.
         assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), due), When::Now);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_a_later_decision_needs_is_written_at_once_unless_it_changes_all_the_time() {
+        let mut pacer = Pacer::new(Duration::from_secs(15));
+        let queue = QueueName::new("a", "team");
+        let now = Instant::now();
+        let stored = status("3", "1");
+        pacer.wrote(&queue, now);
+        let time = || stored_time(Timestamp::UNIX_EPOCH);
+        let noted = NotTakenUp {
+            kind: "Job".to_owned(),
+            name: "train".to_owned(),
+            uid: "1".to_owned(),
+            generation: 1,
+            since: time(),
+        };
+        for urgent in [
+            QueueStatus { not_taken_up: vec![noted], ..stored.clone() },
+            QueueStatus { idle: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { short_since: Some(time()), ..stored.clone() },
+        ] {
+            assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
+        }
+        let unmet = Unmet { what: "Pod x".to_owned(), ..Unmet::default() };
+        for paced in [
+            QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
+            QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { unmet: vec![unmet], ..stored.clone() },
+        ] {
+            assert!(matches!(pacer.when(&queue, Some(&stored), &paced, now), When::At(_)), "{paced:?}");
+        }
     }
 
     #[test]

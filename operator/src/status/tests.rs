@@ -4,12 +4,15 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::QueueStatus;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, PodCounts, QueuePlan, Stall};
+use quotient_engine::plan::{Asker, Plan, PodCounts, QueuePlan, Stall, Unmet};
 use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NotTakenUp, OwnerKind, Remembered};
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
 use crate::args::Mode;
+use crate::particulars::Particulars;
+use crate::writer::Blocked;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]
@@ -62,7 +65,8 @@ fn status(
     second: i64,
 ) -> QueueStatus {
     let now = Timestamp::from_second(second).unwrap();
-    compose(&Overview::of(plan), &team(), Some(3), former, circumstances, now).unwrap()
+    let particulars = Particulars::default();
+    compose(&Overview::of(plan, &particulars), &team(), Some(3), former, circumstances, now).unwrap()
 }
 
 /// `Type=Status Reason`, of those that are not as they should be.
@@ -92,6 +96,7 @@ fn a_queue_that_has_its_share() {
             "observedGeneration": 3,
             "demand": {"cpu": "5", "memory": "10Gi"},
             "deserved": {"cpu": "3", "memory": "9Gi"},
+            "idle": {},
             "allocated": {"cpu": "3", "memory": "9Gi"},
             "used": {"cpu": "2", "memory": "2Gi"},
             "preempting": {},
@@ -121,7 +126,7 @@ fn a_queue_that_waits_for_others_to_leave() {
     assert_eq!(
         message(&status, "Starved"),
         "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: \
-         pods of other queues that hold it are on their way out"
+         pods of other queues that hold it are on their way out; it comes as they go"
     );
     assert_eq!(status.preempting, Some([("cpu", "2")].into()));
 }
@@ -173,9 +178,10 @@ fn a_quota_that_is_refused_is_not_ready() {
 
 #[test]
 fn a_blocked_preemption_says_what_blocks_it() {
-    let blocked = Circumstances { blocked: Some("pod b/web cannot be evicted".to_owned()), ..normal() };
+    let told = Blocked { reason: Reason::Budget, message: "pod b/web cannot be evicted".to_owned() };
+    let blocked = Circumstances { blocked: Some(told), ..normal() };
     let status = status(&plan(settled()), None, &blocked, 10);
-    assert_eq!(unusual(&status), ["PreemptionBlocked=True EvictionRefused"]);
+    assert_eq!(unusual(&status), ["PreemptionBlocked=True Budget"]);
     assert_eq!(message(&status, "PreemptionBlocked"), "pod b/web cannot be evicted");
 }
 
@@ -208,4 +214,99 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
     );
     assert_eq!(message(&status, "Stalled"), "the older Queue a/first governs the namespace");
     assert_eq!(status.deserved, None);
+}
+
+/// Short of 2 cpu for this reason, with three pods that cannot start for that one.
+fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
+    let web = |reason| Unmet {
+        who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+        pods: 3,
+        requests: amounts(2000, 0),
+        reason,
+    };
+    QueuePlan {
+        preempting: amounts(2000, 0),
+        starved: Some(starved),
+        unmet: unmet.map(web).into_iter().collect(),
+        ..settled()
+    }
+}
+
+#[test]
+fn what_waits_is_named_where_the_queue_is_starved() {
+    let told = |queue: QueuePlan| {
+        let status = status(&plan(queue), None, &normal(), 10);
+        let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
+        (starved.reason.clone(), starved.message.clone())
+    };
+    let (reason, message) = told(short(Reason::Fenced, Some(Reason::Fragmented)));
+    assert_eq!(reason, "Fenced");
+    assert_eq!(
+        message,
+        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: it is held outside the fence that the queue may take \
+         from; it comes as pods finish there. ReplicaSet web: 3 pods of cpu 2: there is room in the queue, but no \
+         single node that suits has enough of it free; it comes as pods finish on one of them, or with another node"
+    );
+    // The same is said once.
+    let (_, message) = told(short(Reason::Delayed, Some(Reason::Delayed)));
+    assert_eq!(message.matches("delaySeconds").count(), 1, "{message}");
+    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2"), "{message}");
+    // A queue may have all that it deserves, and still its pods do not start.
+    let whole = QueuePlan {
+        preempting: Amounts::new(),
+        ..short(Reason::UnitAboveShare, Some(Reason::UnitAboveShare))
+    };
+    let (reason, message) = told(whole);
+    assert_eq!(reason, "UnitAboveShare");
+    assert!(message.starts_with("has the cpu 3, memory 9Gi that it deserves, and cannot use"), "{message}");
+}
+
+#[test]
+fn without_evictions_only_what_they_would_end_is_put_down_to_that() {
+    let reason = |starved, mode| {
+        let circumstances = Circumstances { mode, ..normal() };
+        let status = status(&plan(short(starved, None)), None, &circumstances, 10);
+        status.conditions.into_iter().find(|condition| condition.type_ == "Starved").unwrap().reason
+    };
+    assert_eq!(reason(Reason::WaitingForPreemption, Mode::Quota), "EvictionsDisabled");
+    assert_eq!(reason(Reason::Blocked, Mode::Quota), "EvictionsDisabled");
+    assert_eq!(reason(Reason::Blocked, Mode::Full), "Blocked");
+    assert_eq!(reason(Reason::UnitAboveShare, Mode::Quota), "UnitAboveShare");
+}
+
+#[test]
+fn what_is_remembered_and_what_waits_is_written() {
+    let since = quotient_engine::time::Timestamp::from_millis(9_500);
+    let noted = NotTakenUp { generation: 2, since };
+    let queue = QueuePlan {
+        idle: amounts(1000, 0),
+        remember: Remembered {
+            falling: [(Resource::Cpu, since)].into(),
+            not_taken_up: [("job".into(), noted)].into(),
+            short_since: Some(since),
+            ..Remembered::default()
+        },
+        ..short(Reason::Fragmented, Some(Reason::Fragmented))
+    };
+    let plan = plan(queue);
+    let names = [("job".into(), Asker::Owner(OwnerKind::Job, "train".into()))].into();
+    let particulars = Particulars { not_taken_up: names, ..Particulars::default() };
+    let overview = Overview::of(&plan, &particulars);
+    let now = Timestamp::from_second(10).unwrap();
+    let status = compose(&overview, &team(), Some(3), None, &normal(), now).unwrap();
+    let written = serde_json::to_value(&status).unwrap();
+    assert_eq!(written["idle"], json!({"cpu": "1"}));
+    assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
+    assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");
+    assert_eq!(
+        written["notTakenUp"],
+        json!([{
+            "kind": "Job", "name": "train", "uid": "job", "generation": 2, "since": "1970-01-01T00:00:09Z",
+        }])
+    );
+    assert_eq!(written["unmet"][0]["what"], "ReplicaSet web");
+    assert_eq!(written["unmet"][0]["pods"], 3);
+    // What is read back is what is composed, so that nothing is written at rest.
+    let read: QueueStatus = serde_json::from_value(written).unwrap();
+    assert!(read.same_meaning(&compose(&overview, &team(), Some(3), Some(&read), &normal(), now).unwrap()));
 }

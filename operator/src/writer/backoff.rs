@@ -1,83 +1,132 @@
 //! Pods that may not be evicted for now, and when to ask again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use quotient_engine::names::{Namespace, PodUid};
-use quotient_engine::plan::PodId;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, PodId};
 use tokio::time::Instant;
 
 /// The first wait after a refusal.
 const FIRST: Duration = Duration::from_secs(10);
-/// The longest.
+/// The longest. After as much time again without a refusal the next one counts as the first.
 const LONGEST: Duration = Duration::from_secs(60);
+/// The wait after the API server had too much to do.
+const BUSY: Duration = Duration::from_secs(1);
 
-/// Which evictions a disruption budget refused, by namespace: budgets are a namespace's own.
+/// Which evictions were refused, by pod.
 ///
 /// It is a hint that saves requests. After a restart it is empty, and every pod is asked for once more.
 #[derive(Debug, Default)]
-pub(super) struct Backoff(BTreeMap<Namespace, Refused>);
+pub(super) struct Backoff {
+    refused: BTreeMap<PodId, Refused>,
+    busy: BTreeMap<PodId, Instant>,
+}
 
+/// One refusal that still counts.
 #[derive(Debug)]
 struct Refused {
+    /// For whom the pod should have left.
+    beneficiary: Option<QueueName>,
+    why: String,
     wait: Duration,
     until: Instant,
-    pods: BTreeMap<PodUid, String>,
 }
 
 impl Backoff {
-    /// Why `pod` is not to be asked for yet, if so. Pods of the namespace that were never refused may be.
-    pub(super) fn refusal(&self, pod: &PodId, now: Instant) -> Option<&str> {
-        let refused = self.0.get(&pod.namespace).filter(|refused| now < refused.until)?;
-        refused.pods.get(&pod.uid).map(String::as_str)
+    /// Whether `pod` is not to be asked for yet.
+    pub(super) fn is_waiting(&self, pod: &PodId, now: Instant) -> bool {
+        let refused = self.refused.get(pod).map(|refused| refused.until);
+        [refused, self.busy.get(pod).copied()].into_iter().flatten().any(|until| now < until)
     }
 
-    /// The eviction of `pod` was refused.
-    pub(super) fn refused(&mut self, pod: &PodId, why: String, now: Instant) {
-        let entry = self.0.entry(pod.namespace.clone()).or_insert_with(|| Refused {
-            wait: Duration::ZERO,
-            until: now,
-            pods: BTreeMap::new(),
-        });
-        // Of several refusals in one cycle only the first lengthens the wait.
-        if entry.until <= now {
-            entry.wait = entry.wait.saturating_mul(2).clamp(FIRST, LONGEST);
-            entry.until = now.checked_add(entry.wait).unwrap_or(now);
-        }
-        entry.pods.insert(pod.uid.clone(), why);
+    /// The eviction was refused. Returns when it is worth another try.
+    pub(super) fn refused(&mut self, eviction: &Eviction, why: String, now: Instant) -> Instant {
+        let former = self.refused.get(&eviction.pod).map(|refused| refused.wait).unwrap_or_default();
+        let wait = former.saturating_mul(2).clamp(FIRST, LONGEST);
+        let until = now.checked_add(wait).unwrap_or(now);
+        let beneficiary = eviction.beneficiary.clone();
+        self.refused.insert(eviction.pod.clone(), Refused { beneficiary, why, wait, until });
+        until
     }
 
-    /// `pod` was evicted or is gone: its namespace's budget lets pods go again.
+    /// The API server had no time for the eviction of `pod`.
+    pub(super) fn busy(&mut self, pod: &PodId, now: Instant) {
+        self.busy.insert(pod.clone(), now.checked_add(BUSY).unwrap_or(now));
+    }
+
+    /// `pod` was evicted or is gone: its namespace's budgets let pods go again.
     pub(super) fn granted(&mut self, pod: &PodId) {
-        if let Some(refused) = self.0.get_mut(&pod.namespace) {
-            refused.pods.remove(&pod.uid);
+        self.refused.remove(pod);
+        let others = self.refused.iter_mut().filter(|(other, _)| other.namespace == pod.namespace);
+        for (_, refused) in others {
             refused.wait = Duration::ZERO;
-            if refused.pods.is_empty() {
-                self.0.remove(&pod.namespace);
-            }
         }
     }
 
-    /// Forgets pods that nobody wants evicted any more.
-    pub(super) fn retain(&mut self, wanted: impl Fn(&PodUid) -> bool) {
-        self.0.retain(|_, refused| {
-            refused.pods.retain(|uid, _| wanted(uid));
-            !refused.pods.is_empty()
-        });
+    /// Forgets what was long ago.
+    pub(super) fn forget_old(&mut self, now: Instant) {
+        self.refused.retain(|_, refused| refused.until.checked_add(LONGEST).is_some_and(|old| now < old));
+        self.busy.retain(|_, until| now < *until);
+    }
+
+    /// Why pods that should leave for `queue` may not now, by pod.
+    ///
+    /// A refusal stands until its wait is over, and on while the pod is `wanted` gone: it has not been asked for again
+    /// yet, and most likely the answer will be the same.
+    pub(super) fn refusals_for<'a>(
+        &'a self,
+        queue: &QueueName,
+        wanted: &BTreeSet<&PodId>,
+        now: Instant,
+    ) -> impl Iterator<Item = (&'a PodId, &'a str)> {
+        self.refused
+            .iter()
+            .filter(move |(pod, refused)| now < refused.until || wanted.contains(pod))
+            .filter(move |(_, refused)| refused.beneficiary.as_ref() == Some(queue))
+            .map(|(pod, refused)| (pod, refused.why.as_str()))
+    }
+
+    /// Why `pod` was refused last.
+    pub(super) fn why(&self, pod: &PodId) -> Option<&str> {
+        self.refused.get(pod).map(|refused| refused.why.as_str())
     }
 
     /// When the first of the waits that still run ends.
     pub(super) fn next(&self, now: Instant) -> Option<Instant> {
-        self.0.values().map(|refused| refused.until).filter(|until| *until > now).min()
+        let refused = self.refused.values().map(|refused| refused.until);
+        refused.chain(self.busy.values().copied()).filter(|until| *until > now).min()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quotient_engine::amounts::Amounts;
+    use quotient_engine::plan::Stage;
+    use quotient_engine::reason::Reason;
 
-    fn pod(uid: &str) -> PodId {
-        PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() }
+    fn gainer() -> QueueName {
+        QueueName::new("b", "team")
+    }
+
+    fn eviction(uid: &str) -> Eviction {
+        Eviction {
+            pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
+            queue: QueueName::new("a", "team"),
+            beneficiary: Some(gainer()),
+            reason: Reason::Reclaimed,
+            stage: Stage::Committed,
+            priority: 0,
+            requests: Amounts::new(),
+            used: Amounts::new(),
+            deserved: Amounts::new(),
+            grace_seconds: None,
+        }
+    }
+
+    fn budget() -> String {
+        "budget".to_owned()
     }
 
     #[tokio::test(start_paused = true)]
@@ -86,34 +135,62 @@ mod tests {
         let mut now = Instant::now();
         let mut waits = Vec::new();
         for _ in 0..5 {
-            backoff.refused(&pod("1"), "budget".to_owned(), now);
-            backoff.refused(&pod("2"), "budget".to_owned(), now);
-            let next = backoff.next(now).unwrap();
-            waits.push(next.duration_since(now).as_secs());
-            assert_eq!(backoff.refusal(&pod("1"), now), Some("budget"));
-            assert_eq!(backoff.refusal(&pod("1"), next), None);
-            now = next;
+            let until = backoff.refused(&eviction("1"), budget(), now);
+            waits.push(until.duration_since(now).as_secs());
+            assert_eq!(backoff.next(now), Some(until));
+            assert!(
+                backoff.is_waiting(&eviction("1").pod, now) && !backoff.is_waiting(&eviction("1").pod, until)
+            );
+            now = until;
+            backoff.forget_old(now);
         }
         assert_eq!(waits, [10, 20, 40, 60, 60]);
+        backoff.forget_old(now + LONGEST);
+        assert_eq!(backoff.refused(&eviction("1"), budget(), now), now + FIRST);
     }
 
     #[tokio::test(start_paused = true)]
     async fn others_of_the_namespace_may_be_asked_for_and_success_resets() {
         let mut backoff = Backoff::default();
         let now = Instant::now();
-        backoff.refused(&pod("1"), "budget".to_owned(), now);
-        assert_eq!(backoff.refusal(&pod("2"), now), None);
-        backoff.granted(&pod("1"));
-        assert_eq!(backoff.refusal(&pod("1"), now), None);
-        assert_eq!(backoff.next(now), None);
+        let later = backoff.refused(&eviction("1"), budget(), now);
+        backoff.refused(&eviction("1"), budget(), later);
+        backoff.refused(&eviction("2"), budget(), now);
+        assert!(!backoff.is_waiting(&eviction("3").pod, now));
+        backoff.granted(&eviction("2").pod);
+        assert!(!backoff.is_waiting(&eviction("2").pod, now));
+        // What was refused stays so, and its next wait is a first one.
+        assert!(backoff.is_waiting(&eviction("1").pod, now));
+        assert_eq!(backoff.refused(&eviction("1"), budget(), now), now + FIRST);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_wants_evicted_is_forgotten() {
+    async fn who_waits_for_it_is_known_while_it_lasts() {
         let mut backoff = Backoff::default();
         let now = Instant::now();
-        backoff.refused(&pod("1"), "budget".to_owned(), now);
-        backoff.retain(|uid| uid.as_str() != "1");
-        assert_eq!(backoff.refusal(&pod("1"), now), None);
+        let until = backoff.refused(&eviction("1"), budget(), now);
+        let told = |queue: &QueueName, wanted: &[&PodId], now| {
+            let wanted = wanted.iter().copied().collect();
+            let all = backoff.refusals_for(queue, &wanted, now);
+            all.map(|(pod, why)| format!("{}: {why}", pod.name)).collect::<Vec<_>>()
+        };
+        let none = Vec::<String>::new();
+        assert_eq!(told(&gainer(), &[], now), ["1: budget"]);
+        assert_eq!(told(&QueueName::new("c", "team"), &[], now), none);
+        assert_eq!(told(&gainer(), &[], until), none);
+        // Then it is asked for again, and until the answer is there it would be wrong to say that nothing is refused.
+        assert_eq!(told(&gainer(), &[&eviction("1").pod], until), ["1: budget"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_server_is_left_alone_for_a_second() {
+        let mut backoff = Backoff::default();
+        let now = Instant::now();
+        backoff.busy(&eviction("1").pod, now);
+        assert!(backoff.is_waiting(&eviction("1").pod, now));
+        assert_eq!(backoff.next(now), Some(now + BUSY));
+        assert_eq!(backoff.refusals_for(&gainer(), &BTreeSet::new(), now).count(), 0);
+        backoff.forget_old(now + BUSY);
+        assert_eq!(backoff.next(now), None);
     }
 }

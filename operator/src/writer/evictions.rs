@@ -1,6 +1,6 @@
-//! Evicting pods: many at once, each once, none without need.
+//! Evicting pods: many at once, each once, none without need; and once more, without grace, those that do not go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use futures::{StreamExt, stream};
@@ -9,19 +9,22 @@ use k8s_openapi::jiff::Timestamp as Clock;
 use kube::Api;
 use kube::api::PostParams;
 use kube::core::Status;
-use quotient_engine::names::{PodUid, QueueName};
-use quotient_engine::plan::{Eviction, Plan, PodId};
+use quotient_engine::names::{Namespace, PodName, QueueName};
+use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::time::Timestamp;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::Tools;
 use super::backoff::Backoff;
+use super::blocked::{Blocked, blocked_queues};
 use super::eviction_body::eviction;
+use super::forced::Forced;
 use super::rate::Rate;
-use super::verdict::{Verdict, verdict};
+use super::verdict::{Refusal, Verdict, verdict};
 use crate::announce::Happening;
 use crate::answer::ask;
+use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
 
 /// How long one eviction may take. The API server repeats conflicts on a budget for about ten seconds itself.
@@ -34,11 +37,14 @@ const ASSUMED: Duration = Duration::from_secs(10);
 /// for it, and goes on.
 const CYCLE: Duration = Duration::from_millis(100);
 
-/// How long an evicted pod is taken to need until the watch shows its real deadline.
-const GRACE_SECONDS: i64 = 30;
+/// How long an evicted pod without a grace of its queue's is taken to need, until the watch shows its real deadline.
+const GRACE_SECONDS: u64 = 30;
 
 /// What metrics call an eviction.
 const KIND: &str = "eviction";
+
+/// What they call the reason of a refusal that says nothing about the pod.
+const OVERLOADED: &str = "Overloaded";
 
 /// Evicts pods.
 pub(super) struct Evictor {
@@ -47,11 +53,36 @@ pub(super) struct Evictor {
     per_cycle: usize,
     rate: Rate,
     backoff: Backoff,
+    forced: Forced,
     /// Pods that count as leaving although nobody has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
-    blocked: BTreeMap<QueueName, String>,
     /// Whether the last plan had more evictions than one cycle asks for.
     unfinished: bool,
+}
+
+/// One eviction to ask for.
+#[derive(Clone, Copy)]
+enum Wanted<'a> {
+    /// A pod that runs.
+    Victim(&'a Eviction),
+    /// A pod that should have been gone long ago.
+    Stuck(&'a PodId),
+}
+
+impl Wanted<'_> {
+    const fn pod(&self) -> &PodId {
+        match self {
+            Self::Victim(eviction) => &eviction.pod,
+            Self::Stuck(pod) => pod,
+        }
+    }
+
+    const fn grace_seconds(&self) -> Option<u32> {
+        match self {
+            Self::Victim(eviction) => eviction.grace_seconds,
+            Self::Stuck(_) => Some(0),
+        }
+    }
 }
 
 impl Evictor {
@@ -62,21 +93,25 @@ impl Evictor {
             per_cycle: settings.evictions_per_cycle,
             rate: Rate::per_second(settings.evictions_per_second),
             backoff: Backoff::default(),
+            forced: Forced::default(),
             assumed: Vec::new(),
-            blocked: BTreeMap::new(),
             unfinished: false,
         }
     }
 
-    pub(super) fn blocked_queues(&self) -> BTreeMap<QueueName, String> {
-        self.blocked.clone()
+    pub(super) fn blocked_queues(
+        &self,
+        plan: &Plan,
+        particulars: &Particulars,
+    ) -> BTreeMap<QueueName, Blocked> {
+        blocked_queues(plan, particulars, &self.backoff, Instant::now())
     }
 
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
         let now = Instant::now();
         let unfinished = self.unfinished.then_some(now);
-        [assumed, self.backoff.next(now), unfinished].into_iter().flatten().min()
+        [assumed, self.backoff.next(now), self.forced.next(), unfinished].into_iter().flatten().min()
     }
 
     /// Pods that were only assumed to leave and are still there count as staying again.
@@ -93,40 +128,49 @@ impl Evictor {
     }
 
     pub(super) async fn evict(&mut self, plan: &Plan) {
-        let wanted: BTreeSet<&PodUid> =
-            plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod.uid).collect();
-        self.backoff.retain(|uid| wanted.contains(uid));
-
         let now = Instant::now();
-        let allowed =
-            plan.evictions.iter().filter(|eviction| self.backoff.refusal(&eviction.pod, now).is_none());
-        let allowed: Vec<&Eviction> = allowed.collect();
-        let due: Vec<(Instant, &Eviction)> = allowed
+        self.backoff.forget_old(now);
+        let victims = plan.evictions.iter().filter(|eviction| !self.backoff.is_waiting(&eviction.pod, now));
+        let mut wanted: Vec<Wanted<'_>> = victims.map(Wanted::Victim).collect();
+        // Last, for they give room to nobody who could not have it in half a minute as well.
+        wanted.extend(self.forced.due(&plan.forced, now).into_iter().map(Wanted::Stuck));
+        let due: Vec<(Instant, Wanted<'_>)> = wanted
             .iter()
             .take(self.per_cycle)
-            .map(|eviction| (self.rate.reserve(now), *eviction))
+            .map(|wanted| (self.rate.reserve(now), *wanted))
             .take_while(|(at, _)| at.duration_since(now) < CYCLE)
             .collect();
-        self.unfinished = due.len() < allowed.len();
+        self.unfinished = due.len() < wanted.len();
         let tools = self.tools.clone();
         let tools = &tools;
         let calls: Vec<_> = due
             .into_iter()
-            .map(|(at, eviction)| async move { (eviction, evict_one(tools, at, &eviction.pod).await) })
+            .map(|(at, wanted)| async move { (wanted, evict_one(tools, at, wanted).await) })
             .collect();
         let mut verdicts = stream::iter(calls).buffer_unordered(self.parallel);
         let mut evicted = 0_usize;
-        while let Some((eviction, verdict)) = verdicts.next().await {
+        let mut forced: BTreeMap<&Namespace, Vec<PodName>> = BTreeMap::new();
+        while let Some((wanted, verdict)) = verdicts.next().await {
             tools.beat.now();
-            if let Some(verdict) = verdict {
-                evicted = evicted.saturating_add(usize::from(verdict == Verdict::Evicted));
-                self.note(plan, eviction, verdict);
+            let Some(verdict) = verdict else { continue };
+            match wanted {
+                Wanted::Victim(eviction) => {
+                    evicted = evicted.saturating_add(usize::from(verdict == Verdict::Evicted));
+                    self.note(plan, eviction, verdict);
+                }
+                Wanted::Stuck(pod) => {
+                    if self.note_forced(pod, verdict) {
+                        forced.entry(&pod.namespace).or_default().push(pod.name.clone());
+                    }
+                }
             }
         }
         if evicted > 0 {
             info!(pods = evicted, "evicted pods");
         }
-        self.blocked = self.blocked_beneficiaries(plan);
+        for (namespace, pods) in forced {
+            self.tell_forced(plan, namespace, pods);
+        }
     }
 
     fn note(&mut self, plan: &Plan, eviction: &Eviction, verdict: Verdict) {
@@ -136,59 +180,91 @@ impl Evictor {
             Verdict::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");
                 self.backoff.granted(pod);
-                self.tools.view.update(|index| index.pod_evicted(pod, deadline()));
+                let gone_by = deadline(eviction.grace_seconds);
+                self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
                 self.tools.metrics.evictions.with_label_values(&[eviction.reason.name()]).inc();
                 self.tools.announcer.announce(Happening::evicted(plan, eviction));
             }
             Verdict::Gone => {
                 debug!(pod = named, "to be evicted, but gone already");
                 self.backoff.granted(pod);
-                self.assume_leaving(pod);
+                self.assume_leaving(eviction);
             }
-            Verdict::Blocked(why) => {
-                debug!(pod = named, why, "the eviction is blocked");
-                self.tools.metrics.evictions_blocked.inc();
-                self.backoff.refused(pod, why, Instant::now());
+            Verdict::Refused(refusal, why) => {
+                match refusal {
+                    Refusal::Budget | Refusal::SeveralBudgets => {
+                        debug!(pod = named, why, "the eviction is blocked");
+                    }
+                    Refusal::Forbidden | Refusal::Other => {
+                        warn!(pod = named, error = why, "the eviction was refused");
+                    }
+                }
+                self.tools.metrics.refused_eviction(refusal.name());
+                let now = Instant::now();
+                let until = self.backoff.refused(eviction, why, now);
+                let until = after(until.duration_since(now));
+                // The next plan goes without this pod, and is made at once.
+                self.tools.view.update(|index| index.eviction_refused(pod, until));
             }
-            Verdict::Refused(why) => {
-                warn!(pod = named, error = why, "the eviction was refused");
-                self.backoff.refused(pod, why, Instant::now());
+            Verdict::Busy(why) => {
+                debug!(pod = named, why, "the API server has no time for the eviction");
+                self.tools.metrics.refused_eviction(OVERLOADED);
+                self.backoff.busy(pod, Instant::now());
             }
             Verdict::Unknown(why) => {
                 warn!(pod = named, error = why, "whether the pod was evicted is not known");
-                self.assume_leaving(pod);
+                self.assume_leaving(eviction);
             }
         }
     }
 
-    fn assume_leaving(&mut self, pod: &PodId) {
-        self.tools.view.update(|index| index.pod_evicted(pod, deadline()));
-        let now = Instant::now();
-        self.assumed.push((now.checked_add(ASSUMED).unwrap_or(now), pod.clone()));
+    /// What became of a pod that was asked to go without grace. Says whether it went and that is news.
+    fn note_forced(&mut self, pod: &PodId, verdict: Verdict) -> bool {
+        let named = format!("{}/{}", pod.namespace, pod.name);
+        self.forced.asked(pod, Instant::now());
+        match verdict {
+            Verdict::Evicted => {
+                self.tools.metrics.evictions_forced.inc();
+                let news = self.forced.granted(pod);
+                if news {
+                    info!(pod = named, "deleted a pod without grace that was long past its deadline");
+                }
+                return news;
+            }
+            Verdict::Gone => debug!(pod = named, "to be deleted without grace, but gone already"),
+            Verdict::Refused(refusal, why) => {
+                self.tools.metrics.refused_eviction(refusal.name());
+                warn!(pod = named, error = why, "the pod was not deleted without grace");
+            }
+            Verdict::Busy(why) => {
+                self.tools.metrics.refused_eviction(OVERLOADED);
+                debug!(pod = named, why, "the API server has no time for the deletion without grace");
+            }
+            Verdict::Unknown(why) => {
+                warn!(pod = named, error = why, "whether the pod was deleted without grace is not known");
+            }
+        }
+        false
     }
 
-    /// Every queue for which a pod should leave and may not, with a sentence about the first one.
-    fn blocked_beneficiaries(&self, plan: &Plan) -> BTreeMap<QueueName, String> {
+    fn tell_forced(&self, plan: &Plan, namespace: &Namespace, mut pods: Vec<PodName>) {
+        let governs =
+            |(name, queue): &(&QueueName, &QueuePlan)| name.namespace == *namespace && !queue.is_parent;
+        let Some((queue, _)) = plan.queues.iter().find(governs) else { return };
+        pods.sort_unstable();
+        self.tools.announcer.announce(Happening::ForceDeleted { queue: queue.clone(), pods });
+    }
+
+    fn assume_leaving(&mut self, eviction: &Eviction) {
+        let gone_by = deadline(eviction.grace_seconds);
+        self.tools.view.update(|index| index.pod_evicted(&eviction.pod, gone_by));
         let now = Instant::now();
-        let mut blocked: BTreeMap<QueueName, (String, u32)> = BTreeMap::new();
-        for eviction in &plan.evictions {
-            let Some(beneficiary) = &eviction.beneficiary else { continue };
-            let Some(why) = self.backoff.refusal(&eviction.pod, now) else { continue };
-            let first =
-                || format!("pod {}/{} cannot be evicted: {why}", eviction.pod.namespace, eviction.pod.name);
-            let entry = blocked.entry(beneficiary.clone()).or_insert_with(|| (first(), 0));
-            entry.1 = entry.1.saturating_add(1);
-        }
-        let sentence = |(first, pods): (String, u32)| match pods {
-            1 => first,
-            _ => format!("{first} (and {} more pods)", pods.saturating_sub(1)),
-        };
-        blocked.into_iter().map(|(queue, about)| (queue, sentence(about))).collect()
+        self.assumed.push((now.checked_add(ASSUMED).unwrap_or(now), eviction.pod.clone()));
     }
 }
 
 /// Asks for one eviction at `at`. None if it may not be asked for any more.
-async fn evict_one(tools: &Tools, at: Instant, pod: &PodId) -> Option<Verdict> {
+async fn evict_one(tools: &Tools, at: Instant, wanted: Wanted<'_>) -> Option<Verdict> {
     tokio::select! {
         biased;
         () = tools.stop.cancelled() => return None,
@@ -197,14 +273,22 @@ async fn evict_one(tools: &Tools, at: Instant, pod: &PodId) -> Option<Verdict> {
     if !tools.may_write() {
         return None;
     }
+    let pod = wanted.pod();
     let api: Api<Pod> = Api::namespaced(tools.client.clone(), pod.namespace.as_str());
-    let (parameters, body) = (PostParams::default(), eviction(pod));
+    let (parameters, body) = (PostParams::default(), eviction(pod, wanted.grace_seconds()));
     let call = api.create_subresource::<_, Status>("eviction", pod.name.as_str(), &parameters, &body);
     let answer = ask(CALL, call).await;
     tools.metrics.wrote(KIND, answer.result());
     Some(verdict(answer))
 }
 
-fn deadline() -> Timestamp {
-    Timestamp::from_millis(Clock::now().as_millisecond()).plus_seconds(GRACE_SECONDS)
+/// When a pod that was evicted just now has to be gone.
+fn deadline(grace_seconds: Option<u32>) -> Timestamp {
+    after(Duration::from_secs(grace_seconds.map_or(GRACE_SECONDS, u64::from)))
+}
+
+/// The time `wait` from now.
+fn after(wait: Duration) -> Timestamp {
+    let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(Clock::now().as_millisecond().saturating_add(wait))
 }

@@ -18,10 +18,11 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use super::Tools;
 use super::status_changes::{Change, StatusChanges};
+use super::{Blocked, Tools};
 use crate::answer::{Answer, ask, said};
 use crate::args::Mode;
+use crate::particulars::Particulars;
 use crate::status::patch::merge_patch;
 
 /// How long one write of a status may take.
@@ -41,10 +42,12 @@ const KIND: &str = "queue_status";
 pub struct Report {
     /// What was decided.
     pub plan: Arc<Plan>,
+    /// What the plan leaves out and statuses name.
+    pub particulars: Arc<Particulars>,
     /// Quotas that the API server refuses, and why.
     pub refused: BTreeMap<QueueName, String>,
     /// Queues for which evictions are blocked, and why.
-    pub blocked: BTreeMap<QueueName, String>,
+    pub blocked: BTreeMap<QueueName, Blocked>,
 }
 
 /// Writes the statuses of Queues.

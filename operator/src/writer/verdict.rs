@@ -11,12 +11,37 @@ pub(super) enum Verdict {
     Evicted,
     /// The pod, or this life of it, is gone already.
     Gone,
-    /// A disruption budget forbids it for now, or two budgets for ever; the text says which.
-    Blocked(String),
-    /// The API server has other reasons, which may pass.
-    Refused(String),
+    /// The API server will not evict this pod now. The text says why.
+    Refused(Refusal, String),
+    /// The API server has too much to do, which says nothing about the pod.
+    Busy(String),
     /// Nobody knows.
     Unknown(String),
+}
+
+/// Why the API server will not evict a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A disruption budget allows no more for now.
+    Budget,
+    /// Several budgets protect it, which no eviction ever satisfies.
+    SeveralBudgets,
+    /// The operator may not evict it.
+    Forbidden,
+    /// Something else.
+    Other,
+}
+
+impl Refusal {
+    /// The name in metrics.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Budget => "Budget",
+            Self::SeveralBudgets => "SeveralBudgets",
+            Self::Forbidden => "Forbidden",
+            Self::Other => "Other",
+        }
+    }
 }
 
 /// What the API server answers where a pod has two budgets, with status 500.
@@ -27,7 +52,9 @@ pub(super) fn verdict(answer: Answer<Status>) -> Verdict {
     match answer {
         Answer::Done(_) => Verdict::Evicted,
         Answer::Refused(status) => refused(&status),
-        Answer::Unknown(Lost::Server(message)) if message.contains(TWO_BUDGETS) => Verdict::Blocked(message),
+        Answer::Unknown(Lost::Server(message)) if message.contains(TWO_BUDGETS) => {
+            Verdict::Refused(Refusal::SeveralBudgets, message)
+        }
         Answer::Unknown(lost) => Verdict::Unknown(lost.to_string()),
     }
 }
@@ -36,8 +63,12 @@ fn refused(status: &Status) -> Verdict {
     match status.code {
         404 => Verdict::Gone,
         409 if is_another_life(&status.message) => Verdict::Gone,
-        429 if budget(status).is_some() => Verdict::Blocked(budget(status).unwrap_or_default()),
-        _ => Verdict::Refused(said(status)),
+        429 => match budget(status) {
+            Some(why) => Verdict::Refused(Refusal::Budget, why),
+            None => Verdict::Busy(said(status)),
+        },
+        403 => Verdict::Refused(Refusal::Forbidden, said(status)),
+        _ => Verdict::Refused(Refusal::Other, said(status)),
     }
 }
 
@@ -76,14 +107,14 @@ mod tests {
             "code": 429,
         }));
         let why = "The disruption budget web needs 2 healthy pods and has 2 currently";
-        assert_eq!(blocked, Verdict::Blocked(why.to_owned()));
+        assert_eq!(blocked, Verdict::Refused(Refusal::Budget, why.to_owned()));
     }
 
     #[test]
     fn two_budgets_block_although_it_reads_like_a_failure() {
         let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
         let blocked = of(json!({"status": "Failure", "message": message, "code": 500}));
-        assert_eq!(blocked, Verdict::Blocked(message.to_owned()));
+        assert_eq!(blocked, Verdict::Refused(Refusal::SeveralBudgets, message.to_owned()));
     }
 
     #[test]
@@ -92,7 +123,16 @@ mod tests {
             "status": "Failure", "message": "Too many requests, please try again later.",
             "reason": "TooManyRequests", "details": {"retryAfterSeconds": 1}, "code": 429,
         });
-        assert!(matches!(of(body), Verdict::Refused(_)));
+        assert!(matches!(of(body), Verdict::Busy(_)));
+    }
+
+    #[test]
+    fn what_the_operator_may_not_do_is_told_apart() {
+        let forbidden = json!({
+            "status": "Failure", "message": "pods \"a\" is forbidden: User \"quotient\" cannot create resource",
+            "reason": "Forbidden", "code": 403,
+        });
+        assert!(matches!(of(forbidden), Verdict::Refused(Refusal::Forbidden, _)));
     }
 
     #[test]
@@ -113,7 +153,7 @@ mod tests {
             "status": "Failure", "reason": "Conflict", "code": 409,
             "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
         });
-        assert!(matches!(of(other), Verdict::Refused(_)));
+        assert!(matches!(of(other), Verdict::Refused(Refusal::Other, _)));
     }
 
     #[test]

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
+use std::time::Duration;
 
+use k8s_openapi::jiff::Timestamp as Clock;
 use quotient_engine::plan::Plan;
+use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{SETTINGS, node, planned, pod, queue, quota, tools, view};
+use super::{SETTINGS, node, planned, planned_now, pod, queue, quota, tools, view};
 use crate::announce::Happening;
+use crate::particulars::Particulars;
 use crate::test_api::{Reply, client};
 use crate::view::View;
 use crate::writer::evictions::Evictor;
@@ -77,33 +81,97 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     assert_eq!(log.all().len(), 2);
 }
 
+fn blocked(evictor: &Evictor, plan: &Plan) -> Vec<String> {
+    let blocked = evictor.blocked_queues(plan, &Particulars::default()).into_iter();
+    blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
+}
+
 #[tokio::test(start_paused = true)]
-async fn a_blocked_eviction_is_told_and_tried_again_later() {
+async fn a_refused_pod_is_told_and_others_are_chosen() {
     let view = overused();
-    let (client, log) = client(|_| by_budget());
+    let (client, log) = client(|asked| if asked.path.contains("p4") { by_budget() } else { done() });
     let (tools, _announced) = tools(client, view.clone());
     let metrics = tools.metrics.clone();
     let mut evictor = Evictor::new(tools, SETTINGS);
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p4", "p3"]);
+    evictor.evict(&plan).await;
+    assert_eq!(metrics.evictions_blocked.with_label_values(&["Budget"]).get(), 1);
+    assert_eq!(
+        blocked(&evictor, &plan),
+        ["b/team: EvictionRefused pod a/p4 cannot be evicted: \
+             The disruption budget web needs 4 healthy pods and has 4 currently"]
+    );
+    // The loop is woken, and the next plan goes without the pod.
+    tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p2"]);
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 3);
+    // When nobody lacks anything any more, nothing is blocked.
+    assert_eq!(blocked(&evictor, &Plan::default()), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_pod_is_tried_again_later() {
+    let view = overused();
+    let (client, log) = client(|_| by_budget());
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    // A plan that does not know of the refusals, as when they have just passed for the index.
     let plan = planned(&view);
     evictor.evict(&plan).await;
     evictor.evict(&plan).await;
     assert_eq!(log.all().len(), 2);
-    assert_eq!(metrics.evictions_blocked.get(), 2);
-    let blocked: Vec<String> =
-        evictor.blocked_queues().into_iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
-    assert_eq!(
-        blocked,
-        [
-            "b/team: pod a/p4 cannot be evicted: The disruption budget web needs 4 healthy pods and has 4 currently \
-          (and 1 more pods)"
-        ]
-    );
+    let told = "b/team: EvictionRefused pod a/p3 cannot be evicted: \
+                The disruption budget web needs 4 healthy pods and has 4 currently (and 1 more pod)";
+    assert_eq!(blocked(&evictor, &plan), [told]);
+    let now = Timestamp::from_millis(Clock::now().as_millisecond());
+    let wait = view.read(|index| index.next_change(now)).unwrap().millis_since(now);
+    assert!((9_000..=10_000).contains(&wait), "{wait}");
     tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
     evictor.evict(&plan).await;
     assert_eq!(log.all().len(), 4);
-    // When nobody is to be evicted any more, nothing is blocked.
-    evictor.evict(&Plan::default()).await;
-    assert!(evictor.blocked_queues().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
+    let view = overused();
+    let (client, log) =
+        client(|_| refusal(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1})));
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned_now(&view)).await;
+    let again = planned_now(&view);
+    assert_eq!(victims(&again), ["p4", "p3"]);
+    evictor.evict(&again).await;
+    assert_eq!(log.all().len(), 2);
+    assert_eq!(metrics.evictions_blocked.with_label_values(&["Overloaded"]).get(), 2);
+    assert_eq!(blocked(&evictor, &again), Vec::<String>::new());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    evictor.evict(&again).await;
+    assert_eq!(log.all().len(), 4);
+}
+
+#[tokio::test]
+async fn the_grace_of_the_queue_is_sent_and_believed() {
+    let mut patient = queue("a");
+    patient["spec"] = json!({"preemption": {"gracePeriodSeconds": 300}});
+    let mut objects =
+        vec![node(4), patient, queue("b"), quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(1), 0, 0)];
+    objects.extend(["p1", "p2", "p3", "p4"].map(|name| pod("a", name)));
+    let view = view(&objects);
+    let (client, log) = client(|_| done());
+    let (tools, _announced) = tools(client, view.clone());
+    Evictor::new(tools, SETTINGS).evict(&planned(&view)).await;
+    assert_eq!(log.all()[0].body["deleteOptions"]["gracePeriodSeconds"], 300);
+    let snapshot = view.read(|index| index.snapshot(super::NOW));
+    let deadlines: Vec<Timestamp> =
+        snapshot.namespaces.values().flat_map(|state| &state.pods).filter_map(|pod| pod.deletion).collect();
+    let now = Timestamp::from_millis(Clock::now().as_millisecond());
+    let waits = deadlines.iter().map(|deadline| deadline.millis_since(now));
+    assert!(deadlines.len() == 2 && waits.min().unwrap() > 290_000, "{deadlines:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -138,7 +206,7 @@ async fn a_pod_that_is_gone_is_not_asked_for_again() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_budget_that_lets_one_go_is_asked_again_at_once_for_the_next_cycle() {
+async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
     let view = overused();
     let code = Arc::new(AtomicU16::new(0));
     let answered = Arc::clone(&code);
@@ -148,11 +216,9 @@ async fn a_budget_that_lets_one_go_is_asked_again_at_once_for_the_next_cycle() {
     });
     let (tools, _announced) = tools(client, view.clone());
     let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned(&view)).await;
-    let first = log.all().len();
-    assert_eq!(first, 2);
-    let left = victims(&planned(&view));
-    assert_eq!(left.len(), 1);
+    evictor.evict(&planned_now(&view)).await;
+    assert_eq!(log.all().len(), 2);
+    assert_eq!(victims(&planned_now(&view)), ["p2"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,12 +1,18 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
 mod evictions;
+mod forced;
+mod nudges;
+mod on_delete;
 mod quotas;
 mod statuses;
 
 use std::time::Duration;
 
+use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::jiff::Timestamp as Clock;
 use kube::Client;
 use prometheus::Registry;
 use quotient_crds::Queue;
@@ -72,6 +78,9 @@ fn put(view: &View, object: &Value) {
         "ResourceQuota" => {
             Keeps::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
         }
+        "ReplicaSet" => Keeps::<ReplicaSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "StatefulSet" => Keeps::<StatefulSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
+        "Job" => Keeps::<Job>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         kind => panic!("{kind}"),
     });
 }
@@ -79,6 +88,12 @@ fn put(view: &View, object: &Value) {
 /// What the engine wants for what is in view.
 fn planned(view: &View) -> Plan {
     plan(&view.read(|index| index.snapshot(NOW)))
+}
+
+/// What the engine wants for what is in view by the clock on the wall, which refusals are told by.
+fn planned_now(view: &View) -> Plan {
+    let now = Timestamp::from_millis(Clock::now().as_millisecond());
+    plan(&view.read(|index| index.snapshot(now)))
 }
 
 fn node(cpu: u32) -> Value {

@@ -57,6 +57,7 @@ async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
         let plan = Arc::new(planned(view));
         reports.send_replace(Some(Arc::new(Report {
             plan,
+            particulars: Arc::default(),
             refused: BTreeMap::new(),
             blocked: BTreeMap::new(),
         })));

@@ -1,0 +1,147 @@
+//! What statuses say of single pods and owners, looked up while the snapshot of a plan is at hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use quotient_engine::names::{Namespace, OwnerUid, PodUid};
+use quotient_engine::plan::{Asker, PassedOver, Plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NamespaceState, Snapshot};
+
+/// Names that a plan leaves out because no decision depends on them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Particulars {
+    /// The owners and bare pods whose demand was not taken up.
+    pub not_taken_up: BTreeMap<OwnerUid, Asker>,
+    /// The disruption budgets that protect a pod which was passed over, for the few pods that a sentence may name.
+    pub budgets: BTreeMap<PodUid, Vec<Arc<str>>>,
+}
+
+impl Particulars {
+    /// Looks up what `plan`, which was made from `snapshot`, leaves out.
+    pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
+        let mut particulars = Self::default();
+        let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
+        for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+            let wanted: BTreeSet<&str> = queue.remember.not_taken_up.keys().map(OwnerUid::as_str).collect();
+            if let Some(state) = state(&name.namespace).filter(|_| !wanted.is_empty()) {
+                particulars.not_taken_up.extend(named(state, &wanted));
+            }
+        }
+        if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
+            for passed in examples(plan) {
+                let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
+                particulars.budgets.insert(passed.pod.uid.clone(), budgets.unwrap_or_default());
+            }
+        }
+        particulars
+    }
+}
+
+/// The pods that a budget, or the API server for another reason, keeps where something was to be taken.
+pub(crate) fn kept(plan: &Plan) -> impl Iterator<Item = &PassedOver> {
+    plan.passed_over.iter().filter(|passed| matches!(passed.reason, Reason::Budget | Reason::EvictionRefused))
+}
+
+/// Those of them that a sentence may name: the first, and the first of another queue, for a queue's own pods are
+/// nothing that it waits for.
+fn examples(plan: &Plan) -> impl Iterator<Item = &PassedOver> {
+    let first = kept(plan).next();
+    let other = first.and_then(|first| kept(plan).find(|passed| passed.queue != first.queue));
+    first.into_iter().chain(other)
+}
+
+/// The owners and pods with these uids.
+fn named(state: &NamespaceState, wanted: &BTreeSet<&str>) -> Vec<(OwnerUid, Asker)> {
+    let owners = state.owners.iter().filter(|owner| wanted.contains(owner.uid.as_str()));
+    let owners = owners.map(|owner| (owner.uid.clone(), Asker::Owner(owner.kind, owner.name.clone())));
+    let pods = state.pods.iter().filter(|pod| wanted.contains(pod.uid.as_str()));
+    let pods = pods.map(|pod| (OwnerUid::from(pod.uid.as_str()), Asker::Pod(pod.name.clone())));
+    owners.chain(pods).collect()
+}
+
+fn protecting(state: &NamespaceState, uid: &PodUid) -> Vec<Arc<str>> {
+    let Some(pod) = state.pods.iter().find(|pod| pod.uid == *uid) else { return Vec::new() };
+    let protects = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.ties.labels));
+    protects.map(|budget| budget.name.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::labels::{Requirement, Selector};
+    use quotient_engine::names::{PodName, QueueName};
+    use quotient_engine::plan::{PodId, QueuePlan};
+    use quotient_engine::snapshot::{Budget, NotTakenUp, Owner, OwnerKind, Pod, Remembered, Ties};
+
+    fn pod(name: &str, app: &str) -> Pod {
+        let ties = Ties { labels: [("app", app)].into_iter().collect(), ..Ties::default() };
+        Pod { uid: name.into(), name: name.into(), ties: Arc::new(ties), ..Pod::default() }
+    }
+
+    fn budget(name: &str, app: &str) -> Budget {
+        let selector = Selector::new([Requirement::In("app".to_owned(), vec![app.to_owned()])]);
+        Budget { name: name.into(), selector, allowed: 0 }
+    }
+
+    fn snapshot() -> Snapshot {
+        let job = Owner {
+            uid: "job".into(),
+            kind: OwnerKind::Job,
+            name: "train".into(),
+            generation: 1,
+            created: quotient_engine::time::Timestamp::default(),
+            wanted: 3,
+            shape: Arc::default(),
+            gang: None,
+            priority: 0,
+        };
+        let state = NamespaceState {
+            pods: vec![pod("bare", "x"), pod("web-0", "web")],
+            owners: vec![job],
+            budgets: vec![budget("web", "web"), budget("other", "other")],
+            ..NamespaceState::default()
+        };
+        Snapshot { namespaces: [("a".into(), Arc::new(state))].into(), ..Snapshot::default() }
+    }
+
+    fn remembering(uids: &[&str]) -> QueuePlan {
+        let noted = NotTakenUp { generation: 1, since: quotient_engine::time::Timestamp::default() };
+        let not_taken_up = uids.iter().map(|uid| (OwnerUid::from(*uid), noted)).collect();
+        QueuePlan { remember: Remembered { not_taken_up, ..Remembered::default() }, ..QueuePlan::default() }
+    }
+
+    #[test]
+    fn owners_and_bare_pods_are_named_and_what_is_gone_is_not() {
+        let queues = [(QueueName::new("a", "team"), remembering(&["job", "bare", "gone"]))].into();
+        let particulars = Particulars::of(&Plan { queues, ..Plan::default() }, &snapshot());
+        assert_eq!(
+            particulars.not_taken_up,
+            [
+                ("bare".into(), Asker::Pod(PodName::from("bare"))),
+                ("job".into(), Asker::Owner(OwnerKind::Job, "train".into())),
+            ]
+            .into()
+        );
+    }
+
+    #[test]
+    fn the_budgets_of_the_first_pods_are_named_while_somebody_is_blocked() {
+        let passed = |pod: &str, queue: &str, reason| PassedOver {
+            pod: PodId { namespace: "a".into(), name: pod.into(), uid: pod.into() },
+            queue: QueueName::new("a", queue),
+            reason,
+        };
+        let passed_over = vec![
+            passed("bare", "team", Reason::LastReplica),
+            passed("web-0", "team", Reason::Budget),
+            passed("bare", "team", Reason::Budget),
+        ];
+        let starved = QueuePlan { starved: Some(Reason::Blocked), ..QueuePlan::default() };
+        let plan = Plan { passed_over, ..Plan::default() };
+        assert_eq!(Particulars::of(&plan, &snapshot()), Particulars::default());
+        let plan = Plan { queues: [(QueueName::new("b", "batch"), starved)].into(), ..plan };
+        let budgets = Particulars::of(&plan, &snapshot()).budgets;
+        assert_eq!(budgets, [("web-0".into(), vec![Arc::from("web")])].into());
+    }
+}

@@ -1,0 +1,173 @@
+//! What cannot start now, what stands in the way and what would help, in words.
+
+use quotient_crds::{MAX_UNMET, Unmet as Written};
+use quotient_engine::plan::{Asker, QueuePlan, Unmet};
+use quotient_engine::reason::Reason;
+
+/// The first of what cannot start, for the status.
+pub(super) fn listed(queue: &QueuePlan) -> Vec<Written> {
+    let written = |unmet: &Unmet| Written {
+        what: who(&unmet.who),
+        pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
+        reason: unmet.reason.name().to_owned(),
+        message: message(queue, unmet),
+    };
+    queue.unmet.iter().take(MAX_UNMET).map(written).collect()
+}
+
+/// `ReplicaSet web: 3 pods of cpu 2`.
+pub(super) fn ask(unmet: &Unmet) -> String {
+    let noun = if unmet.pods == 1 { "pod" } else { "pods" };
+    format!("{}: {} {noun} of {}", who(&unmet.who), unmet.pods, unmet.requests)
+}
+
+/// What stands in the way of one ask, and what would help.
+pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+    match unmet.reason {
+        Reason::UnitAboveShare => format!(
+            "one pod requests {}, and all that the queue deserves is {}; {}",
+            unmet.requests,
+            queue.deserved,
+            way_out(Reason::UnitAboveShare)
+        ),
+        reason => format!("{}; {}", obstacle(reason), way_out(reason)),
+    }
+}
+
+/// What stands in the way, in general.
+pub(super) const fn obstacle(reason: Reason) -> &'static str {
+    match reason {
+        Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
+        Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
+        Reason::Fenced => "it is held outside the fence that the queue may take from",
+        Reason::NothingToEvict => "no pod that may be evicted holds it",
+        Reason::Blocked => "pods that hold it may not be evicted now, see PreemptionBlocked",
+        Reason::Delayed => "the queue has not been short for preemption.delaySeconds yet",
+        Reason::NotInUse => {
+            "its own pods and owners do not lack it, and pods of others leave only for what is in use \
+             (preemption.reclaim: OnUse)"
+        }
+        Reason::Guarantee => "those who hold it would fall below what is guaranteed to them",
+        Reason::UnitAboveShare => "one pod requests more than all that the queue deserves",
+        Reason::AboveLimit => "the limit of the queue, or of one above it, is reached",
+        Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
+        Reason::Fragmented => {
+            "there is room in the queue, but no single node that suits has enough of it free"
+        }
+        Reason::NoNodeFits => {
+            "no node could run it even if it were empty: node selector, affinity, taints or sheer size"
+        }
+        Reason::WaitingForNodes => "no node has room, and the autoscaler is given time to add one",
+        Reason::RoomAvailable => "there is room, and it has not been taken yet",
+        Reason::NotTakenUp => {
+            "it had room for a while and did not start, so it does not count as demand any more"
+        }
+        _ => "it is held by others",
+    }
+}
+
+/// What ends it: by itself, or by whom.
+pub(super) const fn way_out(reason: Reason) -> &'static str {
+    match reason {
+        Reason::WaitingForPreemption => "it comes as they go",
+        Reason::WaitingForQuota => {
+            "kube-controller-manager enforces it in a moment, and then pods of that queue leave"
+        }
+        Reason::Fenced => "it comes as pods finish there",
+        Reason::NothingToEvict => "it comes as those that hold it finish",
+        Reason::Blocked => "it comes as pods finish, or when their disruption budgets allow more",
+        Reason::Delayed => "then pods of other queues leave for it",
+        Reason::NotInUse => "it comes as pods finish, or when the queue has pods that need it",
+        Reason::Guarantee => "it comes as their pods finish",
+        Reason::UnitAboveShare => {
+            "ask for less in one pod, or give the queue a larger weight or a guarantee of that size"
+        }
+        Reason::AboveLimit => "it comes as pods below that limit finish, or when the limit is raised",
+        Reason::ForeignQuota => {
+            "it comes as pods of the namespace finish, or when that quota is raised or removed"
+        }
+        Reason::Fragmented => "it comes as pods finish on one of them, or with another node",
+        Reason::NoNodeFits => "correct what the pods ask of a node, or add a node that has it",
+        Reason::WaitingForNodes => "if none comes within 10 minutes, pods of other queues leave for it",
+        Reason::RoomAvailable => "its controller has to create the pods, or the scheduler to place them",
+        Reason::NotTakenUp => "it counts again once its spec is changed or a pod of it is Ready",
+        _ => "it comes as pods finish",
+    }
+}
+
+fn who(asker: &Asker) -> String {
+    match asker {
+        Asker::Pod(name) => format!("Pod {name}"),
+        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::snapshot::OwnerKind;
+
+    /// Those that a pod or a queue may wait for.
+    const ALL: [Reason; 16] = [
+        Reason::WaitingForPreemption,
+        Reason::WaitingForQuota,
+        Reason::Fenced,
+        Reason::NothingToEvict,
+        Reason::Blocked,
+        Reason::Delayed,
+        Reason::NotInUse,
+        Reason::Guarantee,
+        Reason::UnitAboveShare,
+        Reason::AboveLimit,
+        Reason::ForeignQuota,
+        Reason::Fragmented,
+        Reason::NoNodeFits,
+        Reason::WaitingForNodes,
+        Reason::RoomAvailable,
+        Reason::NotTakenUp,
+    ];
+
+    fn cpu(milli: i128) -> Amounts {
+        [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
+    }
+
+    fn web(pods: u32, reason: Reason) -> Unmet {
+        Unmet { who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()), pods, requests: cpu(2000), reason }
+    }
+
+    #[test]
+    fn every_reason_has_words_of_its_own() {
+        let distinct = |text: fn(Reason) -> &'static str| {
+            ALL.into_iter().map(text).collect::<std::collections::BTreeSet<_>>().len()
+        };
+        assert_eq!(distinct(obstacle), ALL.len());
+        assert_eq!(distinct(way_out), ALL.len());
+        for reason in ALL {
+            let told = message(&QueuePlan::default(), &web(1, reason));
+            assert!(!told.contains("held by others"), "{reason}: {told}");
+        }
+    }
+
+    #[test]
+    fn an_ask_is_told_with_its_numbers() {
+        assert_eq!(ask(&web(3, Reason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
+        let pod = Unmet { who: Asker::Pod("x".into()), pods: 1, ..web(1, Reason::NoNodeFits) };
+        assert_eq!(ask(&pod), "Pod x: 1 pod of cpu 2");
+        let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
+        assert_eq!(
+            message(&queue, &web(3, Reason::UnitAboveShare)),
+            "one pod requests cpu 2, and all that the queue deserves is cpu 1500m; ask for less in one pod, or give \
+             the queue a larger weight or a guarantee of that size"
+        );
+    }
+
+    #[test]
+    fn only_the_first_few_are_listed() {
+        let queue = QueuePlan { unmet: vec![web(3, Reason::Fragmented); 20], ..QueuePlan::default() };
+        let listed = listed(&queue);
+        assert_eq!(listed.len(), MAX_UNMET);
+        assert_eq!((listed[0].what.as_str(), listed[0].pods), ("ReplicaSet web", 3));
+        assert_eq!(listed[0].reason, "Fragmented");
+    }
+}

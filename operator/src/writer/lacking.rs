@@ -1,0 +1,162 @@
+//! Owners that have fewer pods than they want, and the room that their quota still has.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use quotient_engine::amounts::{Amount, Amounts, Bounds};
+use quotient_engine::names::OwnerUid;
+use quotient_engine::snapshot::{NamespaceState, Owner, Pod, Quota};
+
+/// The owners of a namespace that have fewer live pods than they want and how many they lack, most important first:
+/// by priority, then by age.
+pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
+    let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
+    for owner in state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
+        let count = live.entry(owner).or_default();
+        *count = count.saturating_add(1);
+    }
+    let missing =
+        |owner: &Owner| owner.wanted.saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
+    let all = state.owners.iter().map(|owner| (owner, missing(owner)));
+    let mut lacking: Vec<(&Owner, u32)> = all.filter(|(_, missing)| *missing > 0).collect();
+    let rank = |owner: &Owner| (Reverse(owner.priority), owner.created);
+    lacking.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)).then_with(|| a.uid.cmp(&b.uid)));
+    lacking
+}
+
+/// What admission still lets into a namespace, of the resources that quotas bound there.
+#[derive(Debug)]
+pub(super) struct Room(Bounds);
+
+impl Room {
+    /// What is left of `quota`, and of the quotas of others, beside all pods that are charged.
+    pub(super) fn of(state: &NamespaceState, quota: &Quota) -> Self {
+        let mut charged = Amounts::new();
+        for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+            charged.add_all(pod.requests());
+        }
+        let mut room = Bounds::new();
+        // Admission goes by what is in force; a lower amount that is written will be in a moment.
+        for bounds in [&quota.enforced, &quota.hard, &state.foreign_quotas] {
+            for (resource, amount) in bounds.iter() {
+                let left = amount.less(charged.get(resource));
+                let left = room.get(resource).map_or(left, |least| least.min(left));
+                room.set(resource.clone(), left);
+            }
+        }
+        // What is not in force yet lets nobody in.
+        let pending = quota.hard.iter().filter(|(resource, _)| quota.enforced.get(resource).is_none());
+        for (resource, _) in pending {
+            room.set(resource.clone(), Amount::ZERO);
+        }
+        Self(room)
+    }
+
+    /// Whether one pod with these requests is let in.
+    pub(super) fn has_one(&self, requests: &Amounts) -> bool {
+        requests.iter().all(|(resource, amount)| self.0.get(resource).is_none_or(|left| amount <= left))
+    }
+
+    /// As many of `pods` pods with these requests as are let in take their room.
+    pub(super) fn take(&mut self, requests: &Amounts, pods: u32) {
+        let fit = |(resource, amount): (_, Amount)| {
+            self.0.get(resource).and_then(|left| left.units().checked_div(amount.units()))
+        };
+        let fit = requests.iter().filter_map(fit).min().unwrap_or_default().min(pods.into());
+        for (resource, amount) in requests.iter() {
+            if let Some(left) = self.0.get(resource) {
+                let taken = Amount::new(amount.units().saturating_mul(fit));
+                self.0.set(resource.clone(), left.less(taken));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    use quotient_engine::amounts::Resource;
+    use quotient_engine::snapshot::{OwnerKind, Shape, Ties};
+    use quotient_engine::time::Timestamp;
+
+    fn shape(cpu: i128) -> Arc<Shape> {
+        let requests = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
+        Arc::new(Shape { requests, ..Shape::default() })
+    }
+
+    fn owner(uid: &str, wanted: u32, priority: i32, created: i64) -> Owner {
+        Owner {
+            uid: uid.into(),
+            kind: OwnerKind::ReplicaSet,
+            name: uid.into(),
+            generation: 1,
+            created: Timestamp::from_seconds(created),
+            wanted,
+            shape: shape(1),
+            gang: None,
+            priority,
+        }
+    }
+
+    fn pod(owner: &str, cpu: i128, leaving: bool) -> Pod {
+        let ties = Ties { owner: Some(owner.into()), ..Ties::default() };
+        let deletion = leaving.then(Timestamp::default);
+        Pod { ties: Arc::new(ties), shape: shape(cpu), deletion, ..Pod::default() }
+    }
+
+    fn cpu(units: i128) -> Bounds {
+        [(Resource::Cpu, Amount::new(units))].into_iter().collect()
+    }
+
+    #[test]
+    fn who_lacks_pods_is_found_most_important_first() {
+        let owners = vec![
+            owner("content", 1, 9, 1),
+            owner("younger", 1, 0, 2),
+            owner("older", 3, 0, 1),
+            owner("important", 1, 1, 9),
+        ];
+        let pods = vec![pod("content", 1, false), pod("older", 1, false), pod("older", 1, true)];
+        let state = NamespaceState { owners, pods, ..NamespaceState::default() };
+        let found: Vec<_> = lacking(&state).iter().map(|(owner, missing)| (&*owner.name, *missing)).collect();
+        assert_eq!(found, [("important", 1), ("older", 2), ("younger", 1)]);
+    }
+
+    #[test]
+    fn room_is_what_every_quota_leaves_beside_pods_that_leave_too() {
+        let pods = vec![pod("a", 2, false), pod("a", 1, true)];
+        let room = |hard: i128, enforced: i128, foreign: Option<i128>| {
+            let foreign_quotas = foreign.map(cpu).unwrap_or_default();
+            let state = NamespaceState { pods: pods.clone(), foreign_quotas, ..NamespaceState::default() };
+            let quota = Quota { hard: cpu(hard), enforced: cpu(enforced), ..Quota::default() };
+            Room::of(&state, &quota).0.get(&Resource::Cpu).unwrap().units()
+        };
+        assert_eq!(room(9, 9, None), 6);
+        assert_eq!(room(9, 4, None), 1);
+        assert_eq!(room(4, 9, None), 1);
+        assert_eq!(room(9, 9, Some(5)), 2);
+        assert_eq!(room(2, 2, None), 0);
+    }
+
+    #[test]
+    fn a_quota_that_is_not_in_force_yet_has_none() {
+        let quota = Quota { hard: cpu(9), ..Quota::default() };
+        let room = Room::of(&NamespaceState::default(), &quota);
+        assert!(!room.has_one(&shape(1).requests));
+    }
+
+    #[test]
+    fn as_many_as_fit_take_room() {
+        let mut room = Room(cpu(5));
+        room.take(&shape(2).requests, 9);
+        assert_eq!(room.0, cpu(1));
+        assert!(room.has_one(&shape(1).requests) && !room.has_one(&shape(2).requests));
+        // What no quota bounds always fits, and takes nothing.
+        let gpu: Amounts = [(Resource::from_name("nvidia.com/gpu"), Amount::new(1))].into_iter().collect();
+        room.take(&gpu, 3);
+        assert!(room.has_one(&gpu));
+        assert_eq!(room.0, cpu(1));
+    }
+}

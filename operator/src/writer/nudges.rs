@@ -1,0 +1,244 @@
+//! Telling owners whose pods were refused that there is room again.
+//!
+//! The controller of a ReplicaSet, a StatefulSet or a Job whose pods a quota refused tries again ever later, up to
+//! many minutes. When the quota has risen, one annotation on the owner makes its controller look at once (a Job's
+//! within a second: its controller gathers changes that are none of its spec). A Deployment's controller copies its
+//! own annotations to its ReplicaSet and leaves others there alone.
+//!
+//! Nothing depends on a nudge but time. What is remembered here saves requests; a process that is new takes every
+//! quota as just risen, for its predecessor may have ended between the rise and the nudge.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::jiff::Timestamp as Clock;
+use kube::api::{Patch, PatchParams};
+use kube::{Api, Resource};
+use quotient_crds::names::{FIELD_MANAGER, NUDGED_ANNOTATION};
+use quotient_engine::names::{Namespace, OwnerUid};
+use quotient_engine::snapshot::{NamespaceState, OwnerKind, Quota, Snapshot};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tokio::time::Instant;
+use tracing::{debug, warn};
+
+use super::Tools;
+use super::lacking::{Room, lacking};
+use crate::answer::{Answer, ask, said};
+
+/// How long one owner is left alone.
+const REST: Duration = Duration::from_secs(2);
+
+/// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
+const FOLLOWED: Duration = Duration::from_secs(10);
+
+/// The most owners that one cycle nudges; the rest waits for the next.
+const MOST: usize = 64;
+
+/// How many are nudged at the same time.
+const PARALLEL: usize = 8;
+
+/// How long one nudge may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// What metrics call a nudge.
+const KIND: &str = "nudge";
+
+/// One life of an owner that is to look again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Nudge {
+    namespace: Namespace,
+    kind: OwnerKind,
+    name: Arc<str>,
+    uid: OwnerUid,
+}
+
+/// Decides whom to nudge, and remembers who was.
+#[derive(Debug, Default)]
+pub(super) struct Nudger {
+    /// Whether the quotas that stand have been taken as risen.
+    begun: bool,
+    rises: BTreeMap<Namespace, Rise>,
+    /// When each owner was nudged last.
+    nudged: BTreeMap<OwnerUid, Instant>,
+    next: Option<Instant>,
+}
+
+/// A quota that rose.
+#[derive(Debug, Default)]
+struct Rise {
+    /// Since when it has been in force.
+    in_force: Option<Instant>,
+    /// The owners that lacked pods until it was, and were not nudged since.
+    owners: BTreeSet<OwnerUid>,
+}
+
+impl Nudger {
+    /// The quotas of these namespaces allow more now, or will once they are in force.
+    pub(super) fn risen(&mut self, namespaces: BTreeSet<Namespace>) {
+        for namespace in namespaces {
+            self.rises.entry(namespace).or_default().in_force = None;
+        }
+    }
+
+    /// When somebody is to be nudged who has to be left alone until then.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Whom to nudge: the owners that lacked pods when their quota rose, still do, and have room for one more.
+    ///
+    /// They count as nudged from now on, each once for each rise.
+    pub(super) fn due(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Nudge> {
+        if !self.begun {
+            self.begun = true;
+            let ours = |state: &NamespaceState| state.quota.as_ref().is_some_and(|quota| quota.ours);
+            let standing = snapshot.namespaces.iter().filter(|(_, state)| ours(state));
+            self.risen(standing.map(|(namespace, _)| namespace.clone()).collect());
+        }
+        self.nudged.retain(|_, at| now < rested(*at));
+        self.next = None;
+        let mut nudges = Vec::new();
+        let mut rises = std::mem::take(&mut self.rises);
+        rises.retain(|namespace, rise| {
+            let Some(state) = snapshot.namespaces.get(namespace) else { return false };
+            let Some(quota) = state.quota.as_ref().filter(|_| !state.queues.is_empty()) else { return false };
+            self.follow(namespace, state, quota, rise, now, &mut nudges);
+            let since = rise.in_force.map(|since| now.duration_since(since));
+            since.is_none_or(|since| since < FOLLOWED && !rise.owners.is_empty())
+        });
+        self.rises = rises;
+        nudges
+    }
+
+    /// Finds those to nudge in one namespace.
+    fn follow(
+        &mut self,
+        namespace: &Namespace,
+        state: &NamespaceState,
+        quota: &Quota,
+        rise: &mut Rise,
+        now: Instant,
+        nudges: &mut Vec<Nudge>,
+    ) {
+        let lacking = lacking(state);
+        let uids: BTreeSet<&OwnerUid> = lacking.iter().map(|(owner, _)| &owner.uid).collect();
+        rise.owners.retain(|uid| uids.contains(uid));
+        if rise.in_force.is_none() {
+            // Whoever tries until it is in force may be refused until then.
+            rise.owners.extend(uids.into_iter().cloned());
+            let in_force = quota.unconfirmed.is_empty() && quota.enforced == quota.hard;
+            rise.in_force = in_force.then_some(now);
+        }
+        let mut room = Room::of(state, quota);
+        for (owner, missing) in lacking {
+            if !room.has_one(&owner.shape.requests) {
+                continue;
+            }
+            let waits = rise.owners.contains(&owner.uid);
+            let left_alone = self.nudged.get(&owner.uid).map(|at| rested(*at));
+            match left_alone {
+                // It is on its way to take what there is.
+                Some(until) if waits => self.wake_at(until),
+                Some(_) => {}
+                None if waits && nudges.len() < MOST => {
+                    rise.owners.remove(&owner.uid);
+                    self.nudged.insert(owner.uid.clone(), now);
+                    nudges.push(Nudge {
+                        namespace: namespace.clone(),
+                        kind: owner.kind,
+                        name: owner.name.clone(),
+                        uid: owner.uid.clone(),
+                    });
+                }
+                None if waits => {
+                    self.wake_at(now);
+                    continue;
+                }
+                // Nobody refused it, or it was nudged and does not come: the room is anybody's.
+                None => continue,
+            }
+            room.take(&owner.shape.requests, missing);
+        }
+    }
+
+    fn wake_at(&mut self, at: Instant) {
+        self.next = self.next.into_iter().chain([at]).min();
+    }
+}
+
+fn rested(at: Instant) -> Instant {
+    at.checked_add(REST).unwrap_or(at)
+}
+
+/// Nudges all of `nudges`. Returns when every call was answered or timed out.
+pub(super) async fn send(tools: &Tools, nudges: Vec<Nudge>) {
+    let calls: Vec<_> = nudges.into_iter().map(|nudge| send_one(tools, nudge)).collect();
+    let mut calls = stream::iter(calls).buffer_unordered(PARALLEL);
+    while calls.next().await.is_some() {
+        tools.beat.now();
+    }
+}
+
+async fn send_one(tools: &Tools, nudge: Nudge) {
+    if !tools.may_write() {
+        return;
+    }
+    let answer = match nudge.kind {
+        OwnerKind::ReplicaSet => patch::<ReplicaSet>(tools, &nudge).await,
+        OwnerKind::StatefulSet => patch::<StatefulSet>(tools, &nudge).await,
+        OwnerKind::Job => patch::<Job>(tools, &nudge).await,
+    };
+    tools.metrics.wrote(KIND, answer.result());
+    let kind = nudge.kind.name();
+    let named = format!("{}/{}", nudge.namespace, nudge.name);
+    match answer {
+        Answer::Done(()) => {
+            debug!(kind, owner = named, "told an owner that there is room again");
+            tools.metrics.nudges.with_label_values(&[kind]).inc();
+        }
+        // Another uid is refused as invalid: the owner is gone, and has nothing to take up.
+        Answer::Refused(status) if matches!(status.code, 404 | 409 | 422) => {
+            debug!(
+                kind,
+                owner = named,
+                why = said(&status),
+                "an owner to be told that there is room is gone"
+            );
+        }
+        Answer::Refused(status) => {
+            warn!(
+                kind,
+                owner = named,
+                error = said(&status),
+                "an owner was not told that there is room again"
+            );
+        }
+        Answer::Unknown(lost) => {
+            debug!(kind, owner = named, why = %lost, "an owner was perhaps not told that there is room again");
+        }
+    }
+}
+
+/// Sets the annotation on this life of the owner and on no other. The reply is not used: the watch shows the same.
+async fn patch<K>(tools: &Tools, nudge: &Nudge) -> Answer<()>
+where
+    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
+{
+    let api: Api<K> = Api::namespaced(tools.client.clone(), nudge.namespace.as_str());
+    let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let body = Patch::Merge(json!({
+        "metadata": {
+            "uid": nudge.uid.as_str(),
+            "annotations": {NUDGED_ANNOTATION: Clock::now().to_string()},
+        },
+    }));
+    let call = async { api.patch_metadata(&nudge.name, &parameters, &body).await.map(|_| ()) };
+    ask(CALL, call).await
+}

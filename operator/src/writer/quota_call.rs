@@ -1,0 +1,165 @@
+//! One write of one quota, and what its answer tells the view.
+
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ResourceQuota;
+use kube::Api;
+use kube::api::{DeleteParams, PatchParams, PostParams, Preconditions};
+use quotient_crds::names::{FIELD_MANAGER, QUOTA};
+use quotient_engine::amounts::Bounds;
+use quotient_engine::names::Namespace;
+use quotient_index::quotas::ObservedQuota;
+use quotient_index::{Index, Keeps, ResourceVersion};
+use tracing::warn;
+
+use super::Tools;
+use super::quota_body::{self, Content};
+use crate::answer::{Answer, ask, said};
+
+/// How long one write or read of a quota may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// What metrics call a write of a quota.
+const KIND: &str = "resourcequota";
+
+/// What became of one write.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// It was carried out.
+    Done {
+        /// What the quota allowed before; none if there was none.
+        before: Option<Bounds>,
+    },
+    /// It was not tried: this replica may not write any more, or there is nothing to write to.
+    Skipped,
+    /// It was not carried out.
+    Refused(String),
+    /// Nobody knows.
+    Unknown(String),
+}
+
+/// Has the quota of `namespace` say `content`. One that is not there is created if it is for a Queue.
+pub(super) async fn write(tools: &Tools, namespace: &Namespace, content: &Content<'_>) -> Outcome {
+    let observed = tools.view.read(|index| index.observed_quota(namespace).cloned());
+    if !tools.may_write() || (observed.is_none() && content.queue.is_none()) {
+        return Outcome::Skipped;
+    }
+    let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
+    let answer = match send(&api, namespace, observed.as_deref(), content).await {
+        Ok(answer) => answer,
+        Err(error) => return Outcome::Refused(format!("build the quota: {error}")),
+    };
+    tools.metrics.wrote(KIND, answer.result());
+    match answer {
+        Answer::Done(quota) => {
+            tools.view.update(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+            Outcome::Done { before: observed.map(|observed| observed.hard.clone()) }
+        }
+        Answer::Refused(status) => {
+            // Something is not as it was seen: look, and let the next cycle decide.
+            if matches!(status.code, 404 | 409 | 422) {
+                reread(tools, &api, namespace, observed.as_deref()).await;
+            }
+            Outcome::Refused(said(&status))
+        }
+        Answer::Unknown(lost) => {
+            tools.view.update(|index| index.quota_written(namespace, content.hard, observed.as_deref()));
+            Outcome::Unknown(lost.to_string())
+        }
+    }
+}
+
+/// Deletes the quota of `namespace`, if it is just as it was seen last.
+///
+/// Here the version is tested, too: what admission, or anybody else, has done to it since is reason enough to look
+/// again.
+pub(super) async fn remove(tools: &Tools, namespace: &Namespace) -> Outcome {
+    let observed = tools.view.read(|index| index.observed_quota(namespace).cloned());
+    let Some(observed) = observed.filter(|_| tools.may_write()) else { return Outcome::Skipped };
+    let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
+    let parameters = DeleteParams {
+        preconditions: Some(Preconditions {
+            uid: Some(observed.uid.as_str().to_owned()),
+            resource_version: observed.resource_version.as_ref().map(ResourceVersion::to_string),
+        }),
+        ..DeleteParams::default()
+    };
+    let answer = ask(CALL, api.delete(QUOTA, &parameters)).await;
+    tools.metrics.wrote(KIND, answer.result());
+    match answer {
+        Answer::Done(deleted) => {
+            // An object that comes back waits for a finalizer; the watch tells when it is gone.
+            if deleted.is_right() {
+                forget(tools, namespace, &observed);
+            }
+            Outcome::Done { before: Some(observed.hard.clone()) }
+        }
+        Answer::Refused(status) => {
+            if matches!(status.code, 404 | 409) {
+                reread(tools, &api, namespace, Some(&observed)).await;
+            }
+            Outcome::Refused(said(&status))
+        }
+        Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
+    }
+}
+
+async fn send(
+    api: &Api<ResourceQuota>,
+    namespace: &Namespace,
+    observed: Option<&ObservedQuota>,
+    content: &Content<'_>,
+) -> Result<Answer<ResourceQuota>, serde_json::Error> {
+    let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let patch = match observed {
+        None => {
+            let parameters =
+                PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+            let quota = quota_body::create(namespace, content)?;
+            return Ok(ask(CALL, api.create(&parameters, &quota)).await);
+        }
+        Some(ObservedQuota { uid, generation: Some(generation), goes_with_queue, .. }) => {
+            quota_body::update(uid, *generation, *goes_with_queue, content)?
+        }
+        // Not written by us: what has to be added depends on what is there.
+        Some(_) => match ask(CALL, api.get(QUOTA)).await {
+            Answer::Done(found) => quota_body::take_over(&found, content)?,
+            other => return Ok(other),
+        },
+    };
+    Ok(ask(CALL, api.patch(QUOTA, &parameters, &patch)).await)
+}
+
+/// Brings what is known of the quota up to date.
+async fn reread(
+    tools: &Tools,
+    api: &Api<ResourceQuota>,
+    namespace: &Namespace,
+    observed: Option<&ObservedQuota>,
+) {
+    match ask(CALL, api.get_opt(QUOTA)).await {
+        Answer::Done(Some(quota)) => tools.view.update(|index| Keeps::<ResourceQuota>::apply(index, &quota)),
+        Answer::Done(None) => {
+            if let Some(observed) = observed {
+                forget(tools, namespace, observed);
+            }
+        }
+        Answer::Refused(status) => warn!(%namespace, error = said(&status), "cannot read the quota"),
+        Answer::Unknown(lost) => warn!(%namespace, error = %lost, "cannot read the quota"),
+    }
+}
+
+/// This life of the quota is over.
+fn forget(tools: &Tools, namespace: &Namespace, observed: &ObservedQuota) {
+    tools.view.update(|index: &mut Index| {
+        Keeps::<ResourceQuota>::delete(index, namespace.as_str(), QUOTA, observed.uid.as_str())
+    });
+}
+
+/// `cpu 2, memory 6Gi`.
+pub(super) fn listed(hard: &Bounds) -> String {
+    hard.iter()
+        .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+        .collect::<Vec<_>>()
+        .join(", ")
+}

@@ -1,0 +1,221 @@
+//! Nudges: who is told that there is room, with what, and how rarely.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::{NOW, node, pod, put, queue, quota, tools, view};
+use crate::test_api::{Log, Reply, client};
+use crate::view::View;
+use crate::writer::Tools;
+use crate::writer::nudges::{Nudger, send};
+
+const WEB: &str = "PATCH /apis/apps/v1/namespaces/a/replicasets/web";
+
+/// An owner that wants so many pods of one cpu.
+fn owner(kind: &str, name: &str, wanted: u32) -> Value {
+    let version = if kind == "Job" { "batch/v1" } else { "apps/v1" };
+    let size = if kind == "Job" { "parallelism" } else { "replicas" };
+    json!({
+        "kind": kind, "apiVersion": version,
+        "metadata": {"name": name, "namespace": "a", "uid": format!("uid-{name}"), "resourceVersion": "1"},
+        "spec": {
+            size: wanted,
+            "selector": {"matchLabels": {"app": name}},
+            "serviceName": name,
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+            },
+        },
+    })
+}
+
+fn pod_of(owner: &str, name: &str) -> Value {
+    let mut pod = pod("a", name);
+    pod["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": format!("uid-{owner}"),
+        "controller": true,
+    }]);
+    pod
+}
+
+/// Our quota of namespace a.
+fn ours(version: u32, hard: u32, enforced: u32) -> Value {
+    let mut quota = quota("a", version, Some(u64::from(version)), hard, enforced);
+    quota["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
+    quota
+}
+
+struct World {
+    view: View,
+    nudger: Nudger,
+    tools: Tools,
+    log: Log,
+}
+
+/// A world with `objects` in which the first look is over.
+async fn world(objects: &[Value]) -> World {
+    let view = view(&[&[node(9), queue("a")], objects].concat());
+    let (client, log) = client(|_| {
+        Reply::Json(
+            200,
+            json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "web"}}),
+        )
+    });
+    let tools = tools(client, view.clone()).0;
+    let mut world = World { view, nudger: Nudger::default(), tools, log };
+    world.cycle().await;
+    world
+}
+
+impl World {
+    /// What one cycle does about nudges. Returns how many requests have been made by then.
+    async fn cycle(&mut self) -> usize {
+        let snapshot = self.view.read(|index| index.snapshot(NOW));
+        let due = self.nudger.due(&snapshot, Instant::now());
+        send(&self.tools, due).await;
+        self.log.all().len()
+    }
+
+    /// The quota is raised: written at first, enforced a cycle later.
+    async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
+        put(&self.view, &ours(version, hard, enforced));
+        self.nudger.risen(["a".into()].into());
+        self.cycle().await;
+        put(&self.view, &ours(version + 1, hard, hard));
+        self.cycle().await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_with_room_is_told_once_it_is_in_force() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
+    put(&world.view, &ours(6, 2, 0));
+    world.nudger.risen(["a".into()].into());
+    assert_eq!(world.cycle().await, 0);
+    put(&world.view, &ours(7, 2, 2));
+    assert_eq!(world.cycle().await, 1);
+    let asked = world.log.all().pop().unwrap();
+    assert_eq!(asked.line(), WEB);
+    assert_eq!(asked.content_type, "application/merge-patch+json");
+    let metadata = &asked.body["metadata"];
+    assert_eq!(metadata["uid"], "uid-web");
+    let told: k8s_openapi::jiff::Timestamp =
+        metadata["annotations"]["quotient.dev/nudged"].as_str().unwrap().parse().unwrap();
+    assert!(told.as_second() > 1_700_000_000);
+    assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
+    assert_eq!(world.tools.metrics.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
+    // Once for one rise, however long it does not come.
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.cycle().await, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_kind_is_told_in_its_own_group() {
+    let owners = [owner("ReplicaSet", "web", 1), owner("StatefulSet", "db", 1), owner("Job", "train", 1)];
+    let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
+    world.raise(6, 3, 0).await;
+    let mut lines = world.log.lines();
+    lines.sort();
+    assert_eq!(
+        lines,
+        [
+            WEB,
+            "PATCH /apis/apps/v1/namespaces/a/statefulsets/db",
+            "PATCH /apis/batch/v1/namespaces/a/jobs/train"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn rises_in_quick_succession_are_told_every_two_seconds() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 9)]).await;
+    assert_eq!(world.raise(6, 1, 0).await, 1);
+    put(&world.view, &pod_of("web", "p1"));
+    assert_eq!(world.raise(8, 2, 1).await, 1);
+    let rest = world.nudger.next().unwrap();
+    assert_eq!(rest.duration_since(Instant::now()), Duration::from_secs(2));
+    tokio::time::sleep_until(rest).await;
+    assert_eq!(world.cycle().await, 2);
+    assert_eq!(world.nudger.next(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_lacks_nothing_or_has_no_room_is_left_alone() {
+    let content = [ours(5, 1, 1), owner("ReplicaSet", "web", 1), pod_of("web", "p1")];
+    assert_eq!(world(&content).await.raise(6, 4, 1).await, 0);
+    // Others hold all of it.
+    let full = [ours(5, 1, 1), owner("ReplicaSet", "web", 1), pod("a", "p1"), pod("a", "p2")];
+    assert_eq!(world(&full).await.raise(6, 2, 1).await, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_more_are_told_than_there_is_room_for_and_the_oldest_first() {
+    let mut older = owner("ReplicaSet", "web", 2);
+    older["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z".into();
+    let mut younger = owner("ReplicaSet", "batch", 2);
+    younger["metadata"]["creationTimestamp"] = "2026-02-01T00:00:00Z".into();
+    let mut world = world(&[ours(5, 0, 0), younger, older]).await;
+    world.raise(6, 2, 0).await;
+    assert_eq!(world.log.lines(), [WEB]);
+    // It does not come: after a while the room is the other's.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    world.cycle().await;
+    assert_eq!(world.log.lines(), [WEB, "PATCH /apis/apps/v1/namespaces/a/replicasets/batch"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_owner_that_came_after_the_rise_was_never_refused() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 9)]).await;
+    world.raise(6, 1, 0).await;
+    put(&world.view, &owner("ReplicaSet", "new", 1));
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(world.cycle().await, 1);
+    assert_eq!(world.log.lines(), [WEB]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_process_takes_every_quota_as_risen() {
+    let world = world(&[ours(5, 2, 2), owner("ReplicaSet", "web", 1)]).await;
+    assert_eq!(world.log.lines(), [WEB]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_without_a_queue_or_a_quota_of_ours_is_none_of_our_business() {
+    let strangers = world(&[quota("a", 5, Some(1), 2, 2), owner("ReplicaSet", "web", 1)]).await;
+    assert_eq!(strangers.log.lines(), Vec::<String>::new());
+    let mut elsewhere = ours(5, 2, 2);
+    elsewhere["metadata"]["namespace"] = "b".into();
+    let mut web = owner("ReplicaSet", "web", 1);
+    web["metadata"]["namespace"] = "b".into();
+    assert_eq!(world(&[elsewhere, web]).await.log.lines(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_rise_is_told_in_pieces() {
+    let owners: Vec<Value> = (0..70).map(|number| owner("Job", &format!("job-{number}"), 1)).collect();
+    let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
+    assert_eq!(world.raise(6, 100, 0).await, 64);
+    assert!(world.nudger.next().unwrap() <= Instant::now());
+    assert_eq!(world.cycle().await, 70);
+    assert_eq!(world.nudger.next(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_refused_is_not_repeated() {
+    let objects = [node(9), queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 1)];
+    for code in [403, 404, 422] {
+        let view = view(&objects);
+        let (client, log) = client(move |_| Reply::failure(code, "", "no"));
+        let tools = tools(client, view.clone()).0;
+        let mut nudger = Nudger::default();
+        for _ in 0..3 {
+            let due = nudger.due(&view.read(|index| index.snapshot(NOW)), Instant::now());
+            send(&tools, due).await;
+        }
+        assert_eq!(log.lines(), [WEB], "{code}");
+        assert_eq!(tools.metrics.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
+    }
+}
