@@ -596,7 +596,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: the final check is an estimate made before the victims of the node are chosen"]
     fn all_or_nothing_for_all(cluster in clusters()) {
         all_or_nothing(&cluster)?;
     }
@@ -607,13 +606,11 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: pods of a node go although those that go for the quota free another"]
     fn irreducible_for_one_pod(cluster in simple_clusters()) {
         irreducible(&cluster)?;
     }
 
     #[test]
-    #[ignore = "engine: victims of one pod that a later pod's victims make unneeded still go"]
     fn irreducible_for_all(cluster in clusters()) {
         irreducible(&cluster)?;
     }
@@ -624,7 +621,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: what can be had is estimated anew while victims are on their way"]
     fn stable_for_all(cluster in clusters()) {
         stable(&cluster)?;
     }
@@ -635,7 +631,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: the surplus that follows a gang goes beyond its budget"]
     fn budgets_with_gangs(cluster in clusters()) {
         within_budgets(&cluster)?;
     }
@@ -651,7 +646,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: once a victim has covered one resource, the next may take what is guaranteed of it"]
     fn guarantees_of_all(cluster in clusters()) {
         guarantees_are_kept(&cluster)?;
     }
@@ -662,7 +656,6 @@ proptest! {
     }
 
     #[test]
-    #[ignore = "engine: what can be had is underestimated where a guarantee keeps part of the overuse"]
     fn the_cheapest_node_with_guarantees(cluster in clusters_with_one_giver(), tenths in 0u8..=10) {
         let mut cluster = cluster;
         cluster.givers[0].1 = tenths;

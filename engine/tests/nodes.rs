@@ -306,7 +306,6 @@ fn the_node_with_fewer_victims() {
 
 /// A need of one takes the pod of one, and not the newer one of two, on whichever node they are.
 #[test]
-#[ignore = "engine: the cost of a node does not say how much more than needed goes"]
 fn the_node_with_less_excess() {
     let told = story::explain(
         "settings resources=cpu
@@ -548,7 +547,6 @@ fn what_cannot_run_is_told_with_its_number() {
 }
 
 #[test]
-#[ignore = "engine: the final check is an estimate made before the victims of the node are chosen"]
 fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
     nobody_goes(
         "settings resources=cpu
@@ -567,7 +565,6 @@ fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
 }
 
 #[test]
-#[ignore = "engine: what can be had is underestimated where a guarantee keeps part of the overuse"]
 fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
     explains(
         "settings resources=cpu
@@ -589,7 +586,6 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
 }
 
 #[test]
-#[ignore = "engine: pods of a node go although those that go for the quota free another"]
 fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
     explains(
         "settings resources=cpu

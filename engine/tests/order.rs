@@ -582,7 +582,6 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
 }
 
 #[test]
-#[ignore = "engine: a victim is attributed by what it requests, and not by what is gained by it"]
 fn everybody_who_goes_for_a_queue_is_told_so() {
     explains(
         "settings resources=cpu
@@ -608,7 +607,6 @@ fn everybody_who_goes_for_a_queue_is_told_so() {
 
 /// The pod of two cpu may not go by itself, so it may not go after the pod of one cpu either.
 #[test]
-#[ignore = "engine: once one victim has covered the cpu, the next may take the guaranteed cpu for its device"]
 fn a_guarantee_counts_after_what_was_too_much_has_gone() {
     plays(
         "settings resources=cpu,gpu

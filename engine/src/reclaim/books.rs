@@ -1,6 +1,6 @@
 //! The books of one reclaim: what is still too much, what is guaranteed, what budgets allow, and who was chosen.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::Party;
 use super::balance::Balance;
@@ -102,8 +102,15 @@ impl<'a> Books<'a> {
 
     /// The victims among the pods of the leaf at `at` that cover `ask`, or as much of it as may be taken.
     ///
-    /// `wholly`: also pods whose room nobody else can use, because their queue is above its limit.
-    pub(super) fn choose(&mut self, at: Index, ask: &Amounts, wholly: bool) -> Vec<Candidate<'a>> {
+    /// `wholly`: also pods whose room nobody else can use, because their queue is above its limit. `priority`: the highest
+    /// that victims may have, if it is compared.
+    pub(super) fn choose(
+        &mut self,
+        at: Index,
+        ask: &Amounts,
+        wholly: bool,
+        priority: Option<i32>,
+    ) -> Vec<Candidate<'a>> {
         let (snapshot, chosen) = (self.snapshot, std::mem::take(&mut self.chosen));
         let Some(source) = self.source(at) else {
             self.chosen = chosen;
@@ -119,6 +126,10 @@ impl<'a> Books<'a> {
             }
             if !wholly && !candidate.pods().iter().all(|pod| snapshot.frees_room(pod)) {
                 kept.extend(candidate.pods().iter().map(|pod| (*pod, Reason::NodeNotCounted)));
+                continue;
+            }
+            if priority.is_some_and(|highest| candidate.pods().iter().any(|pod| pod.priority > highest)) {
+                kept.extend(candidate.pods().iter().map(|pod| (*pod, Reason::PriorityAboveAsk)));
                 continue;
             }
             able.push(candidate.clone());
@@ -143,24 +154,19 @@ impl<'a> Books<'a> {
     /// The first victim, in order, that may not go beside those before it, and why.
     fn first_objection(&mut self, at: Index, victims: &[Candidate<'a>]) -> Option<(Reason, Candidate<'a>)> {
         let budgets = self.source(at).map(|source| source.budgets.allow(victims)).unwrap_or_default();
-        let overuse = self.balance.overuse.get(at).cloned().unwrap_or_default();
-        let spare = self.spare(at, &overuse);
+        let spare = self.spare(at);
         let mut taken = Amounts::new();
         let mut counted: HashSet<&PodUid> = HashSet::new();
         for (victim, allowed) in victims.iter().zip(budgets) {
             if !allowed {
                 return Some((Reason::Budget, victim.clone()));
             }
-            // A guarantee counts for what the queue still holds too much of: memory within it protects no pod that
-            // goes for its cpu.
-            let left = overuse.less(&taken);
             for pod in victim.everything() {
                 if counted.insert(&pod.uid) {
                     taken.add_all(pod.requests());
                 }
             }
-            let mut reclaimed = spare.iter().filter(|(resource, _)| left.get(resource).is_positive());
-            if reclaimed.any(|(resource, spare)| taken.get(resource) > *spare) {
+            if !fits_in_spare(&taken, &spare) {
                 return Some((Reason::Guarantee, victim.clone()));
             }
         }
@@ -181,28 +187,38 @@ impl<'a> Books<'a> {
             .take_while(|victim| victim.pod.uid != barred.pod.uid)
             .map(|victim| &victim.pod.uid)
             .collect();
+        let guarded = self.spare(at).into_iter();
         let part: Amounts =
-            (self.spare(at, &self.balance.overuse.get(at).cloned().unwrap_or_default()).iter())
-                .map(|(resource, _)| (resource.clone(), barred.requests().get(resource)))
-                .collect();
+            guarded.map(|(resource, _)| (resource.clone(), barred.requests().get(&resource))).collect();
+        let before: Vec<Candidate<'a>> =
+            victims.iter().filter(|victim| accepted.contains(&victim.pod.uid)).cloned().collect();
         let Some(source) = self.source(at) else { return Vec::new() };
         let is_alike = |one: &&Candidate<'a>| {
             if accepted.contains(&one.pod.uid) {
                 return false;
             }
-            one.pod.uid == barred.pod.uid
+            one.pod.uid == barred.pod.uid && one.gang.is_some() == barred.gang.is_some()
                 || match reason {
-                    Reason::Budget => source.budgets.same(one, barred),
+                    Reason::Budget => {
+                        source.budgets.same(one, barred) && {
+                            let mut with = before.clone();
+                            with.push((*one).clone());
+                            !source.budgets.allow(&with).last().copied().unwrap_or_default()
+                        }
+                    }
                     _ => part.fits_in(one.requests()),
                 }
         };
         able.iter().filter(is_alike).cloned().collect()
     }
 
-    /// How much of each resource of `ask` may be taken from the leaf at `at` before a guarantee is touched.
-    fn spare(&self, at: Index, ask: &Amounts) -> Vec<(Resource, Amount)> {
+    /// How much of each guaranteed resource may be taken from the leaf at `at` before a guarantee is touched.
+    fn spare(&self, at: Index) -> Vec<(Resource, Amount)> {
         let contains_taker = |index: Index| self.takers.contains(&index);
-        ask.resources()
+        let named = self.tree.path_up(at).flat_map(|(_, branch)| branch.queue.guaranteed.iter());
+        let resources: BTreeSet<&Resource> = named.map(|(resource, _)| resource).collect();
+        resources
+            .into_iter()
             .map(|resource| {
                 let spare = self.guarantees.spare(self.tree, at, resource, contains_taker);
                 (resource.clone(), spare)
@@ -235,7 +251,7 @@ impl<'a> Books<'a> {
                 with.add_all(pod.requests());
             }
             let free = pods.iter().all(|pod| !self.chosen.contains(&pod.uid) && forbids(at, pod).is_none());
-            let spare = self.spare(at, requests);
+            let spare = self.spare(at);
             // Something that is asked for must still be too much before this victim goes.
             let too_much = requests.resources().any(|resource| {
                 let here = pods.iter().any(|pod| pod.requests().get(resource).is_positive());
@@ -280,22 +296,20 @@ impl<'a> Books<'a> {
             }
             return false;
         }
-        let contains_taker = |index: Index| self.takers.contains(&index);
-        let (mut too_much, mut guarded) = (false, false);
-        for resource in requests.resources() {
-            let mut takes = Amount::ZERO;
-            for pod in candidate.everything().filter(|pod| !self.chosen.contains(&pod.uid)) {
-                takes += pod.requests().get(resource);
-            }
-            let spare = self.guarantees.spare(self.tree, at, resource, contains_taker);
-            guarded |= takes > spare;
+        let spare = self.spare(at);
+        let mut takes = Amounts::new();
+        for pod in candidate.everything().filter(|pod| !self.chosen.contains(&pod.uid)) {
+            takes.add_all(pod.requests());
+        }
+        let guarded = !fits_in_spare(&takes, &spare);
+        let too_much = requests.resources().any(|resource| {
             let over = if within_share {
-                spare
+                spare.iter().find(|(one, _)| one == resource).map_or(Amount::MAX, |(_, spare)| *spare)
             } else {
                 self.balance.overuse.get(at).map(|over| over.get(resource)).unwrap_or_default()
             };
-            too_much |= takes.is_positive() && over.is_positive();
-        }
+            takes.get(resource).is_positive() && over.is_positive()
+        });
         if !too_much {
             return false;
         }

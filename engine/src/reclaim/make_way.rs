@@ -81,6 +81,7 @@ impl<'a> Placing<'a> {
         };
         let mut errand = Errand {
             asker,
+            priority: pod.priority,
             reason: Reason::Reclaimed,
             givers: fence.unwrap_or(usize::MAX),
             within_share: false,
@@ -89,9 +90,21 @@ impl<'a> Placing<'a> {
         if self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
             return None;
         }
+        if !guaranteed {
+            return Some(Reason::Fragmented);
+        }
+        let before = self.rooms.clone();
+        let moves = |at: Index, victim: &Pod| {
+            // Who keeps its share has to have somewhere to go.
+            forbids(at, victim).or_else(|| {
+                let node = victim.node.as_ref().and_then(|node| before.find(node));
+                (!before.has_room_beside(&victim.shape, node)).then_some(Reason::NoNodeFits)
+            })
+        };
         errand.within_share = true;
         errand.reason = Reason::MovedAside;
-        if guaranteed && self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
+        errand.forbids = &moves;
+        if self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
             return None;
         }
         Some(Reason::Fragmented)

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::Party;
 use super::asks::{self, Ask, governed, times, whole};
 use super::books::Books;
 use super::candidate::Candidate;
-use super::nodes::{At, Resident, Rooms, Search};
+use super::nodes::{At, Group, Resident, Rooms, Search};
 use super::outcome::Taken;
 use super::scope::Scope;
 use super::sources::sources;
@@ -26,23 +27,30 @@ const MOST_PLACED: u32 = 20_000;
 const MOST_GANGS: u32 = 100;
 
 /// The asks of one leaf, and how much of its share they may still use.
+#[derive(Clone)]
 struct Waiting<'a> {
     asks: Vec<(Ask<'a>, Option<Reason>)>,
     entitled: Amounts,
 }
 
 /// A pod that exists, that the scheduler finds no node for and that the model finds none for either.
+#[derive(Clone)]
 pub(super) struct Stuck<'a> {
     pub(super) leaf: Index,
     pub(super) pod: &'a Pod,
 }
 
 /// Where known asks find room.
+#[derive(Clone)]
 pub(super) struct Placing<'a> {
     pub(super) rooms: Rooms<'a>,
     search: Option<Search<'a>>,
     waiting: BTreeMap<Index, Waiting<'a>>,
     pub(super) stuck: Vec<Stuck<'a>>,
+    /// What each leaf is promised for asks that no room can be made for.
+    given_up: BTreeMap<Index, Amounts>,
+    /// What was served in this scope: the leaf, which of its asks, how many pods, and what each requests.
+    served: Vec<(Index, usize, u32, Amounts)>,
     /// How many more pods are looked at.
     pods_left: u32,
     /// How many more gangs are tried.
@@ -54,8 +62,6 @@ struct Round<'r> {
     scope: Scope,
     /// What pods have to go for.
     need: &'r mut Amounts,
-    /// What could be had, once somebody asked.
-    coverable: Option<Amounts>,
     /// What turned out not to be needed: no room can be made for it.
     waived: Amounts,
 }
@@ -65,6 +71,8 @@ pub(super) struct Errand<'e> {
     /// The leaf that asks.
     pub(super) asker: Index,
     pub(super) reason: Reason,
+    /// Its priority.
+    pub(super) priority: i32,
     /// Names the group of leaves that may give.
     pub(super) givers: usize,
     /// Whether pods go that their own queues may have.
@@ -96,18 +104,61 @@ impl<'a> Placing<'a> {
         let mut rooms = Rooms::of(case.snapshot, census);
         let mut stuck = Vec::new();
         for (namespace, pod) in unbound {
-            let found = rooms.reserve(&pod.shape);
             let leaf = case.tree.leaves.get(namespace);
+            let party = leaf.and_then(|leaf| case.party(*leaf));
+            // Pods of a queue above its share are the first to go: they keep no room.
+            let goes = |party: &Party<'_>| pod.requests().resources().any(|one| party.overuse(one).is_positive());
+            if party.is_some_and(goes) {
+                continue;
+            }
+            let found = rooms.reserve(&pod.shape);
             if let (None, Some(_), Some(leaf)) = (found, pod.stuck, leaf) {
                 stuck.push(Stuck { leaf: *leaf, pod });
             }
         }
         let (pods_left, gangs_left) = (MOST_PLACED, MOST_GANGS);
-        Some(Self { rooms, search: None, waiting, stuck, pods_left, gangs_left })
+        let mut placing =
+            Self {
+                rooms,
+                search: None,
+                waiting,
+                stuck,
+                given_up: BTreeMap::new(),
+                served: Vec::new(),
+                pods_left,
+                gangs_left,
+            };
+        placing.give_up_the_impossible(case);
+        Some(placing)
+    }
+
+    /// What of the leaf's promise would serve only asks that no room can be made for.
+    pub(super) fn given_up(&self, at: Index) -> Amounts {
+        self.given_up.get(&at).cloned().unwrap_or_default()
+    }
+
+    /// Gives up asks that no node could run even if it were empty, before room is handed to anybody.
+    fn give_up_the_impossible(&mut self, case: &Case<'a>) {
+        for (at, waiting) in &mut self.waiting {
+            let Some(party) = case.party(*at) else { continue };
+            for (ask, failed) in &mut waiting.asks {
+                if self.rooms.could_run(ask.shape) {
+                    continue;
+                }
+                *failed = Some(Reason::NoNodeFits);
+                let given_up = self.given_up.entry(*at).or_default();
+                let promised = promised(case, party).less(given_up);
+                let each = governed(&ask.shape.requests, &case.resources);
+                let rest = whole(&each, ask.pods, &waiting.entitled);
+                waiting.entitled = waiting.entitled.less(&rest);
+                given_up.add_all(&rest.min(&promised));
+            }
+        }
     }
 
     /// Finds room for the asks of the leaves that are short and take from `scope`, with victims where `need` says that
-    /// pods have to go anyway. What no room can be made for is taken off `need`, and returned.
+    /// pods have to go anyway. What no room can be made for is taken off `need`, and returned; with it the highest
+    /// priority among the asks, if priorities are compared and everybody who is short asks for pods.
     pub(super) fn serve(
         &mut self,
         case: &Case<'a>,
@@ -115,16 +166,86 @@ impl<'a> Placing<'a> {
         shortages: &mut [Shortage],
         need: &mut Amounts,
         books: &mut Books<'a>,
-    ) -> Amounts {
-        let mut round = Round { scope, need, coverable: None, waived: Amounts::new() };
+    ) -> (Amounts, Option<i32>) {
+        let mut round = Round { scope, need, waived: Amounts::new() };
+        let compared = case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let mut highest = compared.then_some(i32::MIN);
+        self.served.clear();
         for shortage in shortages {
-            let Some(mut waiting) = self.waiting.remove(&shortage.at) else { continue };
-            for (ask, failed) in &mut waiting.asks {
-                *failed = self.serve_one(case, &mut round, ask, &mut waiting.entitled, shortage, books);
+            let Some(mut waiting) = self.waiting.remove(&shortage.at) else {
+                highest = None;
+                continue;
+            };
+            for (number, (ask, failed)) in waiting.asks.iter_mut().enumerate() {
+                highest = highest.map(|highest| highest.max(ask.priority));
+                if failed.is_none() {
+                    let before = ask.pods;
+                    *failed = self.serve_one(case, &mut round, ask, &mut waiting.entitled, shortage, books);
+                    let met = before.saturating_sub(ask.pods);
+                    let each = governed(&ask.shape.requests, &case.resources);
+                    self.served.push((shortage.at, number, met, each));
+                }
             }
             self.waiting.insert(shortage.at, waiting);
         }
-        round.waived
+        (round.waived, highest)
+    }
+
+    /// Whether one of those who are short asks for pods.
+    pub(super) fn asks_among(&self, shortages: &[Shortage]) -> bool {
+        shortages.iter().any(|shortage| self.waiting.contains_key(&shortage.at))
+    }
+
+    /// What asks that were served in this scope still lack, when `need` could not be had: claims that nobody uses go
+    /// without before they do.
+    pub(super) fn uncovered(&self, promised: &Amounts, waived: &Amounts, need: &Amounts) -> Amounts {
+        let mut asked = Amounts::new();
+        for (_, _, pods, each) in &self.served {
+            asked.add_all(&times(each, i128::from(*pods)));
+        }
+        need.less(&promised.less(waived).less(&asked)).min(&asked)
+    }
+
+    /// Gives up, of the asks that `tried` served last, as many pods as cover `lacking`; all that were served if there is
+    /// no telling. Says whether any was given up.
+    pub(super) fn give_up_last(
+        &mut self,
+        case: &Case<'a>,
+        tried: &Self,
+        lacking: Option<&Amounts>,
+        reason: Reason,
+    ) -> bool {
+        let mut left = lacking.cloned().unwrap_or_default();
+        let mut any = false;
+        for (at, number, pods, each) in tried.served.iter().rev().filter(|(_, _, pods, _)| *pods > 0) {
+            if lacking.is_some() && !each.overlaps(&left) {
+                continue;
+            }
+            let Some(waiting) = self.waiting.get_mut(at) else { continue };
+            let Some((ask, failed)) = waiting.asks.get_mut(*number) else { continue };
+            // As many as it takes; what is asked for together is given up together.
+            let mut given_up = 0u32;
+            let most = if ask.together > 1 { ask.pods } else { *pods };
+            while given_up < most && (lacking.is_none() || ask.together > 1 || each.overlaps(&left)) {
+                given_up = given_up.saturating_add(1);
+                left = left.less(each);
+            }
+            let rest = times(each, i128::from(given_up));
+            waiting.entitled = waiting.entitled.less(&rest);
+            if let Some(party) = case.party(*at) {
+                let known = self.given_up.entry(*at).or_default();
+                let promised = promised(case, party).less(known);
+                known.add_all(&rest.min(&promised));
+            }
+            if given_up >= ask.pods {
+                *failed = Some(reason);
+            } else {
+                // The first ones are tried again; the last are told as unmet with the rest.
+                ask.pods = ask.pods.saturating_sub(given_up);
+            }
+            any |= given_up > 0;
+        }
+        any
     }
 
     /// Finds room for the pods of one ask, one after the other; says what stands in the way of the rest.
@@ -157,10 +278,20 @@ impl<'a> Placing<'a> {
                     // As much as they are entitled to is not needed; it would free room for nobody.
                     let rest = whole(&each, ask.pods, entitled);
                     *entitled = entitled.less(&rest);
-                    round.waived.add_all(&rest.min(round.need));
-                    *round.need = round.need.less(&rest);
-                    shortage.missing = shortage.missing.less(&rest);
-                    return Some(reason);
+                    let promised = rest.min(&shortage.missing);
+                    round.waived.add_all(&promised.min(round.need));
+                    *round.need = round.need.less(&promised);
+                    self.given_up.entry(shortage.at).or_default().add_all(&promised);
+                    shortage.missing = shortage.missing.less(&promised);
+                    if reason == Reason::NoNodeFits {
+                        return Some(reason);
+                    }
+                    for at in sources(case.parties, &books.balance, &case.resources, case.capacity) {
+                        if round.scope.contains(case.tree, at) {
+                            books.keep_never_taken(at, &each);
+                        }
+                    }
+                    return Some(case.what_keeps(round.scope, books).unwrap_or(reason));
                 }
             }
         }
@@ -187,13 +318,12 @@ impl<'a> Placing<'a> {
             self.search.clone(),
             books.clone(),
             round.need.clone(),
-            round.coverable.clone(),
             shortage.missing.clone(),
         );
         for _ in 0..together {
             if let Err(reason) = self.make_room(case, round, ask, shortage, books) {
                 let kept = std::mem::take(&mut books.kept);
-                (self.rooms, self.search, *books, *round.need, round.coverable, shortage.missing) = before;
+                (self.rooms, self.search, *books, *round.need, shortage.missing) = before;
                 books.kept = kept;
                 return Err(reason);
             }
@@ -211,11 +341,6 @@ impl<'a> Placing<'a> {
         books: &mut Books<'a>,
     ) -> Result<(), Reason> {
         let scope = round.scope;
-        let each = governed(&ask.shape.requests, &case.resources);
-        let coverable = round.coverable.get_or_insert_with(|| coverable_in(case, scope, books));
-        if !covers(coverable, round.need, &each) {
-            return Err(Reason::NothingToEvict);
-        }
         if self.rooms.reserve(ask.shape).is_some() {
             return Ok(());
         }
@@ -232,6 +357,7 @@ impl<'a> Placing<'a> {
         };
         let errand = Errand {
             asker,
+            priority: ask.priority,
             reason: Reason::Reclaimed,
             givers: scope.top().unwrap_or(usize::MAX),
             within_share: false,
@@ -239,7 +365,6 @@ impl<'a> Placing<'a> {
         };
         let freed = self.free_a_node(case, ask.shape, &errand, books)?;
         *round.need = round.need.less(&freed);
-        *coverable = coverable.less(&freed);
         shortage.missing = shortage.missing.less(&freed);
         Ok(())
     }
@@ -259,7 +384,12 @@ impl<'a> Placing<'a> {
         };
         let search = self.search.insert(search);
         let requests = governed(&shape.requests, &case.resources);
-        let group = errand.givers.wrapping_mul(2).wrapping_add(usize::from(errand.within_share));
+        let limited = case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let group = Group {
+            givers: errand.givers,
+            within_share: errand.within_share.then_some(errand.asker),
+            priority: limited.then_some(errand.priority),
+        };
         let found = search.cheapest(&self.rooms, shape, group, case.capacity, &mut |victims| {
             books.may_go(victims, &requests, errand.within_share, errand.forbids)
         });
@@ -334,27 +464,9 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// What all queues of a scope could be made to give, whole pods and budgets considered.
-fn coverable_in<'a>(case: &Case<'a>, scope: Scope, books: &mut Books<'a>) -> Amounts {
-    let mut all = Amounts::new();
-    for at in sources(case.parties, &books.balance, &case.resources, case.capacity) {
-        if !scope.contains(case.tree, at) {
-            continue;
-        }
-        let overuse = books.balance.overuse.get(at).cloned().unwrap_or_default();
-        books.keep_never_taken(at, &overuse);
-        let mut given = Amounts::new();
-        for victim in books.choose(at, &overuse, false) {
-            given.add_all(&victim.all_requests());
-        }
-        all.add_all(&given.min(&overuse));
-    }
-    all
-}
-
-/// Whether what can be had covers the part of `requests` that pods have to go for.
-fn covers(coverable: &Amounts, need: &Amounts, requests: &Amounts) -> bool {
-    requests.iter().all(|(resource, amount)| coverable.get(resource) >= need.get(resource).min(amount))
+/// What the party is promised, of everything that there is.
+fn promised(case: &Case<'_>, party: &Party<'_>) -> Amounts {
+    case.resources.iter().map(|resource| ((*resource).clone(), party.promised(resource))).collect()
 }
 
 /// The candidates of every leaf, by node.

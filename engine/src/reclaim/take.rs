@@ -16,6 +16,9 @@ use crate::reason::Reason;
 use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
 
+/// How often the asks of a scope are tried anew with some of them given up, before all are that lack something.
+const MOST_ATTEMPTS: usize = 8;
+
 /// Everything that stays the same while victims are chosen.
 pub(super) struct Case<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -53,24 +56,45 @@ pub(crate) fn evictions(
     let mut taken = Taken::default();
     let mut placing = Placing::new(&case, census);
     let mut served = Vec::new();
-    let unfenced = sum(&case.shortages(Scope::Cluster, &mut taken));
+    let unfenced = sum(&case.shortages(Scope::Cluster, placing.as_ref(), &mut taken));
     for scope in Scope::all(tree) {
-        let mut shortages = case.shortages(scope, &mut taken);
-        let promised = sum(&shortages);
-        let mut need = missing(scope, tree, &books.balance, &promised, &unfenced, capacity, &case.resources);
-        let mut waived = Amounts::new();
-        if let Some(placing) = &mut placing {
-            waived = placing.serve(&case, scope, &mut shortages, &mut need, &mut books);
-        }
-        for at in sources(parties, &books.balance, &case.resources, capacity) {
-            if scope.contains(tree, at) {
-                case.take_from(at, scope, &mut need, &mut books, &mut shortages);
+        for attempt in 0..=MOST_ATTEMPTS {
+            let mut shortages = case.shortages(scope, placing.as_ref(), &mut taken);
+            let promised = sum(&shortages);
+            let mut need =
+                missing(scope, tree, &books.balance, &promised, &unfenced, capacity, &case.resources);
+            // Asks are met wholly or cost nobody a pod, so what they begin may have to be undone.
+            let asks = |placing: &&Placing<'_>| !need.is_empty() && placing.asks_among(&shortages);
+            let before = placing.as_ref().filter(asks).map(|placing| (placing.clone(), books.clone()));
+            let mut waived = Amounts::new();
+            let mut priority = None;
+            if let Some(placing) = &mut placing {
+                (waived, priority) = placing.serve(&case, scope, &mut shortages, &mut need, &mut books);
             }
+            for at in sources(parties, &books.balance, &case.resources, capacity) {
+                if scope.contains(tree, at) {
+                    case.take_from(at, scope, priority, &mut need, &mut books, &mut shortages);
+                }
+            }
+            if let (Some((mut undone, former)), Some(tried)) = (before, &placing) {
+                let uncovered = tried.uncovered(&promised, &waived, &need);
+                let reason = case.what_keeps(scope, &books).unwrap_or(Reason::NothingToEvict);
+                let last = attempt >= MOST_ATTEMPTS.saturating_sub(1);
+                let lacking = (!last).then_some(&uncovered);
+                if !uncovered.is_empty() && undone.give_up_last(&case, tried, lacking, reason) {
+                    let kept = std::mem::take(&mut books.kept);
+                    books = former;
+                    books.kept = kept;
+                    placing = Some(undone);
+                    continue;
+                }
+            }
+            if !need.is_empty() {
+                case.note_obstacles(scope, &shortages, &need, &books, &mut taken);
+            }
+            served.push(Served { scope, promised, unfenced: unfenced.clone(), waived });
+            break;
         }
-        if !need.is_empty() {
-            case.note_obstacles(scope, &shortages, &need, &books, &mut taken);
-        }
-        served.push(Served { scope, promised, unfenced: unfenced.clone(), waived });
     }
     if let Some(placing) = &mut placing {
         placing.make_way_for_stuck(&case, &mut books, &mut taken);
@@ -96,7 +120,7 @@ impl<'a> Case<'a> {
     }
 
     /// The leaves that take from `scope`, and what each lacks.
-    fn shortages(&self, scope: Scope, taken: &mut Taken) -> Vec<Shortage> {
+    fn shortages(&self, scope: Scope, placing: Option<&Placing<'a>>, taken: &mut Taken) -> Vec<Shortage> {
         let mut all = Vec::new();
         for (at, party) in self.parties.iter().enumerate() {
             let Some(party) = party else { continue };
@@ -111,10 +135,14 @@ impl<'a> Case<'a> {
             if promised.is_empty() {
                 continue;
             }
-            let missing = self.due(party, &promised);
-            match missing {
-                Ok(missing) if missing.is_empty() => {}
-                Ok(missing) => all.push(Shortage { at, missing }),
+            match self.due(party, &promised) {
+                Ok(due) => {
+                    let given_up = placing.map(|placing| placing.given_up(at)).unwrap_or_default();
+                    let missing = due.less(&given_up);
+                    if !missing.is_empty() {
+                        all.push(Shortage { at, missing });
+                    }
+                }
                 Err(reason) => {
                     taken.obstacles.insert(at, reason);
                 }
@@ -146,7 +174,11 @@ impl<'a> Case<'a> {
         }
         // What the quota allows already is room that they only have to take.
         let in_use = lacking.less(&party.allocated.less(&staying)).min(promised);
-        if in_use.is_empty() { Err(Reason::NotInUse) } else { Ok(in_use) }
+        if in_use.is_empty() {
+            let too_large = lacking.is_empty() && !asks::refused(party.state, &queue.remembered).is_empty();
+            return Err(if too_large { Reason::UnitAboveShare } else { Reason::NotInUse });
+        }
+        Ok(in_use)
     }
 
     /// Takes from the leaf at `at` what covers `need`.
@@ -154,6 +186,7 @@ impl<'a> Case<'a> {
         &self,
         at: Index,
         scope: Scope,
+        priority: Option<i32>,
         need: &mut Amounts,
         books: &mut Books<'a>,
         shortages: &mut [Shortage],
@@ -162,7 +195,7 @@ impl<'a> Case<'a> {
         while let Some((ask, wholly)) = self.ask_of(at, scope, need, books) {
             let Some(party) = self.party(at) else { return };
             let in_force = party.is_fenced(ask.resources());
-            let victims = books.choose(at, &ask, wholly);
+            let victims = books.choose(at, &ask, wholly, priority);
             if victims.is_empty() {
                 return;
             }
@@ -201,6 +234,22 @@ impl<'a> Case<'a> {
         (!ask.is_empty()).then_some((ask, !above_limit.is_empty()))
     }
 
+    /// What keeps pods of a scope that would have helped, if it is more than that there are none.
+    pub(super) fn what_keeps(&self, scope: Scope, books: &Books<'_>) -> Option<Reason> {
+        let kept_by = |rules: &[Reason]| {
+            let inside = books.kept.iter().filter(|(at, _)| scope.contains(self.tree, **at));
+            inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
+        };
+        if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
+            Some(Reason::Blocked)
+        } else if kept_by(&[Reason::Guarantee]) {
+            Some(Reason::Guarantee)
+        } else {
+            // What could not be had inside a fence stays short, and is not taken outside.
+            matches!(scope, Scope::Fence(_)).then_some(Reason::Fenced)
+        }
+    }
+
     /// Says what stands in the way of the leaves that still lack `need`.
     fn note_obstacles(
         &self,
@@ -210,20 +259,7 @@ impl<'a> Case<'a> {
         books: &Books<'_>,
         taken: &mut Taken,
     ) {
-        let kept_by = |rules: &[Reason]| {
-            let inside = books.kept.iter().filter(|(at, _)| scope.contains(self.tree, **at));
-            inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
-        };
-        let reason = if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
-            Reason::Blocked
-        } else if kept_by(&[Reason::Guarantee]) {
-            Reason::Guarantee
-        } else if matches!(scope, Scope::Fence(_)) {
-            // What could not be had inside stays short, and is not taken outside.
-            Reason::Fenced
-        } else {
-            return;
-        };
+        let Some(reason) = self.what_keeps(scope, books) else { return };
         for shortage in shortages.iter().filter(|shortage| shortage.missing.overlaps(need)) {
             taken.obstacles.insert(shortage.at, reason);
         }

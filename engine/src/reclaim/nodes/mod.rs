@@ -9,4 +9,4 @@ mod score;
 mod search;
 
 pub(super) use room::{At, Rooms};
-pub(super) use search::{Resident, Search};
+pub(super) use search::{Group, Resident, Search};

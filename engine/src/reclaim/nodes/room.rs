@@ -120,6 +120,12 @@ impl<'a> Rooms<'a> {
         }
     }
 
+    /// Whether some node, other than the one at `beside`, has room for a pod of this shape.
+    pub(in crate::reclaim) fn has_room_beside(&self, shape: &Shape, beside: Option<At>) -> bool {
+        (0..self.len())
+            .any(|at| Some(at) != beside && self.has(at, &shape.requests) && self.allows(at, shape))
+    }
+
     /// Whether the node has that much room left.
     pub(in crate::reclaim) fn has(&self, at: At, requests: &Amounts) -> bool {
         self.free.get(at).is_some_and(|free| requests.fits_in(free))

@@ -2,9 +2,12 @@
 
 use std::cmp::Reverse;
 
+use super::room::{At, Rooms};
 use super::search::Resident;
+use crate::amounts::Amounts;
 use crate::names::{PodName, PodUid};
 use crate::plan::Stage;
+use crate::snapshot::Shape;
 use crate::reclaim::candidate::Candidate;
 use crate::time::Timestamp;
 
@@ -22,6 +25,8 @@ pub(super) struct Score {
     priority: i32,
     /// How many pods go.
     pods: usize,
+    /// What goes beyond what is needed, in parts of what there is.
+    excess: i128,
     /// How little the ask likes the node.
     dislike: Reverse<i64>,
     /// The victim that would go last.
@@ -32,7 +37,14 @@ pub(super) struct Score {
 type Turn = (Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, Reverse<PodUid>);
 
 impl Score {
-    pub(super) fn of(victims: &[Resident<'_>], preference: i64) -> Self {
+    /// The cost of `victims` for a pod of `shape` on the node at `at`; `scale` is what there is of each resource.
+    pub(super) fn of(
+        victims: &[Resident<'_>],
+        rooms: &Rooms<'_>,
+        at: At,
+        shape: &Shape,
+        scale: &Amounts,
+    ) -> Self {
         let candidates = || victims.iter().map(|resident| &resident.candidate);
         let pods = |candidate: &Candidate<'_>| candidate.pods().len();
         let last = candidates().map(|candidate| {
@@ -45,8 +57,26 @@ impl Score {
             stage: candidates().map(|candidate| candidate.stage).max(),
             priority: candidates().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
             pods: candidates().map(pods).sum(),
-            dislike: Reverse(preference),
+            excess: excess(victims, &rooms.shortfall(at, shape).unwrap_or_default(), scale),
+            dislike: Reverse(rooms.preference(at, shape)),
             last: last.max(),
         }
     }
+}
+
+/// Parts of one: fine enough to tell any two pods apart, coarse enough never to overflow.
+const WHOLE: i128 = 1 << 40;
+
+/// What `victims` free beyond `needed`, summed over the resources in parts of what there is.
+fn excess(victims: &[Resident<'_>], needed: &Amounts, scale: &Amounts) -> i128 {
+    let mut freed = Amounts::new();
+    for resident in victims {
+        freed.add_all(resident.candidate.requests());
+    }
+    let beyond = freed.less(needed);
+    let parts = beyond.iter().map(|(resource, amount)| {
+        let all = scale.get(resource).units();
+        amount.units().saturating_mul(WHOLE).checked_div(all).unwrap_or(0)
+    });
+    parts.fold(0, i128::saturating_add)
 }

@@ -30,7 +30,18 @@ pub(in crate::reclaim) struct Resident<'a> {
 #[derive(Clone, Debug)]
 pub(in crate::reclaim) struct Search<'a> {
     on_node: Vec<Vec<Resident<'a>>>,
-    costs: HashMap<(usize, *const Shape), Cheapest>,
+    costs: HashMap<(Group, *const Shape), Cheapest>,
+}
+
+/// Whose pods may go for an ask: asks of one group may share what is known of costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::reclaim) struct Group {
+    /// The part of the tree that gives.
+    pub(in crate::reclaim) givers: usize,
+    /// The asker, if pods go that their own queues may have.
+    pub(in crate::reclaim) within_share: Option<Index>,
+    /// The priority of the ask, if it is compared.
+    pub(in crate::reclaim) priority: Option<i32>,
 }
 
 /// Nodes, the cheapest first; one without a score is to be looked at again.
@@ -83,24 +94,24 @@ impl<'a> Search<'a> {
         &mut self,
         rooms: &Rooms<'_>,
         shape: &Shape,
-        givers: usize,
+        givers: Group,
         scale: &Amounts,
         may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
     ) -> Option<(At, Vec<Resident<'a>>)> {
-        let key: (usize, *const Shape) = (givers, shape);
+        let key: (Group, *const Shape) = (givers, shape);
         let mut heap = match self.costs.remove(&key) {
             Some(heap) => heap,
             None => (0..rooms.len())
                 .filter_map(|at| {
                     let victims = self.victims(rooms, at, shape, scale, may_go)?;
-                    Some(Reverse((Some(Score::of(&victims, rooms.preference(at, shape))), at)))
+                    Some(Reverse((Some(Score::of(&victims, rooms, at, shape, scale)), at)))
                 })
                 .collect(),
         };
         let mut found = None;
         while let Some(Reverse((_, at))) = heap.pop() {
             let Some(victims) = self.victims(rooms, at, shape, scale, may_go) else { continue };
-            let score = Some(Score::of(&victims, rooms.preference(at, shape)));
+            let score = Some(Score::of(&victims, rooms, at, shape, scale));
             if heap.peek().is_none_or(|Reverse((next, other))| (&score, at) <= (next, *other)) {
                 heap.push(Reverse((score, at)));
                 found = Some((at, victims));
