@@ -6,12 +6,12 @@ use super::Party;
 use super::asks::{self, Ask, governed, times, whole};
 use super::books::Books;
 use super::candidate::Candidate;
-use super::nodes::{At, Group, Resident, Rooms, Search};
+use super::nodes::{Group, Resident, Rooms, Search};
 use super::outcome::Taken;
 use super::scope::Scope;
 use super::sources::sources;
 use super::take::{Case, Shortage};
-use super::victim::Victim;
+use super::victim::{MakesRoom, Victim};
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
 use crate::plan::Unmet;
@@ -55,6 +55,8 @@ pub(super) struct Placing<'a> {
     pods_left: u32,
     /// How many more gangs are tried.
     gangs_left: u32,
+    /// For how many pods a node was freed.
+    freed_nodes: usize,
 }
 
 /// What one scope has to give, while its asks are served.
@@ -127,6 +129,7 @@ impl<'a> Placing<'a> {
                 served: Vec::new(),
                 pods_left,
                 gangs_left,
+                freed_nodes: 0,
             };
         placing.give_up_the_impossible(case);
         Some(placing)
@@ -374,7 +377,7 @@ impl<'a> Placing<'a> {
     pub(super) fn free_a_node(
         &mut self,
         case: &Case<'a>,
-        shape: &Shape,
+        shape: &'a Shape,
         errand: &Errand<'_>,
         books: &mut Books<'a>,
     ) -> Result<Amounts, Reason> {
@@ -397,9 +400,11 @@ impl<'a> Placing<'a> {
             let possible = self.rooms.could_run(shape);
             return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
         };
+        self.freed_nodes = self.freed_nodes.saturating_add(1);
+        let makes_room = MakesRoom { node, shape, number: self.freed_nodes };
         let mut freed = Amounts::new();
         for resident in &victims {
-            freed.add_all(&self.evict(case, node, resident, errand, books));
+            freed.add_all(&self.evict(case, makes_room, resident, errand, books));
         }
         self.rooms.take(node, &shape.requests);
         Ok(freed)
@@ -409,7 +414,7 @@ impl<'a> Placing<'a> {
     fn evict(
         &mut self,
         case: &Case<'a>,
-        node: At,
+        makes_room: MakesRoom<'a>,
         resident: &Resident<'a>,
         errand: &Errand<'_>,
         books: &mut Books<'a>,
@@ -439,7 +444,7 @@ impl<'a> Placing<'a> {
                 beneficiary: Some(errand.asker),
                 reason: errand.reason,
                 in_force: errand.reason == Reason::MovedAside || party.is_fenced(lowered),
-                on_node: Some(node),
+                makes_room: Some(makes_room),
             });
         }
         freed

@@ -11,7 +11,7 @@ use super::nodes::Rooms;
 use super::order::rank;
 use super::scope::{Scope, missing};
 use super::take::Case;
-use super::victim::Victim;
+use super::victim::{MakesRoom, Victim};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::GangName;
 use crate::tree::Index;
@@ -52,6 +52,17 @@ pub(super) fn release<'a>(
         (Some(a), Some(b)) => rank(&b.candidate, &a.candidate).then_with(|| b.at.cmp(&a.at)),
         _ => a.cmp(b),
     });
+    if let Some(rooms) = rooms.as_deref_mut() {
+        // Whoever goes for his queue's sake leaves room on his node, too.
+        for victim in books.victims.iter().filter(|victim| victim.makes_room.is_none()) {
+            for pod in victim.candidate.pods() {
+                if let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) {
+                    rooms.give(at, pod.requests());
+                }
+            }
+        }
+    }
+    let mut moved: BTreeSet<usize> = BTreeSet::new();
     let mut released: BTreeSet<usize> = BTreeSet::new();
     for number in order {
         let Some(victim) = books.victims.get(number) else { continue };
@@ -60,15 +71,34 @@ pub(super) fn release<'a>(
             continue;
         }
         let Some(freed) = freed.get_mut(&victim.at) else { continue };
-        if let Some(lost) = lost_without(case, victim, freed, &slack, rooms.as_deref()) {
+        let Some(lost) = lost_without(case, victim, freed, &slack) else { continue };
+        let stays = match (rooms.as_deref_mut(), victim.makes_room) {
+            (Some(rooms), Some(makes_room)) => {
+                let elsewhere = moved.contains(&makes_room.number);
+                let does = does_without(rooms, makes_room, elsewhere, pod.requests());
+                if does == Some(true) {
+                    moved.insert(makes_room.number);
+                }
+                does.is_some()
+            }
+            (Some(rooms), None) => {
+                let at = pod.node.as_ref().and_then(|node| rooms.find(node));
+                at.is_none_or(|at| {
+                    let has = rooms.has(at, pod.requests());
+                    if has {
+                        rooms.take(at, pod.requests());
+                    }
+                    has
+                })
+            }
+            (None, _) => victim.makes_room.is_none(),
+        };
+        if stays {
             *freed = freed.less(pod.requests());
             for (scope, slack) in &mut slack {
                 if scope.contains(case.tree, victim.at) {
                     *slack = slack.less(&lost);
                 }
-            }
-            if let (Some(node), Some(rooms)) = (victim.on_node, rooms.as_deref_mut()) {
-                rooms.take(node, pod.requests());
             }
             released.insert(number);
         }
@@ -124,7 +154,6 @@ fn lost_without(
     victim: &Victim<'_>,
     freed: &Amounts,
     slack: &[(Scope, Amounts)],
-    rooms: Option<&Rooms<'_>>,
 ) -> Option<Amounts> {
     let party = case.party(victim.at)?;
     let requests = victim.candidate.pod.requests();
@@ -142,6 +171,32 @@ fn lost_without(
         .iter()
         .filter(|(scope, _)| scope.contains(case.tree, victim.at))
         .all(|(_, slack)| lost.fits_in(slack));
-    let room = victim.on_node.is_none_or(|node| rooms.is_some_and(|rooms| rooms.has(node, requests)));
-    (spared && room).then_some(lost)
+    spared.then_some(lost)
+}
+
+/// Whether a pod for which a node was freed does without `requests` there: there is room to spare, or it finds room on
+/// another node, in which case it says so and has moved. None if it does not.
+fn does_without(
+    rooms: &mut Rooms<'_>,
+    makes_room: MakesRoom<'_>,
+    elsewhere: bool,
+    requests: &Amounts,
+) -> Option<bool> {
+    let MakesRoom { node, shape, .. } = makes_room;
+    if rooms.has(node, requests) {
+        rooms.take(node, requests);
+        return Some(false);
+    }
+    if elsewhere {
+        return None;
+    }
+    let other = rooms.reserve_beside(shape, node)?;
+    rooms.give(node, &shape.requests);
+    if rooms.has(node, requests) {
+        rooms.take(node, requests);
+        return Some(true);
+    }
+    rooms.take(node, &shape.requests);
+    rooms.give(other, &shape.requests);
+    None
 }

@@ -210,7 +210,7 @@ impl<'a> Case<'a> {
                     beneficiary,
                     reason,
                     in_force,
-                    on_node: None,
+                    makes_room: None,
                 });
             }
         }

@@ -93,7 +93,7 @@ impl<'a> Rooms<'a> {
         if self.full.contains(&key) {
             return None;
         }
-        let Some(at) = self.tightest(shape) else {
+        let Some(at) = self.tightest(shape, None) else {
             self.full.insert(key);
             return None;
         };
@@ -101,7 +101,14 @@ impl<'a> Rooms<'a> {
         Some(at)
     }
 
-    fn tightest(&self, shape: &Shape) -> Option<At> {
+    /// The same on another node than the one at `beside`.
+    pub(in crate::reclaim) fn reserve_beside(&mut self, shape: &Shape, beside: At) -> Option<At> {
+        let at = self.tightest(shape, Some(beside))?;
+        self.take(at, &shape.requests);
+        Some(at)
+    }
+
+    fn tightest(&self, shape: &Shape, beside: Option<At>) -> Option<At> {
         // Devices are scarcer than cpu, and cpu than memory.
         let scarcest = shape.requests.iter().max_by_key(|(resource, _)| match resource {
             Resource::Extended(_) => 2,
@@ -112,10 +119,10 @@ impl<'a> Rooms<'a> {
             self.free.get(at).is_some_and(|free| shape.requests.fits_in(free)) && self.allows(at, shape)
         };
         match scarcest {
-            None => (0..self.len()).find(|at| self.allows(*at, shape)),
+            None => (0..self.len()).find(|at| Some(*at) != beside && self.allows(*at, shape)),
             Some((resource, amount)) => {
                 let by_room = self.by_room.get(resource)?;
-                by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| fits(*at))
+                by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| Some(*at) != beside && fits(*at))
             }
         }
     }
