@@ -2,7 +2,11 @@
 
 mod decide;
 mod eviction;
+mod leaf;
+mod parents;
 mod queue_plan;
+mod quota_writes;
+mod short;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +18,7 @@ pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};
 use crate::amounts::{Amounts, Resource};
 use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
+use crate::time::Timestamp;
 
 /// One decision for the whole cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +42,9 @@ pub struct Plan {
     pub passed_over: Vec<PassedOver>,
     /// What to do with quotas of ours in namespaces that no Queue is left in.
     pub orphans: BTreeMap<Namespace, Orphan>,
+    /// The earliest time at which another plan would be made although nothing happens: demand that falls, a pod that
+    /// has waited too long, a delay that is over. None if nothing but the clock would change.
+    pub next_change: Option<Timestamp>,
 }
 
 /// Why a Queue has no share.

@@ -1,0 +1,80 @@
+//! What is in the namespace of a leaf, and what follows from that alone.
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::{Census, Headcount};
+use crate::demand::{Demand, declared, headroom};
+use crate::reclaim;
+use crate::shares::Wish;
+use crate::snapshot::{NamespaceState, Queue, Snapshot};
+use crate::tree::Tree;
+
+/// What is in the namespace of a leaf.
+pub(super) struct Leaf<'a> {
+    pub(super) queue: &'a Queue,
+    pub(super) state: &'a NamespaceState,
+    pub(super) headcount: &'a Headcount,
+    pub(super) demand: Demand<'a>,
+    /// Whether its pods are never taken, by policy.
+    pub(super) spared: bool,
+    /// What it is to be given above what it asks for, if it asks by what is observed.
+    pub(super) headroom: Amounts,
+}
+
+impl<'a> Leaf<'a> {
+    /// The leaves of the tree; an entry a branch, none for parents.
+    pub(super) fn all(
+        snapshot: &'a Snapshot,
+        census: &'a Census<'_>,
+        tree: &Tree<'a>,
+        weight_shares: &[Amounts],
+        resources: &[Resource],
+    ) -> Vec<Option<Self>> {
+        let branches = tree.branches.iter().zip(weight_shares).enumerate();
+        branches
+            .map(|(at, (branch, weight_share))| {
+                let namespace = &branch.name.namespace;
+                let state = snapshot.namespaces.get(namespace)?;
+                let headcount = census.namespaces.get(namespace)?;
+                let queue = branch.queue;
+                let headroom = |resource: &Resource| {
+                    (resource.clone(), headroom(queue, resource, weight_share.get(resource)))
+                };
+                branch.is_leaf().then(|| Self {
+                    queue,
+                    state,
+                    headcount,
+                    demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
+                    spared: tree.is_spared(at),
+                    headroom: resources.iter().map(headroom).collect(),
+                })
+            })
+            .collect()
+    }
+
+    /// What it brings to the division of `capacity`.
+    pub(super) fn wish(&self, snapshot: &Snapshot, capacity: &Amounts, resources: &[Resource]) -> Wish {
+        let asked = |resource: &Resource| match &self.demand.observed {
+            None => declared(self.queue, resource, capacity.get(resource)),
+            Some(observed) => {
+                let shown = observed.get(resource);
+                let guaranteed = self.queue.guaranteed.get(resource).unwrap_or_default();
+                // Of headroom only what lies within the guarantee is a claim on others.
+                shown.max((shown + self.headroom.get(resource)).min(guaranteed))
+            }
+        };
+        Wish {
+            asked: resources.iter().map(|resource| (resource.clone(), asked(resource))).collect(),
+            held: self.held(snapshot),
+        }
+    }
+
+    /// What cannot be taken from it, whatever its share.
+    fn held(&self, snapshot: &Snapshot) -> Amounts {
+        if self.spared {
+            return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
+        }
+        let mut held = self.headcount.untakeable.clone();
+        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot));
+        held
+    }
+}
