@@ -1,20 +1,35 @@
 //! What the cluster does with a plan: a small, exact model of one step of the world.
 //!
 //! [`settle`] and [`advance`] repeated to a fixed point are `kubectl-quotient simulate`, and the stage of the
-//! property tests: quotas come into force, victims go, a first-fit scheduler binds what waits.
+//! property tests.
+//!
+//! ```text
+//! quotas in force ──► pods leave ──► owners recreate ──► a scheduler binds ──► budgets recover
+//!  statuses kept       (evicted,      what the quota      by priority, age     by what runs
+//!                    forced, done)       admits             and name
+//! ```
+//!
+//! What is not modelled, it does not pretend to know: pods run until somebody ends them, nodes and specs stay as
+//! they are, no autoscaler adds a node, and an owner's pods are scheduled by resources, selectors, required node
+//! affinity and taints alone.
 
+mod budgets;
+mod leaving;
+mod owners;
+mod quotas;
 mod scheduler;
+mod statuses;
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use crate::amounts::Bounds;
-use crate::names::PodUid;
 use crate::plan::{Plan, PodId, plan};
-use crate::snapshot::{Phase, Pod, Quota, Snapshot};
+use crate::snapshot::Snapshot;
+use crate::time::Timestamp;
 
 /// Quotas settle in a few rounds (lower, raise into what became free); more would be a defect of the plan.
 const MOST_ROUNDS: usize = 64;
+
+/// After this long without getting on, a pod does not get on by itself: one that is not Ready stays so, and one
+/// that is past its deletion deadline stays until it is deleted without grace.
+const PATIENCE_SECONDS: i64 = 60;
 
 /// The world one step later.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +40,14 @@ pub struct Advanced {
     pub started: Vec<PodId>,
 }
 
+impl Advanced {
+    /// Whether nothing but the time is other than in `before`: without an event or more time, every further step
+    /// is the same.
+    pub fn rests(&self, before: &Snapshot) -> bool {
+        self.snapshot.namespaces == before.namespaces && self.snapshot.nodes == before.nodes
+    }
+}
+
 /// Plans, and puts the plan's own quota writes in force until there are none left.
 ///
 /// Returns the cluster with its quotas settled and the plan made there: its evictions are all due.
@@ -32,7 +55,7 @@ pub fn settle(snapshot: &Snapshot) -> (Snapshot, Plan) {
     let mut snapshot = snapshot.clone();
     let mut decided = plan(&snapshot);
     for _ in 0..MOST_ROUNDS {
-        if !write_quotas(&mut snapshot, &decided) {
+        if !quotas::put_in_force(&mut snapshot, &decided) {
             break;
         }
         decided = plan(&snapshot);
@@ -40,42 +63,24 @@ pub fn settle(snapshot: &Snapshot) -> (Snapshot, Plan) {
     (snapshot, decided)
 }
 
-/// Puts every quota write of `plan` in force at once; whether there was any.
-fn write_quotas(snapshot: &mut Snapshot, plan: &Plan) -> bool {
-    let mut wrote = false;
-    for (name, queue) in &plan.queues {
-        if queue.quota_write.is_none() && queue.quota_in_force {
-            continue;
-        }
-        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
-        let quota = Arc::make_mut(state).quota.get_or_insert_default();
-        let (hard, goes_with_queue) = match &queue.quota_write {
-            Some(wanted) => (wanted.hard.clone(), wanted.goes_with_queue),
-            None => (quota.hard.clone(), quota.goes_with_queue),
-        };
-        *quota =
-            Quota { enforced: hard.clone(), hard, ours: true, unconfirmed: Bounds::new(), goes_with_queue };
-        wrote = true;
-    }
-    wrote
+/// What is seen one second after `plan` was carried out on `snapshot`.
+pub fn advance(snapshot: &Snapshot, plan: &Plan) -> Advanced {
+    advance_until(snapshot, plan, snapshot.now)
 }
 
-/// What is seen one step after `plan` was carried out on `snapshot`, a second later.
+/// What is seen at `now`, or a second later if that is no later than the snapshot, after `plan` was carried out.
 ///
-/// Evicted, terminating and finished pods are gone; then a first-fit scheduler binds the pods that wait, highest
-/// priority first, oldest first.
-pub fn advance(snapshot: &Snapshot, plan: &Plan) -> Advanced {
-    let mut snapshot = snapshot.clone();
-    write_quotas(&mut snapshot, plan);
-    snapshot.now = snapshot.now.plus_seconds(1);
-    let victims: BTreeSet<&PodUid> = plan.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
-    for state in snapshot.namespaces.values_mut() {
-        let stays =
-            |pod: &Pod| !victims.contains(&pod.uid) && !pod.is_terminating() && pod.phase != Phase::Finished;
-        if !state.pods.iter().all(stays) {
-            Arc::make_mut(state).pods.retain(stays);
-        }
-    }
-    let started = scheduler::bind(&mut snapshot);
-    Advanced { snapshot, started }
+/// One step however much time it takes: for what changes only with time, such as delays and windows.
+///
+/// Time always moves: what is created in a step is named by its time, so that no uid is ever used twice.
+pub fn advance_until(snapshot: &Snapshot, plan: &Plan, now: Timestamp) -> Advanced {
+    let mut next = snapshot.clone();
+    next.now = now.max(snapshot.now.plus_seconds(1));
+    quotas::put_in_force(&mut next, plan);
+    statuses::keep(&mut next, plan);
+    leaving::remove(&mut next, plan);
+    owners::reconcile(&mut next, snapshot);
+    let started = scheduler::bind(&mut next);
+    budgets::recover(&mut next, snapshot);
+    Advanced { snapshot: next, started }
 }

@@ -4,22 +4,28 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::PATIENCE_SECONDS;
 use crate::amounts::Amounts;
 use crate::census;
 use crate::names::{Namespace, NodeName, PodUid};
 use crate::plan::PodId;
-use crate::snapshot::{Phase, Pod, Snapshot};
+use crate::snapshot::{Phase, Placement, Pod, Snapshot};
+use crate::time::Timestamp;
 
-/// Binds pods that wait to the first node with room and starts them; also starts those that were bound.
+/// Binds pods that wait to nodes that count, have room and may run them, and starts them; also starts those that
+/// were bound.
 ///
-/// Order: higher priority, then older, then by namespace and name. Resources are all that it looks at.
+/// Order: higher priority, then older, then by namespace and name. Of the nodes the one that the pod prefers most, then
+/// the first by name. What fits nowhere is reported unschedulable, and a bound pod that has not got on for long is
+/// left as it is.
 pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
     let mut free = free_room(snapshot);
+    let now = snapshot.now;
     let mut waiting: Vec<(Namespace, Pod)> = snapshot
         .namespaces
         .iter()
         .flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)))
-        .filter(|(_, pod)| pod.phase == Phase::Pending && !pod.is_terminating())
+        .filter(|(_, pod)| waits(pod, now))
         .map(|(name, pod)| (name.clone(), pod.clone()))
         .collect();
     waiting.sort_by(|(namespace_a, a), (namespace_b, b)| {
@@ -27,33 +33,69 @@ pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
         key(a).cmp(&key(b)).then_with(|| (namespace_a, &a.name, &a.uid).cmp(&(namespace_b, &b.name, &b.uid)))
     });
 
-    let mut bound: BTreeMap<Namespace, BTreeMap<PodUid, NodeName>> = BTreeMap::new();
+    let mut found: BTreeMap<Namespace, BTreeMap<PodUid, Option<NodeName>>> = BTreeMap::new();
     let mut started = Vec::new();
     for (namespace, pod) in waiting {
-        let node = if let Some(node) = &pod.node {
-            node.clone()
-        } else {
-            let fitting = free.iter_mut().find(|(_, room)| pod.requests().fits_in(room));
-            let Some((node, room)) = fitting else { continue };
-            room.subtract_all(pod.requests());
-            node.clone()
-        };
-        started.push(PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() });
-        bound.entry(namespace).or_default().insert(pod.uid, node);
+        let node = pod.node.clone().or_else(|| place(snapshot, &mut free, &pod));
+        if node.is_some() && pod.phase == Phase::Pending {
+            let (name, uid) = (pod.name.clone(), pod.uid.clone());
+            started.push(PodId { namespace: namespace.clone(), name, uid });
+        }
+        if node.is_some() || pod.stuck.is_none() {
+            found.entry(namespace).or_default().insert(pod.uid, node);
+        }
     }
-    let now = snapshot.now;
-    for (namespace, nodes) in bound {
+    for (namespace, found) in found {
         let Some(state) = snapshot.namespaces.get_mut(&namespace) else { continue };
         for pod in &mut Arc::make_mut(state).pods {
-            if let Some(node) = nodes.get(&pod.uid) {
-                pod.node = Some(node.clone());
-                pod.phase = Phase::Running;
-                pod.started = Some(now);
+            match found.get(&pod.uid) {
+                Some(Some(node)) => start(pod, node, now),
+                Some(None) => pod.stuck = Some(now),
+                None => {}
             }
         }
     }
     started.sort();
     started
+}
+
+/// Whether something may happen to the pod now: it waits for a node, to start, or to become Ready.
+fn waits(pod: &Pod, now: Timestamp) -> bool {
+    let hangs = |since: Timestamp| since.plus_seconds(PATIENCE_SECONDS) < now;
+    let gets_on = pod.node.is_none() || !pod.stuck.is_some_and(hangs);
+    let has_something_to_wait_for = match pod.phase {
+        Phase::Pending => true,
+        Phase::Running => pod.node.is_some() && pod.stuck.is_some(),
+        Phase::Finished => false,
+    };
+    has_something_to_wait_for && gets_on && !pod.is_terminating()
+}
+
+fn start(pod: &mut Pod, node: &NodeName, now: Timestamp) {
+    pod.node = Some(node.clone());
+    pod.phase = Phase::Running;
+    pod.started = pod.started.or(Some(now));
+    pod.stuck = None;
+}
+
+/// Finds a node for the pod and takes its room.
+fn place(snapshot: &Snapshot, free: &mut BTreeMap<NodeName, Amounts>, pod: &Pod) -> Option<NodeName> {
+    let placement: &Placement = &pod.shape.placement;
+    let fitting = free.iter_mut().filter(|(_, room)| pod.requests().fits_in(room));
+    let mut allowed = fitting.filter_map(|(name, room)| {
+        let node = snapshot.nodes.get(name)?;
+        let allows = placement.allows(name.as_str(), &node.labels, &node.taints);
+        allows.then(|| (placement.preference(name.as_str(), &node.labels), name, room))
+    });
+    let first = allowed.next()?;
+    // Most pods prefer nothing: then the first is as good as any, and nobody looks further.
+    let (_, node, room) = if placement.preferred.is_empty() {
+        first
+    } else {
+        allowed.fold(first, |best, other| if other.0 > best.0 { other } else { best })
+    };
+    room.subtract_all(pod.requests());
+    Some(node.clone())
 }
 
 /// What each node that counts has left, by name.

@@ -1,16 +1,28 @@
 //! Scenarios as text: what a test says of a cluster, and what it is told back.
 //!
 //! ```text
-//! node n1 cpu=6 memory=15Gi
+//! node n1 cpu=6 memory=15Gi labels=zone:a
 //! queue a weight=2 request=cpu:5,memory:10Gi
 //! quota a cpu=3 memory=9Gi
+//! owner a/web replicas=3 cpu=1 memory=1Gi
 //! pod a/p1 cpu=2 memory=1Gi node=n1 started=10
+//! budget a/web allowed=1 selects=app:web
+//! then after=60
+//! owner a/web replicas=5 cpu=1 memory=1Gi
+//! delete pod a/p1
 //! ```
 //!
 //! A queue has the name of its namespace unless `name=` says otherwise. Pods run on no particular node unless
-//! told `node=`, `pending` or `terminating`; times are seconds.
+//! told `node=`, `pending` or `terminating`; times are seconds, and a scenario begins at 1000. What follows a `then`
+//! happens when everything before has come to rest: a line replaces the object of its name, or deletes it. Every word
+//! is explained where it is read, in `parse`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a scenario that makes no sense must stop the test")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a scenario that makes no sense must stop the test"
+)]
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
 mod parse;
@@ -18,10 +30,12 @@ mod print;
 
 use quotient_engine::advance::{advance, settle};
 use quotient_engine::plan::plan;
-use quotient_engine::snapshot::Snapshot;
 
-pub(crate) use parse::parse;
-pub(crate) use print::{print, print_writes};
+pub(crate) use parse::{Scenario, parse, parts};
+pub(crate) use print::{print, print_passed_over, print_writes};
+
+/// More steps than any story takes.
+const MOST_STEPS: usize = 100;
 
 /// Decides once on `scenario` as it stands, and tells what is to be written, evicted and waited for.
 pub(crate) fn decide(scenario: &str) -> String {
@@ -29,18 +43,27 @@ pub(crate) fn decide(scenario: &str) -> String {
     print(1, &plan, &[]) + &print_writes(&plan)
 }
 
+/// Decides once on `scenario` with its quotas settled, and tells which pods a rule protected from that.
+pub(crate) fn explain(scenario: &str) -> String {
+    let (_, plan) = settle(&parse(scenario));
+    print(1, &plan, &[]) + &print_passed_over(&plan)
+}
+
 /// Plays `scenario` to its end and tells every step.
 pub(crate) fn play(scenario: &str) -> String {
-    let mut snapshot: Snapshot = parse(scenario);
+    let Scenario { beginning: mut snapshot, then } = parts(scenario);
+    let mut then = then.into_iter();
     let mut told = String::new();
-    for step in 1..=50 {
+    for step in 1..=MOST_STEPS {
         let (settled, plan) = settle(&snapshot);
         let advanced = advance(&settled, &plan);
         told.push_str(&print(step, &plan, &advanced.started));
-        if plan.evictions.is_empty() && advanced.started.is_empty() {
-            return told;
-        }
         snapshot = advanced.snapshot;
+        if plan.evictions.is_empty() && plan.forced.is_empty() && advanced.started.is_empty() {
+            let Some(then) = then.next() else { return told };
+            told.push_str(&then.announcement());
+            then.happen(&mut snapshot);
+        }
     }
     told + "does not come to rest\n"
 }

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use quotient_engine::amounts::{Amounts, Resource};
-use quotient_engine::plan::{Plan, PodId};
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
+use quotient_engine::plan::{Asker, Orphan, Plan, PodId, Unmet};
 
-/// One step as lines: every queue's numbers, evictions with beneficiary and reason, what started.
+/// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
 pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     let short = |amounts: &Amounts| -> String {
         let parts: Vec<String> = plan.resources.iter().map(|resource| compact(resource, amounts)).collect();
@@ -22,6 +22,9 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
             short(&queue.used)
         )
         .unwrap();
+        if !queue.idle.is_empty() {
+            write!(told, ", idle {}", short(&queue.idle)).unwrap();
+        }
         if let Some(reason) = queue.starved {
             write!(told, ", preempting {} ({reason})", short(&queue.preempting)).unwrap();
         }
@@ -29,6 +32,9 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
             write!(told, ", unmeetable {}", short(&queue.unmeetable)).unwrap();
         }
         told.push('\n');
+        for unmet in &queue.unmet {
+            writeln!(told, "    {}", waiting(unmet, &short(&unmet.requests))).unwrap();
+        }
     }
     for (name, stall) in &plan.stalled {
         writeln!(told, "  {name} has no share: {}: {}", stall.reason, stall.message).unwrap();
@@ -43,8 +49,30 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         )
         .unwrap();
     }
+    for pod in &plan.forced {
+        writeln!(told, "  delete {}/{} without grace", pod.namespace, pod.name).unwrap();
+    }
     for pod in started {
         writeln!(told, "  started {}/{}", pod.namespace, pod.name).unwrap();
+    }
+    told
+}
+
+/// `2 pods of Job train, 1c 1Gi each: UnitAboveShare`
+fn waiting(unmet: &Unmet, each: &str) -> String {
+    match &unmet.who {
+        Asker::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
+        Asker::Owner(kind, name) => {
+            format!("{} pods of {} {name}, {each} each: {}", unmet.pods, kind.name(), unmet.reason)
+        }
+    }
+}
+
+/// The pods of a plan that a rule protected.
+pub(crate) fn print_passed_over(plan: &Plan) -> String {
+    let mut told = String::new();
+    for passed in &plan.passed_over {
+        writeln!(told, "  spare {}/{}: {}", passed.pod.namespace, passed.pod.name, passed.reason).unwrap();
     }
     told
 }
@@ -53,19 +81,30 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
 pub(crate) fn print_writes(plan: &Plan) -> String {
     let mut told = String::new();
     for (name, write) in plan.quota_writes() {
-        let amounts: Vec<String> = write
-            .hard
-            .iter()
-            .map(|(resource, amount)| compact(resource, &[(resource.clone(), amount)].into_iter().collect()))
-            .collect();
         let how = if write.lowers { "lower" } else { "raise" };
-        writeln!(told, "  {how} {} to {}", name.namespace, amounts.join(" ")).unwrap();
+        writeln!(told, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
+    }
+    for (namespace, orphan) in &plan.orphans {
+        match orphan {
+            Orphan::Lower(hard) => {
+                writeln!(told, "  lower {namespace}, which no queue is left in, to {}", all(hard))
+            }
+            Orphan::Remove => writeln!(told, "  remove the quota of {namespace}, which no queue is left in"),
+        }
+        .unwrap();
     }
     for eviction in &plan.waiting {
         writeln!(told, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)
             .unwrap();
     }
     told
+}
+
+fn all(bounds: &Bounds) -> String {
+    let amounts = bounds.iter().map(|(resource, amount)| (resource, [(resource.clone(), amount)]));
+    let amounts: Vec<String> =
+        amounts.map(|(resource, amount)| compact(resource, &amount.into_iter().collect())).collect();
+    amounts.join(" ")
 }
 
 fn compact(resource: &Resource, amounts: &Amounts) -> String {

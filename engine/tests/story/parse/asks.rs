@@ -1,0 +1,98 @@
+//! `owner` and `budget`.
+
+use std::sync::Arc;
+
+use quotient_engine::labels::{Requirement, Selector};
+use quotient_engine::names::{GangName, OwnerUid};
+use quotient_engine::snapshot::{
+    Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Shape, Toleration,
+};
+use quotient_engine::time::Timestamp;
+
+use super::words::{Words, pairs};
+
+/// The words that say where pods may run, and of which gang they are.
+pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "tolerates", "gang", "min"];
+
+/// `owner a/web replicas=4 cpu=1 kind=Job priority=5 created=10 gang=g min=2 selector=zone:a tolerates=key`.
+///
+/// Its uid is its name, which pods name as `owner=web`.
+pub(super) fn owner(words: &Words<'_>) -> Owner {
+    let (_, name) = words.path();
+    let others = [&SHAPING[..], &["replicas", "kind", "priority", "created"]].concat();
+    Owner {
+        uid: OwnerUid::from(name),
+        kind: words
+            .choice(
+                "kind",
+                [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job]
+                    .map(|kind| (kind.name(), kind)),
+            )
+            .unwrap_or(OwnerKind::ReplicaSet),
+        name: name.into(),
+        generation: 1,
+        created: words.seconds("created").unwrap_or_default(),
+        wanted: words.count("replicas").unwrap_or(1),
+        shape: Arc::new(Shape { requests: words.requests(&others), placement: placement(words) }),
+        gang: gang(words),
+        priority: words.priority(),
+    }
+}
+
+/// Puts `owner` in place of the one of its name: the same one with another spec.
+pub(super) fn put_owner(state: &mut NamespaceState, mut owner: Owner) {
+    if let Some(standing) = state.owners.iter_mut().find(|standing| standing.uid == owner.uid) {
+        owner.generation = standing.generation + 1;
+        owner.created = if owner.created == Timestamp::default() { standing.created } else { owner.created };
+        *standing = owner;
+    } else {
+        state.owners.push(owner);
+    }
+}
+
+/// `budget a/web allowed=1 selects=app:web`.
+pub(super) fn budget(words: &Words<'_>) -> Budget {
+    let selected = words.value("selects").map(pairs).unwrap_or_default();
+    let requirement = |(key, value): (&str, &str)| Requirement::In(key.to_owned(), vec![value.to_owned()]);
+    Budget {
+        name: words.path().1.into(),
+        selector: Selector::new(selected.into_iter().map(requirement)),
+        allowed: words.count("allowed").unwrap_or(0),
+    }
+}
+
+/// Puts `budget` in place of the one of its name.
+pub(super) fn put_budget(state: &mut NamespaceState, budget: Budget) {
+    state.budgets.retain(|standing| standing.name != budget.name);
+    state.budgets.push(budget);
+}
+
+/// `gang=g min=2`.
+pub(super) fn gang(words: &Words<'_>) -> Option<Gang> {
+    let name = GangName::from(words.value("gang")?);
+    Some(Gang { name, min_available: words.count("min").unwrap_or(1) })
+}
+
+/// `selector=zone:a`, `affinity=zone:a|b` (one of them), `prefers=zone:a` (weight 100), `tolerates=key,key`.
+pub(super) fn placement(words: &Words<'_>) -> Placement {
+    let terms = |name: &str| -> Vec<NodeTerm> {
+        let requirement = |(key, values): (&str, &str)| {
+            let values = values.split('|').map(str::to_owned).collect();
+            NodeTerm(vec![NodeRequirement::Label(Requirement::In(key.to_owned(), values))])
+        };
+        words.value(name).map(pairs).unwrap_or_default().into_iter().map(requirement).collect()
+    };
+    let tolerated = words.value("tolerates").unwrap_or("").split(',').filter(|key| !key.is_empty());
+    Placement {
+        node_selector: words
+            .labels("selector")
+            .iter()
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect(),
+        required: terms("affinity"),
+        preferred: terms("prefers").into_iter().map(|term| (100, term)).collect(),
+        tolerations: tolerated
+            .map(|key| Toleration { key: Some(key.to_owned()), value: None, effect: None })
+            .collect(),
+    }
+}

@@ -1,0 +1,88 @@
+//! `queue` and `quota`.
+
+use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::labels::{Requirement, Selector};
+use quotient_engine::names::{QueueName, QueueUid};
+use quotient_engine::snapshot::{
+    Acceptance, DemandMode, GangPolicy, LastReplica, NamespaceState, Policy, Queue, Quota, ReclaimOn,
+};
+
+use super::words::{Words, pairs};
+
+/// `queue a weight=2 request=cpu:5 demand=Observed headroom=cpu:1 gang=Never reclaim=OnUse delay=60 grace=5 …`
+pub(super) fn queue(words: &Words<'_>) -> Queue {
+    let namespace = words.name();
+    let name = words.value("name").unwrap_or(namespace);
+    Queue {
+        uid: QueueUid::from(format!("{namespace}/{name}").as_str()),
+        name: name.into(),
+        created: words.seconds("created").unwrap_or_default(),
+        weight: words.count("weight").unwrap_or(1),
+        request: words.has("request").then(|| words.bounds("request")),
+        demand: words
+            .choice("demand", [("Declared", DemandMode::Declared), ("Observed", DemandMode::Observed)])
+            .unwrap_or_default(),
+        headroom: words.has("headroom").then(|| words.bounds("headroom")),
+        guaranteed: words.bounds("guaranteed"),
+        limit: words.bounds("limit"),
+        parent: words.value("parent").map(|path| {
+            let (namespace, name) = path.split_once('/').unwrap_or((path, path));
+            QueueName::new(namespace, name)
+        }),
+        children: words.value("children").map(|whom| match whom {
+            "Same" => Acceptance::Same,
+            "All" => Acceptance::All,
+            labelled => {
+                let requirement =
+                    |(key, value): (&str, &str)| Requirement::In(key.to_owned(), vec![value.to_owned()]);
+                Acceptance::Selector(Selector::new(pairs(labelled).into_iter().map(requirement)))
+            }
+        }),
+        policy: words
+            .choice("policy", [("Fence", Policy::Fence), ("Disabled", Policy::Disabled)])
+            .unwrap_or_default(),
+        min_runtime_seconds: words.count("minRuntime").unwrap_or(0),
+        last_replica: words.choice("lastReplica", [("Never", LastReplica::Never)]).unwrap_or_default(),
+        gang: words.choice("gang", [("Never", GangPolicy::Never)]).unwrap_or_default(),
+        reclaim: words
+            .choice("reclaim", [("OnClaim", ReclaimOn::Claim), ("OnUse", ReclaimOn::Use)])
+            .unwrap_or_default(),
+        delay_seconds: words.count("delay").unwrap_or(0),
+        grace_seconds: words.count("grace"),
+        force_delete_after_seconds: words.count("forceAfter"),
+        removes_quota: words.has("removesQuota"),
+        invalid: words.value("invalid").map(Into::into),
+        ..Queue::default()
+    }
+}
+
+/// Puts `queue` in place of the one of its name, whose status stays.
+pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
+    if let Some(standing) = state.queues.iter_mut().find(|standing| standing.name == queue.name) {
+        queue.remembered = standing.remembered.clone();
+        *standing = queue;
+    } else {
+        state.queues.push(queue);
+    }
+}
+
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 unconfirmed=cpu:6 foreign goesWithQueue`.
+pub(super) fn quota(words: &Words<'_>) -> Quota {
+    let hard: Bounds = words
+        .requests(&["enforced", "unconfirmed", "foreign", "goesWithQueue"])
+        .iter()
+        .map(|(resource, amount)| (resource.clone(), amount))
+        .chain(
+            [(Resource::Cpu, Amount::ZERO), (Resource::Memory, Amount::ZERO)]
+                .into_iter()
+                .filter(|(resource, _)| words.value(resource.name()).is_none_or(|text| text == "0")),
+        )
+        .collect();
+    Quota {
+        enforced: if words.has("enforced") { words.bounds("enforced") } else { hard.clone() },
+        hard,
+        ours: !words.has("foreign"),
+        unconfirmed: words.bounds("unconfirmed"),
+        goes_with_queue: words.has("goesWithQueue"),
+    }
+}
