@@ -121,7 +121,10 @@ proptest! {
             prop_assert_eq!(&queue.preempting, &queue.deserved.less(&queue.allocated));
             // Never more than it asks for, but for what cannot be taken from it.
             let untakeable = untakeable(&snapshot, &snapshot.namespaces[&name.namespace]);
-            prop_assert!(queue.deserved.fits_in(&queue.demand.max(&untakeable)));
+            let claimed = queue.deserved.less(&queue.idle);
+            prop_assert!(claimed.fits_in(&queue.demand.max(&untakeable)));
+            // The idle part is never promised, only had.
+            prop_assert!(queue.idle.fits_in(&queue.allocated.less(&claimed)));
             prop_assert_eq!(queue.starved.is_some(), !queue.preempting.is_empty());
         }
         let mut deserved = Amounts::new();
@@ -184,19 +187,27 @@ proptest! {
         let mut snapshot = snapshot;
         let mut evicted = BTreeSet::new();
         let mut rest = None;
-        for _ in 0..40 {
+        let mut told = String::new();
+        for step in 0..60 {
             let (settled, decided) = settle(&snapshot);
             for eviction in &decided.evictions {
                 prop_assert!(evicted.insert(eviction.pod.uid.clone()), "evicted twice");
             }
             let advanced = advance(&settled, &decided);
-            let still = advanced.snapshot.namespaces == settled.namespaces;
+            told += &story::print(step, &decided, &advanced.started);
+            let still = advanced.rests(&settled);
             snapshot = advanced.snapshot;
             if still {
+                // At rest for now; what only waits for its time to come has to come to rest as well.
+                if let Some(later) = decided.next_change.filter(|later| *later > snapshot.now) {
+                    snapshot.now = later;
+                    continue;
+                }
                 rest = Some(decided);
                 break;
             }
         }
+        prop_assert!(rest.is_some(), "does not come to rest:\n{}", told);
         let rest = rest.expect("comes to rest");
         prop_assert!(rest.is_settled());
         // S-QUEUE: not overused; A = D; used ≤ A; nothing preempting. Overuse stays where nobody is short of it. What

@@ -36,7 +36,7 @@ pub(crate) struct Demand<'a> {
     pub(crate) observed: Option<Amounts>,
     /// The owners that want more pods than there are.
     pub(crate) asks: Vec<Ask<'a>>,
-    /// What live pods request and owners lack, without what is not taken up.
+    /// What live pods request, and owners lack that counts.
     pub(crate) known: Amounts,
     /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
     pub(crate) remember: Remembered,
@@ -64,19 +64,20 @@ impl<'a> Demand<'a> {
         let asks = asks::asks(state, &remember.not_taken_up);
 
         let mut known = headcount.charged.less(&headcount.leaving);
-        if !remember.not_taken_up.is_empty() {
-            for pod in state.pods.iter().filter(|pod| pod.is_live()) {
-                if taken_up::is_ignored(pod, &remember.not_taken_up, now) {
-                    known.subtract_all(pod.requests());
-                }
-            }
-        }
         for ask in asks.iter().filter(|ask| !ask.not_taken_up) {
             ask.add_to(&mut known);
         }
+        let mut counts = known.clone();
+        if !remember.not_taken_up.is_empty() {
+            for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+                if taken_up::is_ignored(pod, &remember.not_taken_up, now) {
+                    counts.subtract_all(pod.requests());
+                }
+            }
+        }
 
         let observed = (queue.demand == DemandMode::Observed).then(|| {
-            let mut raw = known.clone();
+            let mut raw = counts;
             for (resource, least) in queue.request.iter().flat_map(|request| request.iter()) {
                 raw.set(resource, raw.get(resource).max(least));
             }

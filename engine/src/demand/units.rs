@@ -1,80 +1,61 @@
 //! Units: the pods that a queue runs or would run, in the order in which it keeps them.
 
-use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
 
 use super::Demand;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::snapshot::NamespaceState;
+use crate::snapshot::{NamespaceState, Pod};
 use crate::time::Timestamp;
 
-/// Pods of one queue that are alike.
+/// Pods of one queue that are alike and stand together in its order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit<'a> {
     /// What each of them requests.
     pub(crate) requests: &'a Amounts,
     /// How many.
     pub(crate) pods: i128,
-    /// Whether they have started.
-    pub(crate) runs: bool,
-    priority: i32,
-    /// When the oldest of them, or its owner, was created.
-    created: Timestamp,
-    /// Whether they are there, refused or not yet created otherwise.
-    exists: bool,
+    /// Whether they are there: they hold what they request, and would have to be evicted.
+    pub(crate) exists: bool,
 }
 
-impl Unit<'_> {
-    /// Those that run first, then those that are there, then what owners lack; the higher priority first, then the
-    /// older. The order in which pods go, backwards.
-    fn order(&self, other: &Self) -> Ordering {
-        let key = |unit: &Self| (!unit.runs, !unit.exists, -i64::from(unit.priority), unit.created);
-        key(self).cmp(&key(other)).then_with(|| self.requests.iter().cmp(other.requests.iter()))
-    }
-}
-
-/// The units of a leaf that count, first to be kept first.
+/// The units of a leaf, first to be kept first.
+///
+/// Pods that have started, then pods that are there, then what owners lack; the higher priority first, then the
+/// older. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
+/// are there: they hold room in their quota, whether they count as demand or not.
 pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
-    let mut units: Vec<Unit<'a>> = Vec::new();
-    let mut known: HashMap<(bool, i32, &Amounts), usize> = HashMap::new();
-    let mut last: Option<usize> = None;
-    for pod in state.pods.iter().filter(|pod| pod.is_live() && !demand.ignores(pod, now)) {
-        let runs = pod.started.is_some();
-        let same = |unit: &Unit<'_>| {
-            unit.runs == runs && unit.priority == pod.priority && unit.requests == pod.requests()
-        };
-        // Pods of one owner stand together: most are like the one before.
-        let at = last.filter(|at| units.get(*at).is_some_and(same)).unwrap_or_else(|| {
-            *known.entry((runs, pod.priority, pod.requests())).or_insert_with(|| {
-                units.push(Unit {
-                    requests: pod.requests(),
-                    pods: 0,
-                    runs,
-                    priority: pod.priority,
-                    created: pod.created,
-                    exists: true,
-                });
-                units.len().saturating_sub(1)
-            })
+    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_live()).collect();
+    let alike = pods.windows(2).all(|pair| {
+        let [one, other] = pair else { return true };
+        Arc::ptr_eq(&one.shape, &other.shape) || one.requests() == other.requests()
+    });
+    // Among pods that are all alike no order is better than another.
+    if !alike {
+        pods.sort_unstable_by(|a, b| {
+            demand.ignores(a, now).cmp(&demand.ignores(b, now)).then_with(|| by_keeping(a, b))
         });
-        last = Some(at);
-        if let Some(unit) = units.get_mut(at) {
-            unit.pods = unit.pods.saturating_add(1);
-            unit.created = unit.created.min(pod.created);
+    }
+    let mut units: Vec<Unit<'a>> = Vec::new();
+    for pod in pods {
+        match units.last_mut().filter(|unit| unit.requests == pod.requests()) {
+            Some(unit) => unit.pods = unit.pods.saturating_add(1),
+            None => units.push(Unit { requests: pod.requests(), pods: 1, exists: true }),
         }
     }
-    let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up).map(|ask| Unit {
+    let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up);
+    units.extend(lacking.map(|ask| Unit {
         requests: &ask.owner.shape.requests,
         pods: i128::from(ask.pods),
-        runs: false,
-        priority: ask.owner.priority,
-        created: ask.owner.created,
         exists: false,
-    });
-    units.extend(lacking);
+    }));
     units.retain(|unit| !unit.requests.is_empty());
-    units.sort_by(Unit::order);
     units
+}
+
+fn by_keeping(a: &Pod, b: &Pod) -> Ordering {
+    let class = |pod: &Pod| (pod.started.is_none(), Reverse(pod.priority), pod.started, pod.created);
+    class(a).cmp(&class(b)).then_with(|| a.name.cmp(&b.name)).then_with(|| a.uid.cmp(&b.uid))
 }
 
 /// The least of `resource` that any pod of the namespace requests, or any of its owners' pods would; none if none

@@ -2,12 +2,12 @@
 
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
-use super::{Plan, QueuePlan, parents, short};
+use super::{Plan, QueuePlan, parents, short, whole_shares};
 use crate::amounts::{Amounts, Resource};
 use crate::capacity;
 use crate::census;
 use crate::demand::{earliest, weight_shares};
-use crate::grants::{Holder, grants};
+use crate::grants::{Aim, Holder, Sharer, grants, idle_parts};
 use crate::reason::Reason;
 use crate::reclaim::{self, Party};
 use crate::shares::{self, Wish};
@@ -27,8 +27,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let leaves = Leaf::all(snapshot, &census, &tree, &weight_shares, &resources);
     let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &capacity, &resources);
     let wishes: Vec<Wish> = leaves.iter().map(|leaf| leaf.as_ref().map(wish).unwrap_or_default()).collect();
-    let shares = shares::shares(&tree, &wishes, &capacity, &resources);
-    let deserved: Vec<&Amounts> = shares.iter().map(|shares| &shares.deserved).collect();
+    let mut shares = shares::shares(&tree, &wishes, &capacity, &resources);
+    whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot.now);
+    let deserved: Vec<Amounts> = shares.iter().map(|shares| shares.deserved.clone()).collect();
 
     let holders: Vec<Option<Holder<'_>>> = leaves
         .iter()
@@ -36,10 +37,19 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             leaf.as_ref().map(|leaf| Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
         })
         .collect();
-    let granted = grants(&tree, &holders, &deserved, &capacity, &resources);
+    let sharers: Vec<Option<Sharer<'_>>> =
+        leaves.iter().zip(&holders).map(|(leaf, holder)| Some(leaf.as_ref()?.sharer((*holder)?))).collect();
+    let idle = idle_parts(&tree, &sharers, &deserved, &capacity, &resources);
+    let granted = grants(&tree, &holders, Aim { deserved: &deserved, idle: &idle }, &capacity, &resources);
+    // Of the idle part only what is there to be used is spoken of, so that it is never promised.
+    let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&deserved))
+        .map(|((idle, granted), deserved)| granted.less(deserved).min(idle))
+        .collect();
+    let entitled: Vec<Amounts> =
+        deserved.iter().zip(&idle).map(|(deserved, idle)| sum(deserved, idle)).collect();
 
     let parties: Vec<Option<Party<'_>>> = (tree.branches.iter().zip(&leaves))
-        .zip(deserved.iter().zip(&granted))
+        .zip(entitled.iter().zip(&granted))
         .map(|((branch, leaf), (deserved, allocated))| {
             leaf.as_ref().map(|leaf| Party {
                 name: &branch.name,
@@ -61,8 +71,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         else {
             continue;
         };
+        let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
         let reason = if taken.fenced.contains(&at) { Reason::Fenced } else { shortage };
         let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan.resources);
+        decided.deserved.add_all(&idle);
+        decided.idle = idle;
         decided.starved = (!decided.preempting.is_empty()).then_some(reason);
         if let Some(leaf) = leaf {
             let is_short = decided.starved.is_some();
@@ -83,6 +96,12 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 
 fn only(amounts: &Amounts, resources: &[Resource]) -> Amounts {
     resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+}
+
+fn sum(one: &Amounts, other: &Amounts) -> Amounts {
+    let mut sum = one.clone();
+    sum.add_all(other);
+    sum
 }
 
 fn queue_plan(

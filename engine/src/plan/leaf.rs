@@ -2,10 +2,12 @@
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
-use crate::demand::{Demand, declared, headroom};
+use crate::demand::{Demand, Unit, declared, headroom, units};
+use crate::grants::{Holder, Sharer};
 use crate::reclaim;
 use crate::shares::Wish;
-use crate::snapshot::{NamespaceState, Queue, Snapshot};
+use crate::snapshot::{DemandMode, NamespaceState, Queue, Snapshot};
+use crate::time::Timestamp;
 use crate::tree::Tree;
 
 /// What is in the namespace of a leaf.
@@ -51,6 +53,14 @@ impl<'a> Leaf<'a> {
             .collect()
     }
 
+    /// What it is to the idle capacity.
+    pub(super) fn sharer(&self, holder: Holder<'a>) -> Sharer<'a> {
+        let takes_part = self.queue.demand == DemandMode::Observed;
+        let mut at_ease = self.demand.observed.clone().unwrap_or_default();
+        at_ease.add_all(&self.headroom);
+        Sharer { holder, takes_part, at_ease }
+    }
+
     /// What it brings to the division of `capacity`.
     pub(super) fn wish(&self, snapshot: &Snapshot, capacity: &Amounts, resources: &[Resource]) -> Wish {
         let asked = |resource: &Resource| match &self.demand.observed {
@@ -68,8 +78,25 @@ impl<'a> Leaf<'a> {
         }
     }
 
+    /// Its units, first to be kept first; none if there is room for all of them in `amount`.
+    ///
+    /// Pods on their way out are no units any more, and yet what was too little with them is not enough all at once:
+    /// until they are gone, nothing that was decided with them is undone.
+    pub(super) fn units_beyond(
+        &self,
+        amount: &Amounts,
+        resources: &[Resource],
+        now: Timestamp,
+    ) -> Option<Vec<Unit<'_>>> {
+        let fits = |resource: &Resource| {
+            let wanted = self.demand.known.get(resource).max(self.headcount.charged.get(resource));
+            wanted <= amount.get(resource)
+        };
+        (!resources.iter().all(fits)).then(|| units(self.state, &self.demand, now))
+    }
+
     /// What cannot be taken from it, whatever its share.
-    fn held(&self, snapshot: &Snapshot) -> Amounts {
+    pub(super) fn held(&self, snapshot: &Snapshot) -> Amounts {
         if self.spared {
             return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
         }

@@ -7,6 +7,7 @@ mod parents;
 mod queue_plan;
 mod quota_writes;
 mod short;
+mod whole_shares;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,65 @@
+//! What every queue's quota allows next, and what it is promised (S-PREEMPT §Preemption stage).
+//!
+//! One step of a level-triggered function, per queue and resource, with D deserved and A what the quota allows:
+//!
+//! * case 01, D < A: the quota drops to D at once. What nobody uses is free as soon as the lower quota is in
+//!   force; what pods still hold is to be preempted.
+//! * case 02, D = A: nothing happens.
+//! * case 03, D > A: the quota rises at no cost up to what the queue may occupy anyway, and above that by what is
+//!   free. The rest is promised: Preempting.
+//!
+//! The idle part comes after all that, into what is still free, and is never promised.
+
+mod holder;
+mod idle;
+mod one_resource;
+
+pub(crate) use holder::Holder;
+pub(crate) use idle::{Sharer, idle_parts};
+
+use crate::amounts::{Amounts, Resource};
+use crate::shares::sums;
+use crate::tree::Tree;
+use one_resource::OneResource;
+
+/// What is to be granted; every list has an entry a branch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aim<'a> {
+    /// What queues are entitled to.
+    pub(crate) deserved: &'a [Amounts],
+    /// What their quotas may allow above that.
+    pub(crate) idle: &'a [Amounts],
+}
+
+/// The next allocated amounts of every branch: of a leaf its quota, of a parent the sum of its children.
+///
+/// Keeps Σ max(hold, allocated) ≤ C, and ≤ limit below every queue with one, wherever Σ hold was before: nothing
+/// grows but into what is free.
+pub(crate) fn grants(
+    tree: &Tree<'_>,
+    holders: &[Option<Holder<'_>>],
+    aim: Aim<'_>,
+    capacity: &Amounts,
+    resources: &[Resource],
+) -> Vec<Amounts> {
+    let mut all = vec![Amounts::new(); tree.branches.len()];
+    for resource in resources {
+        let capacity = capacity.get(resource);
+        // No capacity in sight is more often a blind operator than an empty cluster: nothing shrinks.
+        let granted = if capacity.is_zero() {
+            let allocated = holders
+                .iter()
+                .map(|holder| holder.map(|holder| holder.allocated(resource)).unwrap_or_default());
+            sums(tree, allocated.collect())
+        } else {
+            let mut one = OneResource::new(tree, holders, aim, resource, capacity);
+            one.raise_to_deserved();
+            one.raise_to_idle();
+            one.granted()
+        };
+        for (amounts, granted) in all.iter_mut().zip(granted) {
+            amounts.set(resource, granted);
+        }
+    }
+    all
+}
