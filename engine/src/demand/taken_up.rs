@@ -60,6 +60,11 @@ struct Signs {
 
 impl Signs {
     fn add(&mut self, pod: &Pod, settings: &Settings) {
+        if pod.is_terminating() {
+            // Of its owner nothing new is said before it is gone, unless it was in trouble itself.
+            self.hopeful |= pod.stuck.is_none();
+            return;
+        }
         self.live = self.live.saturating_add(1);
         if is_ready(pod) {
             self.ready = self.ready.saturating_add(1);
@@ -105,7 +110,7 @@ pub(super) fn look(
     now: Timestamp,
 ) -> Idleness {
     let mut signs: HashMap<OwnerUid, Signs> = HashMap::new();
-    for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+    for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
         // A pod without an owner is its own; of those only the ones in trouble matter.
         let key = match pod.owner() {
             Some(owner) => owner.clone(),
@@ -134,7 +139,7 @@ pub(super) fn look(
             up => idleness.next_change = earliest(idleness.next_change, up),
         }
     }
-    // An owner whose pods are all refused, or on their way out, is what it was.
+    // An owner whose pods are all refused is what it was.
     for (uid, entry) in before.iter().filter(|(uid, _)| !signs.contains_key(*uid)) {
         if owners.get(uid).is_some_and(|owner| owner.generation == entry.generation) {
             idleness.entries.insert(uid.clone(), *entry);

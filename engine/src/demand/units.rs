@@ -23,9 +23,10 @@ pub(crate) struct Unit<'a> {
 ///
 /// Pods that have started, then pods that are there, then what owners lack; the higher priority first, then the
 /// older. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
-/// are there: they hold room in their quota, whether they count as demand or not.
+/// are there: they hold room in their quota, whether they count as demand or not. So do pods on their way out, and
+/// until they are gone, nothing that was decided with them is undone.
 pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
-    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_live()).collect();
+    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_charged()).collect();
     let alike = pods.windows(2).all(|pair| {
         let [one, other] = pair else { return true };
         Arc::ptr_eq(&one.shape, &other.shape) || one.requests() == other.requests()

@@ -2,7 +2,7 @@
 
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
-use super::{Plan, QueuePlan, parents, short, whole_shares};
+use super::{Plan, QueuePlan, orphans, parents, short, whole_shares};
 use crate::amounts::{Amounts, Resource};
 use crate::capacity;
 use crate::census;
@@ -90,6 +90,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
+    plan.orphans = orphans::orphans(snapshot, &census, &plan.resources);
     plan.stalled = tree.stalled;
     plan
 }

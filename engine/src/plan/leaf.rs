@@ -79,9 +79,6 @@ impl<'a> Leaf<'a> {
     }
 
     /// Its units, first to be kept first; none if there is room for all of them in `amount`.
-    ///
-    /// Pods on their way out are no units any more, and yet what was too little with them is not enough all at once:
-    /// until they are gone, nothing that was decided with them is undone.
     pub(super) fn units_beyond(
         &self,
         amount: &Amounts,

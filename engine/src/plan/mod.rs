@@ -3,6 +3,7 @@
 mod decide;
 mod eviction;
 mod leaf;
+mod orphans;
 mod parents;
 mod queue_plan;
 mod quota_writes;
@@ -69,6 +70,9 @@ impl Plan {
 
     /// Whether nothing is to be written or evicted, now or later.
     pub fn is_settled(&self) -> bool {
-        self.quota_writes().next().is_none() && self.evictions.is_empty() && self.waiting.is_empty()
+        self.quota_writes().next().is_none()
+            && self.orphans.is_empty()
+            && self.evictions.is_empty()
+            && self.waiting.is_empty()
     }
 }

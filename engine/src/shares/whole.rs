@@ -33,9 +33,9 @@ pub(crate) type InLine<'a, Key> = &'a dyn Fn(Index, &dyn Fn(&Resource) -> Amount
 /// `units` are those of the leaves that have not room for all of theirs, first to be kept first: only such a leaf can
 /// know that it has too much of something, or too little. Nothing crosses a fence inwards: what a fenced queue is promised has to be had inside.
 ///
-/// Pods that are there come first. As long as all of them can be kept, nobody gives what its own need: what was made
-/// whole once is found again when the pods that it was made for run, whatever order they are then in. Then those that
-/// can be kept one by one, at last those that do not exist yet.
+/// Pods that are there come first, and nobody gives what its own pods that are there request: what was made whole once
+/// is found again when the pods that it was made for run, whatever order they are then in, and nobody is evicted
+/// from for the sake of whole pods.
 pub(crate) fn made_whole<Key: Ord>(
     tree: &Tree<'_>,
     units: &[Option<Vec<Unit<'_>>>],
@@ -44,7 +44,7 @@ pub(crate) fn made_whole<Key: Ord>(
     in_line: InLine<'_, Key>,
 ) -> Vec<Amounts> {
     let mut books = Books::open(tree, units, parts, resources);
-    for stage in [Stage::AllThatExist, Stage::EachThatExists, Stage::Others] {
+    for stage in [Stage::Existing, Stage::Others] {
         books.begin(stage);
         let mut line: BinaryHeap<Reverse<(Key, Index)>> = BinaryHeap::new();
         let place = |books: &Books<'_>, at: Index| -> Option<Reverse<(Key, Index)>> {
@@ -67,10 +67,8 @@ pub(crate) fn made_whole<Key: Ord>(
 /// What is being completed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Pods that are there, nobody giving what its own pods need.
-    AllThatExist,
     /// Pods that are there.
-    EachThatExists,
+    Existing,
     /// What owners lack.
     Others,
 }
@@ -111,7 +109,6 @@ struct Books<'a> {
     pool: Row,
     given_to_pool: Vec<Row>,
     changed: Vec<bool>,
-    stage: Stage,
 }
 
 impl<'a> Books<'a> {
@@ -135,7 +132,6 @@ impl<'a> Books<'a> {
             pool: vec![0; resources.len()],
             given_to_pool: vec![vec![0; resources.len()]; tree.branches.len()],
             changed: vec![false; tree.branches.len()],
-            stage: Stage::AllThatExist,
         };
         for (at, units) in units.iter().enumerate() {
             let Some(units) = units else {
@@ -154,13 +150,11 @@ impl<'a> Books<'a> {
 
     /// Finds what is lacking at the beginning of a stage.
     fn begin(&mut self, stage: Stage) {
-        self.stage = stage;
         for (stack, have) in self.stacks.iter_mut().zip(&self.have) {
             let Some(stack) = stack else { continue };
             stack.tried = 0;
             match stage {
-                Stage::AllThatExist => stack.pack(&stack.existing.clone(), have),
-                Stage::EachThatExists => {}
+                Stage::Existing => stack.pack(&stack.existing.clone(), have),
                 Stage::Others => stack.pack(&stack.others.clone(), have),
             }
         }
@@ -198,10 +192,7 @@ impl<'a> Books<'a> {
         if stack.received.get(resource) == Some(&true) {
             return 0;
         }
-        let own = match self.stage {
-            Stage::AllThatExist => value(&stack.needed, resource).max(value(&stack.kept, resource)),
-            Stage::EachThatExists | Stage::Others => value(&stack.kept, resource),
-        };
+        let own = value(&stack.needed, resource).max(value(&stack.kept, resource));
         let kept = own.max(self.floor.get(at).map_or(0, |floor| value(floor, resource)));
         self.have.get(at).map_or(0, |have| value(have, resource)).saturating_sub(kept).max(0)
     }
