@@ -118,7 +118,12 @@ proptest! {
         let plan = plan(&snapshot);
         for (name, queue) in leaves(&plan) {
             prop_assert_eq!(&queue.used, &charged(&snapshot.namespaces[&name.namespace]));
-            prop_assert_eq!(&queue.preempting, &queue.deserved.less(&queue.allocated));
+            for resource in &plan.resources {
+                let short = queue.deserved.less(&queue.allocated).get(resource);
+                let next_to_nothing = short.units() * 100 < queue.deserved.get(resource).units();
+                let promised = queue.preempting.get(resource);
+                prop_assert!(promised == short || (promised.is_zero() && next_to_nothing));
+            }
             // Never more than it asks for, but for what cannot be taken from it.
             let untakeable = untakeable(&snapshot, &snapshot.namespaces[&name.namespace]);
             let claimed = queue.deserved.less(&queue.idle);
@@ -236,7 +241,13 @@ proptest! {
         let no_capacity = rest.resources.iter().any(|resource| rest.capacity.get(resource).is_zero());
         if !fenced && !kept_above_limit && untakeable_in_all.fits_in(&rest.capacity) && !no_capacity {
             for (_, queue) in leaves(&rest) {
-                prop_assert_eq!(&queue.allocated, &queue.deserved);
+                for resource in &rest.resources {
+                    let (allocated, deserved) = (queue.allocated.get(resource), queue.deserved.get(resource));
+                    let difference = allocated.max(deserved) - allocated.min(deserved);
+                    // Or so close to it that nothing is written for the difference.
+                    let damped = difference.units() * 100 < deserved.units();
+                    prop_assert!(difference.is_zero() || damped, "{:?} {:?}", allocated, deserved);
+                }
                 prop_assert!(queue.preempting.is_empty());
             }
             for resource in &rest.resources {

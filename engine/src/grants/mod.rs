@@ -10,10 +10,12 @@
 //!
 //! The idle part comes after all that, into what is still free, and is never promised.
 
+mod damping;
 mod holder;
 mod idle;
 mod one_resource;
 
+pub(crate) use damping::{Next, damped};
 pub(crate) use holder::Holder;
 pub(crate) use idle::{Sharer, idle_parts};
 

@@ -6,13 +6,13 @@ use super::{Plan, QueuePlan, orphans, parents, short, whole_shares};
 use crate::amounts::{Amounts, Resource};
 use crate::capacity;
 use crate::census;
-use crate::demand::{earliest, weight_shares};
-use crate::grants::{Aim, Holder, Sharer, grants, idle_parts};
+use crate::demand::{earliest, smallest, weight_shares};
+use crate::grants::{Aim, Holder, Next, Sharer, damped, grants, idle_parts};
 use crate::reason::Reason;
 use crate::reclaim::{self, Party};
 use crate::shares::{self, Wish};
 use crate::snapshot::Snapshot;
-use crate::tree::{self, Branch, Tree};
+use crate::tree::{self, Branch, Index, Tree};
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
 ///
@@ -40,13 +40,20 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let sharers: Vec<Option<Sharer<'_>>> =
         leaves.iter().zip(&holders).map(|(leaf, holder)| Some(leaf.as_ref()?.sharer((*holder)?))).collect();
     let idle = idle_parts(&tree, &sharers, &deserved, &capacity, &resources);
-    let granted = grants(&tree, &holders, Aim { deserved: &deserved, idle: &idle }, &capacity, &resources);
+    let next = |at: Index, resource: &Resource| {
+        let of_leaf = |leaf: &Leaf<'_>| Next {
+            unit: smallest(leaf.state, resource),
+            wanted: leaf.demand.known.get(resource),
+        };
+        leaves.get(at).and_then(Option::as_ref).map(of_leaf).unwrap_or_default()
+    };
+    let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
+    let granted = grants(&tree, &holders, Aim { deserved: &aims, idle: &idle }, &capacity, &resources);
     // Of the idle part only what is there to be used is spoken of, so that it is never promised.
-    let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&deserved))
-        .map(|((idle, granted), deserved)| granted.less(deserved).min(idle))
+    let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
+        .map(|((idle, granted), aim)| granted.less(aim).min(idle))
         .collect();
-    let entitled: Vec<Amounts> =
-        deserved.iter().zip(&idle).map(|(deserved, idle)| sum(deserved, idle)).collect();
+    let entitled: Vec<Amounts> = aims.iter().zip(&idle).map(|(aim, idle)| sum(aim, idle)).collect();
 
     let parties: Vec<Option<Party<'_>>> = (tree.branches.iter().zip(&leaves))
         .zip(entitled.iter().zip(&granted))
@@ -74,6 +81,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
         let reason = if taken.fenced.contains(&at) { Reason::Fenced } else { shortage };
         let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan.resources);
+        if let Some(entitled) = entitled.get(at).filter(|_| leaf.is_some()) {
+            decided.preempting = entitled.less(allocated);
+        }
         decided.deserved.add_all(&idle);
         decided.idle = idle;
         decided.starved = (!decided.preempting.is_empty()).then_some(reason);
@@ -127,7 +137,6 @@ fn queue_plan(
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
         quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, allocated, resources)),
         quota_in_force: leaf.is_none() || quota.is_some_and(|quota| is_in_force(quota, allocated, resources)),
-        preempting: if leaf.is_some() { shares.deserved.less(allocated) } else { Amounts::new() },
         allocated: allocated.clone(),
         ..QueuePlan::default()
     }
