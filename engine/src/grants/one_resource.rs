@@ -8,13 +8,15 @@ use crate::tree::{Index, Tree};
 /// The grants of one resource in the making; every list has an entry a branch.
 pub(super) struct OneResource<'a> {
     tree: &'a Tree<'a>,
-    resource: &'a Resource,
+    pub(super) resource: &'a Resource,
     capacity: Amount,
     hold: Vec<Amount>,
     deserved: Vec<Amount>,
     idle: Vec<Amount>,
+    /// What leaves have without being raised.
+    pub(super) before: Vec<Amount>,
     /// What leaves have been granted so far. Parents hold nothing themselves, so nothing is granted to them.
-    granted: Vec<Amount>,
+    pub(super) granted: Vec<Amount>,
 }
 
 impl<'a> OneResource<'a> {
@@ -33,8 +35,10 @@ impl<'a> OneResource<'a> {
         let idle: Vec<Amount> = aim.idle.iter().map(|idle| idle.get(resource)).collect();
         // What it may occupy anyway costs nothing.
         let entitled = deserved.iter().zip(&idle).map(|(deserved, idle)| *deserved + *idle);
-        let granted = hold.iter().zip(entitled).map(|(hold, entitled)| (*hold).min(entitled)).collect();
-        Self { tree, resource, capacity, hold, deserved, idle, granted }
+        let granted: Vec<Amount> =
+            hold.iter().zip(entitled).map(|(hold, entitled)| (*hold).min(entitled)).collect();
+        let before = granted.clone();
+        Self { tree, resource, capacity, hold, deserved, idle, before, granted }
     }
 
     /// Raises everybody towards what they deserve, guarantees first.
@@ -72,14 +76,14 @@ impl<'a> OneResource<'a> {
     }
 
     /// What is guaranteed to the branch at `at`, as far as it deserves that much.
-    fn guaranteed(&self, at: Index) -> Amount {
+    pub(super) fn guaranteed(&self, at: Index) -> Amount {
         let branch = self.tree.branches.get(at);
         let guaranteed = branch.and_then(|branch| branch.queue.guaranteed.get(self.resource));
         guaranteed.unwrap_or_default().min(get(&self.deserved, at))
     }
 
     /// What every branch occupies already, once what was granted so far is in force.
-    fn occupied(&self) -> Vec<Amount> {
+    pub(super) fn occupied(&self) -> Vec<Amount> {
         let of_leaves = self.hold.iter().zip(&self.granted).map(|(hold, granted)| *hold.max(granted));
         sums(self.tree, of_leaves.collect())
     }

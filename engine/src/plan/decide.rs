@@ -48,7 +48,12 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         leaves.get(at).and_then(Option::as_ref).map(of_leaf).unwrap_or_default()
     };
     let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
-    let granted = grants(&tree, &holders, Aim { deserved: &aims, idle: &idle }, &capacity, &resources);
+    let units = |at: Index, amount: &Amounts| {
+        let leaf = leaves.get(at).and_then(Option::as_ref)?;
+        leaf.units_beyond(amount, &resources, snapshot.now)
+    };
+    let aim = Aim { deserved: &aims, idle: &idle };
+    let granted = grants(&tree, &holders, aim, &units, &capacity, &resources);
     // Of the idle part only what is there to be used is spoken of, so that it is never promised.
     let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
         .map(|((idle, granted), aim)| granted.less(aim).min(idle))

@@ -65,9 +65,10 @@ pub(crate) fn made_whole<Key: Ord>(
 }
 
 /// What is being completed.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Stage {
     /// Pods that are there.
+    #[default]
     Existing,
     /// What owners lack.
     Others,
@@ -88,11 +89,13 @@ struct Stack {
     others: Vec<Lacking>,
     /// What the pods that are there request.
     needed: Row,
-    /// What the units that it has room for request.
+    /// What those request that it has room for; and what the others request that there is room for beside them.
     kept: Row,
+    kept_of_others: Row,
     /// The others of this stage, in order, and how many of them have been tried in vain.
     lacking: Vec<Lacking>,
     tried: usize,
+    stage: Stage,
     /// Which resources it was given.
     received: Vec<bool>,
     fence: Option<Index>,
@@ -151,11 +154,8 @@ impl<'a> Books<'a> {
     /// Finds what is lacking at the beginning of a stage.
     fn begin(&mut self, stage: Stage) {
         for (stack, have) in self.stacks.iter_mut().zip(&self.have) {
-            let Some(stack) = stack else { continue };
-            stack.tried = 0;
-            match stage {
-                Stage::Existing => stack.pack(&stack.existing.clone(), have),
-                Stage::Others => stack.pack(&stack.others.clone(), have),
+            if let Some(stack) = stack {
+                stack.begin(stage, have);
             }
         }
         for at in 0..self.stacks.len() {
@@ -192,7 +192,8 @@ impl<'a> Books<'a> {
         if stack.received.get(resource) == Some(&true) {
             return 0;
         }
-        let own = value(&stack.needed, resource).max(value(&stack.kept, resource));
+        let kept = value(&stack.kept, resource).saturating_add(value(&stack.kept_of_others, resource));
+        let own = value(&stack.needed, resource).max(kept);
         let kept = own.max(self.floor.get(at).map_or(0, |floor| value(floor, resource)));
         self.have.get(at).map_or(0, |have| value(have, resource)).saturating_sub(kept).max(0)
     }
@@ -305,6 +306,10 @@ impl<'a> Books<'a> {
                     stack.lacking.remove(stack.tried);
                 }
             }
+            // What does not exist makes room for what does.
+            if let Some(have) = self.have.get(at).filter(|_| stack.stage == Stage::Existing) {
+                stack.keep_others(have);
+            }
         }
         for changed in moved.iter().map(|(from, _, _)| *from).chain([at]) {
             self.restock(changed);
@@ -355,28 +360,64 @@ impl Stack {
             unit.add_to(&mut needed, unit.pods);
         }
         let received = vec![false; have.len()];
-        Self { existing, others, needed, kept: nothing, received, fence, ..Self::default() }
+        Self {
+            existing,
+            others,
+            needed,
+            kept: nothing.clone(),
+            kept_of_others: nothing,
+            received,
+            fence,
+            ..Self::default()
+        }
     }
 
-    /// Keeps of `units` what fits into what `have` holds beside the kept ones, each as often as it does.
-    fn pack(&mut self, units: &[Lacking], have: &Row) {
-        let mut rest: Row =
-            have.iter().zip(&self.kept).map(|(have, kept)| have.saturating_sub(*kept)).collect();
-        self.lacking.clear();
-        for unit in units {
-            let fits = |(rest, requested): (&i128, &i128)| {
-                (*requested > 0).then(|| (*rest).max(0).checked_div(*requested).unwrap_or(0))
-            };
-            let fitting = rest.iter().zip(&unit.requests).filter_map(fits).min();
-            let fitting = fitting.unwrap_or(unit.pods).min(unit.pods);
-            unit.add_to(&mut self.kept, fitting);
-            unit.add_to(&mut rest, fitting.saturating_neg());
-            if fitting < unit.pods {
-                let pods = unit.pods.saturating_sub(fitting);
-                self.lacking.push(Lacking { requests: unit.requests.clone(), pods });
+    fn begin(&mut self, stage: Stage, have: &Row) {
+        self.tried = 0;
+        self.stage = stage;
+        match stage {
+            Stage::Existing => {
+                let (kept, lacking) = packed(&self.existing, have, &self.kept);
+                self.kept = kept;
+                self.lacking = lacking;
+                self.keep_others(have);
+            }
+            Stage::Others => {
+                let (kept, lacking) = packed(&self.others, have, &self.kept);
+                self.lacking = lacking;
+                for (resource, amount) in kept.into_iter().enumerate() {
+                    add(&mut self.kept, resource, amount);
+                }
+                self.kept_of_others = vec![0; have.len()];
             }
         }
     }
+
+    fn keep_others(&mut self, have: &Row) {
+        self.kept_of_others = packed(&self.others, have, &self.kept).0;
+    }
+}
+
+/// What those of `units` request that fit into what `have` holds beside `kept`, each as often as it does; and the
+/// others.
+fn packed(units: &[Lacking], have: &Row, kept: &Row) -> (Row, Vec<Lacking>) {
+    let mut rest: Row = have.iter().zip(kept).map(|(have, kept)| have.saturating_sub(*kept)).collect();
+    let mut all = vec![0; have.len()];
+    let mut lacking = Vec::new();
+    for unit in units {
+        let fits = |(rest, requested): (&i128, &i128)| {
+            (*requested > 0).then(|| (*rest).max(0).checked_div(*requested).unwrap_or(0))
+        };
+        let fitting = rest.iter().zip(&unit.requests).filter_map(fits).min();
+        let fitting = fitting.unwrap_or(unit.pods).min(unit.pods);
+        unit.add_to(&mut all, fitting);
+        unit.add_to(&mut rest, fitting.saturating_neg());
+        if fitting < unit.pods {
+            let pods = unit.pods.saturating_sub(fitting);
+            lacking.push(Lacking { requests: unit.requests.clone(), pods });
+        }
+    }
+    (all, lacking)
 }
 
 impl Lacking {
