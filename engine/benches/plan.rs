@@ -15,7 +15,9 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::plan::plan;
-use quotient_engine::snapshot::{Acceptance, NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{
+    Acceptance, DemandMode, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
+};
 use quotient_engine::time::Timestamp;
 
 /// How large a cluster is.
@@ -128,6 +130,55 @@ fn cluster(size: Size, newcomer: bool) -> Snapshot {
     settle(&snapshot).0
 }
 
+/// The large cluster as a flat list of queues that state what they ask for, or whose owners do.
+fn flat(demand: DemandMode, lacking: u32) -> Snapshot {
+    let mut snapshot = cluster(Size { three_levels: false, ..LARGE }, false);
+    snapshot.now = Timestamp::from_seconds(100);
+    for (number, state) in snapshot.namespaces.values_mut().enumerate() {
+        let state = Arc::make_mut(state);
+        let pods = u32::try_from(state.pods.len()).unwrap_or(0);
+        // Neighbours ask for more and for less than they have.
+        let wanted =
+            if number % 2 == 0 { pods.saturating_add(lacking) } else { pods.saturating_sub(lacking) };
+        let owner = state.pods.first().and_then(|pod| Some((pod.owner()?.clone(), Arc::clone(&pod.shape))));
+        for queue in &mut state.queues {
+            queue.demand = demand;
+            let request = amounts(i128::from(wanted) * 1_000, i128::from(wanted) * 4);
+            queue.request = (demand == DemandMode::Declared)
+                .then(|| request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect());
+        }
+        state.owners = owner
+            .into_iter()
+            .map(|(uid, shape)| Owner {
+                name: uid.as_str().into(),
+                uid,
+                kind: OwnerKind::ReplicaSet,
+                generation: 1,
+                created: Timestamp::from_seconds(1),
+                wanted,
+                shape,
+                gang: None,
+                priority: 0,
+            })
+            .collect();
+    }
+    settle(&snapshot).0
+}
+
+fn flat_benches(criterion: &mut Criterion) {
+    for (what, demand, lacking) in [
+        ("declared, all satisfied", DemandMode::Declared, 0),
+        ("declared, half of them short", DemandMode::Declared, 7),
+        ("observed, all satisfied", DemandMode::Observed, 0),
+        ("observed, half of them short", DemandMode::Observed, 7),
+    ] {
+        let snapshot = flat(demand, lacking);
+        criterion.bench_function(&format!("plan 1000 flat queues of 150000 pods: {what}"), |bencher| {
+            bencher.iter(|| plan(black_box(&snapshot)));
+        });
+    }
+}
+
 fn benches(criterion: &mut Criterion) {
     for (what, size) in [
         ("100 queues, 1000 nodes, 20000 pods", MEDIUM),
@@ -150,6 +201,6 @@ fn benches(criterion: &mut Criterion) {
 criterion_group! {
     name = group;
     config = Criterion::default().sample_size(20);
-    targets = benches
+    targets = benches, flat_benches
 }
 criterion_main!(group);

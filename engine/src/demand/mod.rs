@@ -22,7 +22,7 @@ pub(crate) use headroom::{headroom, weight_shares};
 pub(crate) use taken_up::node_patience;
 pub(crate) use units::{Unit, smallest, units};
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::census::Headcount;
 use crate::names::OwnerUid;
 use crate::snapshot::{DemandMode, NamespaceState, Pod, Queue, Remembered, Settings};
@@ -78,7 +78,7 @@ impl<'a> Demand<'a> {
 
         let observed = (queue.demand == DemandMode::Observed).then(|| {
             let mut raw = counts;
-            for (resource, least) in queue.request.iter().flat_map(|request| request.iter()) {
+            for (resource, least) in queue.request.iter().flat_map(Bounds::iter) {
                 raw.set(resource, raw.get(resource).max(least));
             }
             let window = window::apply(raw, before, now);

@@ -73,10 +73,10 @@ impl Signs {
         match pod.stuck {
             None => self.hopeful = true,
             Some(stuck) => {
-                let patience = if !waits_for_nodes(pod.requests(), settings) {
-                    UNSCHEDULABLE_SECONDS
-                } else {
+                let patience = if waits_for_nodes(pod.requests(), settings) {
                     WITHOUT_NODE_SECONDS
+                } else {
+                    UNSCHEDULABLE_SECONDS
                 };
                 if pod.node.is_none() {
                     self.gives_up = earliest(self.gives_up, Some(stuck.plus_seconds(patience)));

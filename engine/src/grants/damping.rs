@@ -7,7 +7,7 @@
 use super::Holder;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::{get, sums};
-use crate::tree::{Index, Tree};
+use crate::tree::{Branch, Index, Tree};
 
 /// The difference has to be less than one part in this many.
 const ONE_IN: i128 = 100;
@@ -99,7 +99,7 @@ fn give_back(
         .filter(|at| holders.get(*at).is_some_and(Option::is_some) && get(aim, *at) > get(deserved, *at))
         .collect();
     generous.sort_by_key(|at| (charged(*at) - get(aim, *at), *at));
-    let leaf = |at: Index| tree.branches.get(at).is_some_and(|branch| branch.is_leaf());
+    let leaf = |at: Index| tree.branches.get(at).is_some_and(Branch::is_leaf);
     let limits = (0..aim.len()).rev().filter(|at| !leaf(*at)).map(Some);
     for top in limits.chain([None]) {
         let bound = top.map_or(capacity, |top| {

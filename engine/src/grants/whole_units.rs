@@ -4,7 +4,7 @@ use super::one_resource::OneResource;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::Unit;
 use crate::shares::{Fraction, Parts, get, made_whole, sums};
-use crate::tree::{Index, Tree};
+use crate::tree::{Branch, Index, Tree};
 
 /// Rearranges what was handed out of what is free so that more units are complete.
 ///
@@ -22,7 +22,7 @@ pub(super) fn make_whole<'u>(
     let short = |one: &OneResource<'_>, at: Index| {
         deserved.get(at).is_some_and(|deserved| deserved.get(one.resource) > get(&one.granted, at))
     };
-    let is_leaf = |at: Index| tree.branches.get(at).is_some_and(|branch| branch.is_leaf());
+    let is_leaf = |at: Index| tree.branches.get(at).is_some_and(Branch::is_leaf);
     let anybody_short = (0..length).any(|at| is_leaf(at) && each.iter().any(|one| short(one, at)));
     if !anything || !anybody_short {
         return;

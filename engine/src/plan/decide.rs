@@ -2,6 +2,7 @@
 
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
+use super::unmet::Obstacles;
 use super::{Plan, QueuePlan, orphans, parents, short, whole_shares};
 use crate::amounts::{Amounts, Resource};
 use crate::capacity;
@@ -37,9 +38,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             leaf.as_ref().map(|leaf| Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
         })
         .collect();
-    let sharers: Vec<Option<Sharer<'_>>> =
+    let idlers: Vec<Option<Sharer<'_>>> =
         leaves.iter().zip(&holders).map(|(leaf, holder)| Some(leaf.as_ref()?.sharer((*holder)?))).collect();
-    let idle = idle_parts(&tree, &sharers, &deserved, &capacity, &resources);
+    let idle = idle_parts(&tree, &idlers, &deserved, &capacity, &resources);
     let next = |at: Index, resource: &Resource| {
         let of_leaf = |leaf: &Leaf<'_>| Next {
             unit: smallest(leaf.state, resource),
@@ -102,12 +103,27 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         plan.queues.insert(branch.name.clone(), decided);
     }
     parents::sum_up(&tree, &mut plan);
+    say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.orphans = orphans::orphans(snapshot, &census, &plan.resources);
     plan.stalled = tree.stalled;
     plan
+}
+
+/// Tells every leaf what keeps its pods from starting, once all numbers are known.
+fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+    let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
+    let used: Vec<Amounts> = tree.branches.iter().map(|branch| used(branch).unwrap_or_default()).collect();
+    let waits = |leaf: &Leaf<'_>| leaf.headcount.stuck || !leaf.demand.asks.is_empty();
+    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
+        let Some(leaf) = leaf.as_ref().filter(|leaf| waits(leaf)) else { continue };
+        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
+        let resources = &plan.resources;
+        let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
+        decided.unmet = obstacles.unmet();
+    }
 }
 
 fn only(amounts: &Amounts, resources: &[Resource]) -> Amounts {

@@ -8,6 +8,7 @@ mod parents;
 mod queue_plan;
 mod quota_writes;
 mod short;
+mod unmet;
 mod whole_shares;
 
 use std::collections::BTreeMap;
