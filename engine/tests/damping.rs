@@ -62,6 +62,7 @@ fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
               a: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0
               b: deserved 250c 250Gi, allocated 250c 249Gi, used 0c 0
               c: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0
+                50 pods of ReplicaSet web, 5c 1Gi each: WaitingForQuota
               d: deserved 250c 250Gi, allocated 249c 250Gi, used 0c 0
               lower a to 250c 250Gi
               raise b to 250c 249Gi

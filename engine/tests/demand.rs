@@ -25,6 +25,7 @@ fn what_owners_lack_is_asked_for() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 3Gi, allocated 3c 3Gi, used 1c 1Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
               b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
               lower a to 3c 3Gi
               lower b to 5c 5Gi
@@ -42,6 +43,7 @@ fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                3 pods of ReplicaSet web, 100mc 1Gi each: WaitingForQuota
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
               lower a to 2c 2Gi
               lower b to 6c 6Gi
@@ -101,18 +103,25 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+                2 pods of ReplicaSet big, 1c 1Gi each: ForeignQuota
               b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
             then, 20 s later
             step 2: capacity 8c 8Gi
               a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
             then, 31 s later
             step 3: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
               evict a/big-1 for b: Reclaimed
             step 4: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
+                3 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
         "#]],
     );
@@ -135,14 +144,17 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
               evict a/big-1 for b: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then, 40 s later
             step 3: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 4: capacity 8c 8Gi
@@ -151,10 +163,12 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
               evict a/big-2 for nobody in particular: Overcommitted
             step 5: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 6: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                2 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
               started a/big-r1046-0
               started a/big-r1046-1
@@ -195,6 +209,7 @@ fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
               evict a/web-1 for b: Reclaimed
             step 4: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
+                2 pods of ReplicaSet web, 1c 1Gi each: NotTakenUp
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 5: capacity 8c 8Gi
@@ -215,6 +230,7 @@ fn a_pod_without_an_owner_is_its_own() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 2Gi
+                pod lost, 3c 1Gi: NotTakenUp
               b: deserved 7c 7Gi, allocated 4c 6Gi, used 0c 0, preempting 3c 1Gi (WaitingForQuota)
               lower a to 1c 1Gi
               lower b to 4c 6Gi
@@ -232,6 +248,7 @@ fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 1Gi
+                pod lost, 3c 1Gi: NotTakenUp
               lower a to 4c 4Gi
         "#]],
     );

@@ -92,6 +92,7 @@ fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
               a: deserved 0c 6Gi, allocated 0c 6Gi, used 0c 0, idle 0c 6Gi
               b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
               c: deserved 15c 9Gi, allocated 15c 9Gi, used 2c 2Gi, idle 1c 3Gi
+                4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
               started c/web-r1002-0
               started c/web-r1002-1
               started c/web-r1002-2
@@ -162,6 +163,7 @@ fn the_idle_part_goes_before_anybody_is_evicted() {
             step 1: capacity 10c 10Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 3c 3Gi
+                3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
               started b/web-r1001-2

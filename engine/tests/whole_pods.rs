@@ -23,7 +23,9 @@ fn nine_cpus_run_nine_pods() {
         &expect![[r#"
             step 1: capacity 9c 90Gi
               a: deserved 5c 27Gi, allocated 5c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 4c 27Gi, allocated 4c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started a/web-r1001-0
               started a/web-r1001-1
               started a/web-r1001-2
@@ -35,7 +37,9 @@ fn nine_cpus_run_nine_pods() {
               started b/web-r1001-3
             step 2: capacity 9c 90Gi
               a: deserved 5c 27Gi, allocated 5c 27Gi, used 5c 5Gi, idle 0c 18Gi
+                4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 4c 27Gi, allocated 4c 27Gi, used 4c 4Gi, idle 0c 18Gi
+                5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
         "#]],
     );
 }
@@ -58,17 +62,23 @@ fn pods_that_run_are_completed_first() {
         &expect![[r#"
             step 1: capacity 5c 90Gi
               a: deserved 2c 27Gi, allocated 0c 27Gi, used 0c 0, idle 0c 18Gi, preempting 2c 0 (WaitingForPreemption)
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
               b: deserved 3c 27Gi, allocated 3c 27Gi, used 5c 5Gi, idle 0c 18Gi
+                4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               evict b/web-5 for a: Reclaimed
               evict b/web-4 for a: Reclaimed
             step 2: capacity 5c 90Gi
               a: deserved 2c 27Gi, allocated 2c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+                6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               started a/web-r1002-0
               started a/web-r1002-1
             step 3: capacity 5c 90Gi
               a: deserved 2c 27Gi, allocated 2c 27Gi, used 2c 2Gi, idle 0c 18Gi
+                7 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+                6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
         "#]],
     );
 }
@@ -84,7 +94,9 @@ fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
         &expect![[r#"
             step 1: capacity 9c 90Gi
               a: deserved 6c 27Gi, allocated 6c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
               b: deserved 3c 27Gi, allocated 3c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
               lower a to 6c 27Gi
               lower b to 3c 27Gi
         "#]],
@@ -103,7 +115,9 @@ fn nothing_is_given_through_a_fence() {
         &expect![[r#"
             step 1: capacity 9c 90Gi
               a: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
               b: deserved 4500mc 23808Mi, allocated 4500mc 23808Mi, used 0c 0, idle 0c 19712Mi
+                4 pods of ReplicaSet web, 1500mc 1Gi each: WaitingForQuota
               org: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
               lower a to 4500mc 28928Mi
               lower b to 4500mc 23808Mi
@@ -122,7 +136,9 @@ fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
         &expect![[r#"
             step 1: capacity 8c 8Gi 4gpu
               a: deserved 6c 4Gi 2gpu, allocated 6c 4Gi 2gpu, used 0c 0 0gpu
+                4 pods of ReplicaSet train, 3c 1Gi 1gpu each: WaitingForQuota
               b: deserved 2c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu
+                4 pods of ReplicaSet train, 1c 1Gi 1gpu each: WaitingForQuota
               lower a to 6c 4Gi 2gpu
               lower b to 2c 4Gi 2gpu
         "#]],
@@ -145,7 +161,9 @@ fn what_is_free_completes_a_unit_where_it_can() {
         &expect![[r#"
             step 1: capacity 12c 90Gi
               a: deserved 6c 20Gi, allocated 3c 20Gi, used 0c 0, idle 0c 18Gi, preempting 3c 0 (WaitingForQuota)
+                2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
               b: deserved 5c 20Gi, allocated 0c 20Gi, used 0c 0, idle 0c 18Gi, preempting 5c 0 (WaitingForQuota)
+                2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
               c: deserved 1c 0, allocated 1c 0, used 9c 1Gi
               lower c to 1c 0
               raise a to 3c 20Gi

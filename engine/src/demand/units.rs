@@ -26,24 +26,7 @@ pub(crate) struct Unit<'a> {
 /// are there: they hold room in their quota, whether they count as demand or not. So do pods on their way out, and
 /// until they are gone, nothing that was decided with them is undone.
 pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
-    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_charged()).collect();
-    let alike = pods.windows(2).all(|pair| {
-        let [one, other] = pair else { return true };
-        Arc::ptr_eq(&one.shape, &other.shape) || one.requests() == other.requests()
-    });
-    // Among pods that are all alike no order is better than another.
-    if !alike {
-        pods.sort_unstable_by(|a, b| {
-            demand.ignores(a, now).cmp(&demand.ignores(b, now)).then_with(|| by_keeping(a, b))
-        });
-    }
-    let mut units: Vec<Unit<'a>> = Vec::new();
-    for pod in pods {
-        match units.last_mut().filter(|unit| unit.requests == pod.requests()) {
-            Some(unit) => unit.pods = unit.pods.saturating_add(1),
-            None => units.push(Unit { requests: pod.requests(), pods: 1, exists: true }),
-        }
-    }
+    let mut units = existing(state, demand, now);
     let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up);
     units.extend(lacking.map(|ask| Unit {
         requests: &ask.owner.shape.requests,
@@ -51,6 +34,29 @@ pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Tim
         exists: false,
     }));
     units.retain(|unit| !unit.requests.is_empty());
+    units
+}
+
+fn existing<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
+    let charged = || state.pods.iter().filter(|pod| pod.is_charged());
+    let Some(first) = charged().next() else { return Vec::new() };
+    // Among pods that are all alike no order is better than another.
+    let like_first = |pod: &Pod| Arc::ptr_eq(&first.shape, &pod.shape) || first.requests() == pod.requests();
+    if charged().all(like_first) {
+        let pods = i128::try_from(charged().count()).unwrap_or(i128::MAX);
+        return vec![Unit { requests: first.requests(), pods, exists: true }];
+    }
+    let mut pods: Vec<(bool, &Pod)> = charged().map(|pod| (demand.ignores(pod, now), pod)).collect();
+    pods.sort_unstable_by(|(a_ignored, a), (b_ignored, b)| {
+        a_ignored.cmp(b_ignored).then_with(|| by_keeping(a, b))
+    });
+    let mut units: Vec<Unit<'a>> = Vec::new();
+    for (_, pod) in pods {
+        match units.last_mut().filter(|unit| unit.requests == pod.requests()) {
+            Some(unit) => unit.pods = unit.pods.saturating_add(1),
+            None => units.push(Unit { requests: pod.requests(), pods: 1, exists: true }),
+        }
+    }
     units
 }
 

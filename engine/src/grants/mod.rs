@@ -44,7 +44,7 @@ pub(crate) fn grants<'u>(
     tree: &Tree<'_>,
     holders: &[Option<Holder<'_>>],
     aim: Aim<'_>,
-    units: &dyn Fn(Index, &Amounts) -> Option<Vec<Unit<'u>>>,
+    units: &dyn Fn(Index, &Amounts) -> Option<&'u [Unit<'u>]>,
     capacity: &Amounts,
     resources: &[Resource],
 ) -> Vec<Amounts> {

@@ -1,5 +1,7 @@
 //! What is in the namespace of a leaf, and what follows from that alone.
 
+use std::cell::OnceCell;
+
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
 use crate::demand::{Demand, Unit, declared, headroom, units};
@@ -20,6 +22,8 @@ pub(super) struct Leaf<'a> {
     pub(super) spared: bool,
     /// What it is to be given above what it asks for, if it asks by what is observed.
     pub(super) headroom: Amounts,
+    /// Its units, once somebody has asked for them.
+    units: OnceCell<Vec<Unit<'a>>>,
 }
 
 impl<'a> Leaf<'a> {
@@ -48,6 +52,7 @@ impl<'a> Leaf<'a> {
                     demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
                     spared: tree.is_spared(at),
                     headroom: resources.iter().map(headroom).collect(),
+                    units: OnceCell::new(),
                 })
             })
             .collect()
@@ -84,12 +89,13 @@ impl<'a> Leaf<'a> {
         amount: &Amounts,
         resources: &[Resource],
         now: Timestamp,
-    ) -> Option<Vec<Unit<'_>>> {
+    ) -> Option<&[Unit<'a>]> {
         let fits = |resource: &Resource| {
             let wanted = self.demand.known.get(resource).max(self.headcount.charged.get(resource));
             wanted <= amount.get(resource)
         };
-        (!resources.iter().all(fits)).then(|| units(self.state, &self.demand, now))
+        let all = || self.units.get_or_init(|| units(self.state, &self.demand, now));
+        (!resources.iter().all(fits)).then(|| all().as_slice())
     }
 
     /// What cannot be taken from it, whatever its share.

@@ -15,18 +15,18 @@ use crate::snapshot::{Owner, Pod, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// What stands in the way of the pods and owners of one leaf.
-pub(super) struct Obstacles<'a> {
+pub(super) struct Obstacles<'a, 'l> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) tree: &'a Tree<'a>,
     pub(super) at: Index,
-    pub(super) leaf: &'a Leaf<'a>,
+    pub(super) leaf: &'a Leaf<'l>,
     pub(super) decided: &'a QueuePlan,
     /// What the pods below every queue request; an entry a branch.
     pub(super) used: &'a [Amounts],
     pub(super) resources: &'a [Resource],
 }
 
-impl Obstacles<'_> {
+impl Obstacles<'_, '_> {
     /// The pods that cannot start: first those that are there, then what owners lack, the most important first.
     pub(super) fn unmet(&self) -> Vec<Unmet> {
         let mut unmet = self.pods();

@@ -38,7 +38,7 @@ pub(crate) type InLine<'a, Key> = &'a dyn Fn(Index, &dyn Fn(&Resource) -> Amount
 /// from for the sake of whole pods.
 pub(crate) fn made_whole<Key: Ord>(
     tree: &Tree<'_>,
-    units: &[Option<Vec<Unit<'_>>>],
+    units: &[Option<&[Unit<'_>]>],
     parts: &Parts,
     resources: &[Resource],
     in_line: InLine<'_, Key>,
@@ -117,7 +117,7 @@ struct Books<'a> {
 impl<'a> Books<'a> {
     fn open(
         tree: &'a Tree<'a>,
-        units: &[Option<Vec<Unit<'_>>>],
+        units: &[Option<&[Unit<'_>]>],
         parts: &Parts,
         resources: &'a [Resource],
     ) -> Self {
