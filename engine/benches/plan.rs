@@ -16,7 +16,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::plan::plan;
 use quotient_engine::snapshot::{
-    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
+    Acceptance, DemandMode, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -57,7 +57,7 @@ fn queue(name: &str, weight: u32, parent: Option<QueueName>, is_parent: bool) ->
 }
 
 /// Every queue runs one-cpu pods that fill the cluster; with `newcomer`, one more queue comes without any.
-fn cluster(size: Size, newcomer: Option<u32>) -> Snapshot {
+fn cluster(size: Size, newcomer: bool) -> Snapshot {
     let mut snapshot = Snapshot::default();
     let per_node = i128::try_from(size.pods / size.nodes).unwrap_or(1);
     let allocatable = amounts(per_node * 1_000, per_node * 4);
@@ -89,8 +89,7 @@ fn cluster(size: Size, newcomer: Option<u32>) -> Snapshot {
         (0..size.nodes).map(|node| NodeName::from(format!("node-{node}").as_str())).collect();
     let shape = Arc::new(Shape { requests: amounts(1_000, 4), ..Shape::default() });
     let per_queue = size.pods / size.queues;
-    let wanted = newcomer.unwrap_or_default();
-    for number in 0..size.queues + usize::from(newcomer.is_some()) {
+    for number in 0..size.queues + usize::from(newcomer) {
         let is_new = number == size.queues;
         let owner = OwnerUid::from(format!("owner-{number}").as_str());
         let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
@@ -123,7 +122,6 @@ fn cluster(size: Size, newcomer: Option<u32>) -> Snapshot {
             NamespaceState {
                 queues: vec![queue(&namespace, weight, parent, false)],
                 pods,
-                owners: if is_new { asks(wanted, &shape) } else { Vec::new() },
                 ..NamespaceState::default()
             },
         );
@@ -132,23 +130,53 @@ fn cluster(size: Size, newcomer: Option<u32>) -> Snapshot {
     settle(&snapshot).0
 }
 
-/// How many pods the newcomer's owner wants, where it has one.
-const ASKED_FOR: u32 = 5_000;
+/// The large cluster as a flat list of queues that state what they ask for, or whose owners do.
+fn flat(demand: DemandMode, lacking: u32) -> Snapshot {
+    let mut snapshot = cluster(Size { three_levels: false, ..LARGE }, false);
+    snapshot.now = Timestamp::from_seconds(100);
+    for (number, state) in snapshot.namespaces.values_mut().enumerate() {
+        let state = Arc::make_mut(state);
+        let pods = u32::try_from(state.pods.len()).unwrap_or(0);
+        // Neighbours ask for more and for less than they have.
+        let wanted =
+            if number % 2 == 0 { pods.saturating_add(lacking) } else { pods.saturating_sub(lacking) };
+        let owner = state.pods.first().and_then(|pod| Some((pod.owner()?.clone(), Arc::clone(&pod.shape))));
+        for queue in &mut state.queues {
+            queue.demand = demand;
+            let request = amounts(i128::from(wanted) * 1_000, i128::from(wanted) * 4);
+            queue.request = (demand == DemandMode::Declared)
+                .then(|| request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect());
+        }
+        state.owners = owner
+            .into_iter()
+            .map(|(uid, shape)| Owner {
+                name: uid.as_str().into(),
+                uid,
+                kind: OwnerKind::ReplicaSet,
+                generation: 1,
+                created: Timestamp::from_seconds(1),
+                wanted,
+                shape,
+                gang: None,
+                priority: 0,
+            })
+            .collect();
+    }
+    settle(&snapshot).0
+}
 
-/// An owner that wants `pods` pods.
-fn asks(pods: u32, shape: &Arc<Shape>) -> Vec<Owner> {
-    let owner = Owner {
-        uid: OwnerUid::from("newcomer"),
-        kind: OwnerKind::ReplicaSet,
-        name: "newcomer".into(),
-        generation: 1,
-        created: Timestamp::from_seconds(1),
-        wanted: pods,
-        shape: Arc::clone(shape),
-        gang: None,
-        priority: 0,
-    };
-    if pods == 0 { Vec::new() } else { vec![owner] }
+fn flat_benches(criterion: &mut Criterion) {
+    for (what, demand, lacking) in [
+        ("declared, all satisfied", DemandMode::Declared, 0),
+        ("declared, half of them short", DemandMode::Declared, 7),
+        ("observed, all satisfied", DemandMode::Observed, 0),
+        ("observed, half of them short", DemandMode::Observed, 7),
+    ] {
+        let snapshot = flat(demand, lacking);
+        criterion.bench_function(&format!("plan 1000 flat queues of 150000 pods: {what}"), |bencher| {
+            bencher.iter(|| plan(black_box(&snapshot)));
+        });
+    }
 }
 
 fn benches(criterion: &mut Criterion) {
@@ -157,26 +185,22 @@ fn benches(criterion: &mut Criterion) {
         ("1000 queues in 3 levels, 5000 nodes, 15000 pods", LARGE_BUT_PODS),
         ("1000 queues in 3 levels, 5000 nodes, 150000 pods", LARGE),
     ] {
-        let at_rest = cluster(size, None);
+        let at_rest = cluster(size, false);
         assert!(plan(&at_rest).is_settled());
         criterion.bench_function(&format!("plan at rest: {what}"), |bencher| {
             bencher.iter(|| plan(black_box(&at_rest)));
         });
-        let newcomer = cluster(size, Some(0));
+        let newcomer = cluster(size, true);
         let victims = plan(&newcomer).evictions.len();
         criterion.bench_function(&format!("plan a newcomer that takes {victims} pods: {what}"), |bencher| {
             bencher.iter(|| plan(black_box(&newcomer)));
         });
-        let asking = cluster(size, Some(ASKED_FOR));
-        let victims = plan(&asking).evictions.len();
-        let what = format!("plan a newcomer that takes {victims} pods for {ASKED_FOR} of its own: {what}");
-        criterion.bench_function(&what, |bencher| bencher.iter(|| plan(black_box(&asking))));
     }
 }
 
 criterion_group! {
     name = group;
     config = Criterion::default().sample_size(20);
-    targets = benches
+    targets = benches, flat_benches
 }
 criterion_main!(group);

@@ -15,6 +15,7 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     }
     let mut resources = vec![Resource::Cpu, Resource::Memory];
     let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
+    let offered = offered.chain(snapshot.settings.expandable.resources());
     let written = snapshot
         .namespaces
         .values()
@@ -31,7 +32,7 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 
 /// What the governed queues share: C, per resource, never below nothing.
 ///
-/// The nodes' contributions, minus what namespaces without a share hold: of a namespace without a quota of
+/// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold: of a namespace without a quota of
 /// ours the pods *bound* to nodes (pending ones would let anybody empty C with one absurd pod), of a
 /// namespace with one but without a valid Queue the larger of what the quota may let in and what is charged.
 pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
@@ -46,6 +47,10 @@ pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) 
         if !snapshot.nodes.contains_key(*name) {
             capacity.add_all(bound);
         }
+    }
+    // What may still be added counts as well; but a cluster without any node is one that is not seen.
+    if capacity.iter().any(|(_, amount)| amount.is_positive()) {
+        capacity.add_all(&snapshot.settings.expandable);
     }
     for (name, namespace) in &snapshot.namespaces {
         let Some(headcount) = census.namespaces.get(name) else { continue };

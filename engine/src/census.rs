@@ -29,6 +29,8 @@ pub(crate) struct Headcount {
     /// them.
     pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
+    /// Whether a live pod does not get on.
+    pub(crate) stuck: bool,
 }
 
 impl Headcount {
@@ -63,6 +65,7 @@ fn count<'a>(
         if !snapshot.frees_room(pod) || (pod.immunity.is_some() && !pod.is_terminating()) {
             headcount.untakeable.add_all(pod.requests());
         }
+        headcount.stuck |= pod.stuck.is_some() && !pod.is_terminating();
         let counter = if pod.is_terminating() {
             headcount.leaving.add_all(pod.requests());
             &mut headcount.pods.terminating

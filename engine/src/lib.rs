@@ -24,6 +24,7 @@ pub mod advance;
 pub mod amounts;
 mod capacity;
 mod census;
+mod demand;
 mod grants;
 pub mod guarantee;
 pub mod labels;

@@ -30,6 +30,8 @@ pub enum Reason {
 
     /// Unmet: a pod is larger than the share that its queue can have now.
     UnitAboveShare,
+    /// Unmet: the queue's share is in use by its other pods.
+    ShareInUse,
     /// Unmet: a limit on the queue's path would be exceeded.
     AboveLimit,
     /// Unmet: a ResourceQuota of somebody else in the namespace is in the way.
@@ -100,6 +102,7 @@ impl Reason {
             Self::Delayed => "Delayed",
             Self::NotInUse => "NotInUse",
             Self::UnitAboveShare => "UnitAboveShare",
+            Self::ShareInUse => "ShareInUse",
             Self::AboveLimit => "AboveLimit",
             Self::ForeignQuota => "ForeignQuota",
             Self::Fragmented => "Fragmented",

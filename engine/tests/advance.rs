@@ -49,12 +49,15 @@ fn owners_create_what_the_quota_admits_oldest_first() {
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 3c 9Gi, allocated 3c 9Gi, used 0c 0
+                2 pods of ReplicaSet old, 1c 1Gi each: RoomAvailable
+                2 pods of ReplicaSet new, 1c 1Gi each: RoomAvailable
               started a/new-r1001-2
               started a/old-r1001-0
               started a/old-r1001-1
               started free/anybody-r1001-0
             step 2: capacity 8c 8Gi
               a: deserved 3c 8Gi, allocated 3c 8Gi, used 3c 3Gi
+                1 pods of ReplicaSet new, 1c 1Gi each: AboveLimit
         "#]],
     );
 }
@@ -98,10 +101,12 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
               evict a/web-3 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
             then
             step 3: capacity 4c 4Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 2c 2Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               b: deserved 0c 0, allocated 0c 0, used 0c 0
               started a/web-r1003-0
               started a/web-r1003-1
@@ -116,6 +121,7 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
               evict a/web-r1003-0 for b: Reclaimed
             step 6: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
         "#]],
     );

@@ -10,6 +10,7 @@
 
 mod effort;
 mod random;
+mod story;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -68,6 +69,15 @@ fn held(snapshot: &Snapshot, plan: &Plan, resource: &Resource, with_grants: bool
         .sum()
 }
 
+/// What the operator writes into statuses with every cycle.
+fn keep_statuses(snapshot: &mut Snapshot, plan: &Plan) {
+    for (name, decided) in &plan.queues {
+        let state = Arc::make_mut(snapshot.namespaces.get_mut(&name.namespace).unwrap());
+        let queue = state.queues.iter_mut().find(|queue| queue.name == name.name).unwrap();
+        queue.remembered = decided.remember.clone();
+    }
+}
+
 fn pods(snapshot: &Snapshot) -> BTreeMap<&str, (&Namespace, &Pod)> {
     let all =
         snapshot.namespaces.iter().flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)));
@@ -108,10 +118,18 @@ proptest! {
         let plan = plan(&snapshot);
         for (name, queue) in leaves(&plan) {
             prop_assert_eq!(&queue.used, &charged(&snapshot.namespaces[&name.namespace]));
-            prop_assert_eq!(&queue.preempting, &queue.deserved.less(&queue.allocated));
+            for resource in &plan.resources {
+                let short = queue.deserved.less(&queue.allocated).get(resource);
+                let next_to_nothing = short.units() * 100 < queue.deserved.get(resource).units();
+                let promised = queue.preempting.get(resource);
+                prop_assert!(promised == short || (promised.is_zero() && next_to_nothing));
+            }
             // Never more than it asks for, but for what cannot be taken from it.
             let untakeable = untakeable(&snapshot, &snapshot.namespaces[&name.namespace]);
-            prop_assert!(queue.deserved.fits_in(&queue.demand.max(&untakeable)));
+            let claimed = queue.deserved.less(&queue.idle);
+            prop_assert!(claimed.fits_in(&queue.demand.max(&untakeable)));
+            // The idle part is never promised, only had.
+            prop_assert!(queue.idle.fits_in(&queue.allocated.less(&claimed)));
             prop_assert_eq!(queue.starved.is_some(), !queue.preempting.is_empty());
         }
         let mut deserved = Amounts::new();
@@ -158,6 +176,7 @@ proptest! {
     fn nobody_else_goes_while_victims_are_on_their_way(snapshot in random::cluster(6)) {
         let (mut settled, decided) = settle(&snapshot);
         prop_assume!(!decided.evictions.is_empty());
+        keep_statuses(&mut settled, &decided);
         let victims: BTreeSet<_> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
         for state in settled.namespaces.values_mut() {
             for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
@@ -165,7 +184,7 @@ proptest! {
             }
         }
         let (_, again) = settle(&settled);
-        prop_assert!(again.evictions.is_empty(), "{:?} after {:?}", again.evictions, decided.evictions);
+        prop_assert!(again.evictions.is_empty(), "{}\nafter\n{}", story::print(2, &again, &[]), story::print(1, &decided, &[]));
     }
 
     #[test]
@@ -173,19 +192,27 @@ proptest! {
         let mut snapshot = snapshot;
         let mut evicted = BTreeSet::new();
         let mut rest = None;
-        for _ in 0..40 {
+        let mut told = String::new();
+        for step in 0..60 {
             let (settled, decided) = settle(&snapshot);
             for eviction in &decided.evictions {
                 prop_assert!(evicted.insert(eviction.pod.uid.clone()), "evicted twice");
             }
             let advanced = advance(&settled, &decided);
-            let still = advanced.snapshot.namespaces == settled.namespaces;
+            told += &story::print(step, &decided, &advanced.started);
+            let still = advanced.rests(&settled);
             snapshot = advanced.snapshot;
             if still {
+                // At rest for now; what only waits for its time to come has to come to rest as well.
+                if let Some(later) = decided.next_change.filter(|later| *later > snapshot.now) {
+                    snapshot.now = later;
+                    continue;
+                }
                 rest = Some(decided);
                 break;
             }
         }
+        prop_assert!(rest.is_some(), "does not come to rest:\n{}", told);
         let rest = rest.expect("comes to rest");
         prop_assert!(rest.is_settled());
         // S-QUEUE: not overused; A = D; used ≤ A; nothing preempting. Overuse stays where nobody is short of it. What
@@ -221,7 +248,13 @@ proptest! {
         let no_capacity = rest.resources.iter().any(|resource| rest.capacity.get(resource).is_zero());
         if !fenced && !kept_above_limit && untakeable_in_all.fits_in(&rest.capacity) && !no_capacity {
             for (_, queue) in leaves(&rest) {
-                prop_assert_eq!(&queue.allocated, &queue.deserved);
+                for resource in &rest.resources {
+                    let (allocated, deserved) = (queue.allocated.get(resource), queue.deserved.get(resource));
+                    let difference = allocated.max(deserved) - allocated.min(deserved);
+                    // Or so close to it that nothing is written for the difference.
+                    let damped = difference.units() * 100 < deserved.units();
+                    prop_assert!(difference.is_zero() || damped, "{:?} {:?}", allocated, deserved);
+                }
                 prop_assert!(queue.preempting.is_empty());
             }
             for resource in &rest.resources {

@@ -69,6 +69,7 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in() {
             step 1: capacity 5c 6Gi
               a: deserved 5c 6Gi, allocated 5c 6Gi, used 0c 0
               lower a to 5c 6Gi
+              lower orphan, which no queue is left in, to 1c 1Gi
         "#]],
     );
 }

@@ -1,15 +1,21 @@
-//! From snapshot to plan: capacity, tree, shares, grants, victims, in this order.
+//! From snapshot to plan: capacity, tree, demand, shares, grants, victims, in this order.
 
-use super::{Plan, PodCounts, QueuePlan, QuotaWrite};
-use crate::amounts::{Amounts, Bounds, Resource};
+use std::collections::BTreeMap;
+
+use super::leaf::Leaf;
+use super::quota_writes::{is_in_force, quota_write};
+use super::unmet::Obstacles;
+use super::{Plan, QueuePlan, Unmet, orphans, parents, short, whole_shares};
+use crate::amounts::{Amounts, Resource};
 use crate::capacity;
-use crate::census::{self, Headcount};
-use crate::grants::{Holder, grants};
+use crate::census;
+use crate::demand::{earliest, smallest, weight_shares};
+use crate::grants::{Aim, Holder, Next, Sharer, damped, grants, idle_parts};
 use crate::reason::Reason;
-use crate::reclaim::{self, Party, Taken};
-use crate::shares;
-use crate::snapshot::{NamespaceState, Queue, Quota, Remembered, Snapshot};
-use crate::tree::{self, Branch, Tree};
+use crate::reclaim::{self, Party};
+use crate::shares::{self, Wish};
+use crate::snapshot::Snapshot;
+use crate::tree::{self, Branch, Index, Tree};
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
 ///
@@ -20,26 +26,13 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let resources = capacity::governed(snapshot);
     let capacity = only(&capacity::shared(snapshot, &census, &tree), &resources);
 
-    let leaves: Vec<Option<Leaf<'_>>> = tree
-        .branches
-        .iter()
-        .enumerate()
-        .map(|(at, branch)| {
-            let namespace = &branch.name.namespace;
-            let state = snapshot.namespaces.get(namespace)?;
-            let headcount = census.namespaces.get(namespace)?;
-            branch.is_leaf().then(|| Leaf {
-                queue: branch.queue,
-                state,
-                headcount,
-                spared: tree.is_spared(at),
-            })
-        })
-        .collect();
-    let held: Vec<Amounts> =
-        leaves.iter().map(|leaf| leaf.as_ref().map(|leaf| leaf.held(snapshot)).unwrap_or_default()).collect();
-    let shares = shares::shares(&tree, &held, &capacity, &resources);
-    let deserved: Vec<&Amounts> = shares.iter().map(|shares| &shares.deserved).collect();
+    let weight_shares = weight_shares(&tree, &capacity, &resources);
+    let leaves = Leaf::all(snapshot, &census, &tree, &weight_shares, &resources);
+    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &capacity, &resources);
+    let wishes: Vec<Wish> = leaves.iter().map(|leaf| leaf.as_ref().map(wish).unwrap_or_default()).collect();
+    let mut shares = shares::shares(&tree, &wishes, &capacity, &resources);
+    whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot.now);
+    let deserved: Vec<Amounts> = shares.iter().map(|shares| shares.deserved.clone()).collect();
 
     let holders: Vec<Option<Holder<'_>>> = leaves
         .iter()
@@ -47,10 +40,31 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             leaf.as_ref().map(|leaf| Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
         })
         .collect();
-    let granted = grants(&tree, &holders, &deserved, &capacity, &resources);
+    let idlers: Vec<Option<Sharer<'_>>> =
+        leaves.iter().zip(&holders).map(|(leaf, holder)| Some(leaf.as_ref()?.sharer((*holder)?))).collect();
+    let idle = idle_parts(&tree, &idlers, &deserved, &capacity, &resources);
+    let next = |at: Index, resource: &Resource| {
+        let of_leaf = |leaf: &Leaf<'_>| Next {
+            unit: smallest(leaf.state, resource),
+            wanted: leaf.demand.known.get(resource),
+        };
+        leaves.get(at).and_then(Option::as_ref).map(of_leaf).unwrap_or_default()
+    };
+    let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
+    let units = |at: Index, amount: &Amounts| {
+        let leaf = leaves.get(at).and_then(Option::as_ref)?;
+        leaf.units_beyond(amount, &resources, snapshot.now)
+    };
+    let aim = Aim { deserved: &aims, idle: &idle };
+    let granted = grants(&tree, &holders, aim, &units, &capacity, &resources);
+    // Of the idle part only what is there to be used is spoken of, so that it is never promised.
+    let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
+        .map(|((idle, granted), aim)| granted.less(aim).min(idle))
+        .collect();
+    let entitled: Vec<Amounts> = aims.iter().zip(&idle).map(|(aim, idle)| sum(aim, idle)).collect();
 
     let parties: Vec<Option<Party<'_>>> = (tree.branches.iter().zip(&leaves))
-        .zip(deserved.iter().zip(&granted))
+        .zip(entitled.iter().zip(&granted))
         .map(|((branch, leaf), (deserved, allocated))| {
             leaf.as_ref().map(|leaf| Party {
                 name: &branch.name,
@@ -64,7 +78,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         })
         .collect();
     let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
-    let shortage = why_short(&holders, &granted, &taken, &resources);
+    let shortage = short::why_short(&holders, &granted, &taken, &resources);
 
     let mut plan = Plan { resources, capacity, ..Plan::default() };
     for (at, branch) in tree.branches.iter().enumerate() {
@@ -72,43 +86,73 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         else {
             continue;
         };
+        let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
         let reason = taken.obstacles.get(&at).copied().unwrap_or(shortage);
-        let mut queue_plan =
-            queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, reason, &plan.resources);
-        queue_plan.unmet = taken.unmet.get(&at).cloned().unwrap_or_default();
-        plan.queues.insert(branch.name.clone(), queue_plan);
+        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan.resources);
+        if let Some(entitled) = entitled.get(at).filter(|_| leaf.is_some()) {
+            decided.preempting = entitled.less(allocated);
+        }
+        decided.deserved.add_all(&idle);
+        decided.idle = idle;
+        decided.starved = (!decided.preempting.is_empty()).then_some(reason);
+        if let Some(leaf) = leaf {
+            let is_short = decided.starved.is_some();
+            let (remember, due) =
+                short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
+            decided.remember = remember;
+            plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+        }
+        plan.queues.insert(branch.name.clone(), decided);
     }
-    sum_up_parents(&tree, &mut plan);
+    parents::sum_up(&tree, &mut plan);
+    say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
+    say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = taken.passed_over;
+    plan.orphans = orphans::orphans(snapshot, &census, &plan.resources);
     plan.stalled = tree.stalled;
     plan
 }
 
-/// What is in the namespace of a leaf.
-struct Leaf<'a> {
-    queue: &'a Queue,
-    state: &'a NamespaceState,
-    headcount: &'a Headcount,
-    spared: bool,
+/// Tells every leaf what keeps its pods from starting, once all numbers are known.
+fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+    let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
+    let used: Vec<Amounts> = tree.branches.iter().map(|branch| used(branch).unwrap_or_default()).collect();
+    let waits = |leaf: &Leaf<'_>| leaf.headcount.stuck || !leaf.demand.asks.is_empty();
+    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
+        let Some(leaf) = leaf.as_ref().filter(|leaf| waits(leaf)) else { continue };
+        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
+        let resources = &plan.resources;
+        let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
+        decided.unmet = obstacles.unmet();
+    }
 }
 
-impl Leaf<'_> {
-    /// What cannot be taken from it, whatever its share.
-    fn held(&self, snapshot: &Snapshot) -> Amounts {
-        if self.spared {
-            return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
+/// Lets what was found on nodes, and in others' way of giving, replace what shares alone could say.
+fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, plan: &mut Plan) {
+    for (at, found) in found {
+        let queue = tree.branches.get(*at).and_then(|branch| plan.queues.get_mut(&branch.name));
+        let Some(queue) = queue else { continue };
+        for one in found {
+            match queue.unmet.iter_mut().find(|known| known.who == one.who) {
+                Some(_) if one.reason == Reason::UnitAboveShare => {}
+                Some(known) => known.reason = one.reason,
+                None => queue.unmet.push(one.clone()),
+            }
         }
-        let mut held = self.headcount.untakeable.clone();
-        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot));
-        held
     }
 }
 
 fn only(amounts: &Amounts, resources: &[Resource]) -> Amounts {
     resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+}
+
+fn sum(one: &Amounts, other: &Amounts) -> Amounts {
+    let mut sum = one.clone();
+    sum.add_all(other);
+    sum
 }
 
 fn queue_plan(
@@ -117,10 +161,8 @@ fn queue_plan(
     leaf: Option<&Leaf<'_>>,
     shares: &shares::Shares,
     allocated: &Amounts,
-    shortage: Reason,
     resources: &[Resource],
 ) -> QueuePlan {
-    let preempting = if leaf.is_some() { shares.deserved.less(allocated) } else { Amounts::new() };
     let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
     let parent = branch.parent.and_then(|parent| tree.branches.get(parent)).map(|parent| parent.name.clone());
     QueuePlan {
@@ -135,82 +177,7 @@ fn queue_plan(
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
         quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, allocated, resources)),
         quota_in_force: leaf.is_none() || quota.is_some_and(|quota| is_in_force(quota, allocated, resources)),
-        starved: (!preempting.is_empty()).then_some(shortage),
         allocated: allocated.clone(),
-        preempting,
-        idle: Amounts::new(),
-        unmet: Vec::new(),
-        remember: Remembered::default(),
-    }
-}
-
-/// Fills in what parents have through their children.
-fn sum_up_parents(tree: &Tree<'_>, plan: &mut Plan) {
-    for branch in tree.branches.iter().rev() {
-        let Some(parent) = branch.parent.and_then(|parent| tree.branches.get(parent)) else { continue };
-        let Some(child) = plan.queues.get(&branch.name) else { continue };
-        let (used, pods, preempting) = (child.used.clone(), child.pods, child.preempting.clone());
-        let (starved, in_force) = (child.starved, child.quota_in_force);
-        let Some(parent) = plan.queues.get_mut(&parent.name) else { continue };
-        parent.used.add_all(&used);
-        parent.pods = PodCounts {
-            running: parent.pods.running.saturating_add(pods.running),
-            pending: parent.pods.pending.saturating_add(pods.pending),
-            terminating: parent.pods.terminating.saturating_add(pods.terminating),
-        };
-        parent.preempting.add_all(&preempting);
-        parent.starved = parent.starved.or(starved);
-        parent.quota_in_force &= in_force;
-    }
-}
-
-/// The quota to write, if the one that stands names other amounts.
-fn quota_write(
-    quota: Option<&Quota>,
-    queue: &Queue,
-    allocated: &Amounts,
-    resources: &[Resource],
-) -> Option<QuotaWrite> {
-    let goes_with_queue = queue.removes_quota;
-    let hard: Bounds = resources.iter().map(|resource| (resource.clone(), allocated.get(resource))).collect();
-    if quota.is_some_and(|quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue) {
-        return None;
-    }
-    let standing = |resource| quota.and_then(|quota| quota.hard.get(resource));
-    // Where nothing was restricted, any restriction lowers.
-    let lowers =
-        hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
-    Some(QuotaWrite { hard, lowers, goes_with_queue })
-}
-
-fn is_in_force(quota: &Quota, allocated: &Amounts, resources: &[Resource]) -> bool {
-    resources.iter().all(|resource| {
-        let wanted = Some(allocated.get(resource));
-        quota.hard.get(resource) == wanted && quota.enforced.get(resource) == wanted
-    })
-}
-
-/// What stands in the way of those who are short and not fenced in.
-fn why_short(
-    holders: &[Option<Holder<'_>>],
-    granted: &[Amounts],
-    taken: &Taken,
-    resources: &[Resource],
-) -> Reason {
-    let leaves =
-        || holders.iter().zip(granted).filter_map(|(holder, granted)| Some((holder.as_ref()?, granted)));
-    let leaving = leaves().any(|(holder, _)| holder.headcount.pods.terminating > 0);
-    let falling = leaves().any(|(holder, granted)| {
-        resources.iter().any(|resource| {
-            let settled = granted.get(resource).max(holder.headcount.charged.get(resource));
-            holder.hold(resource) > settled
-        })
-    });
-    if leaving || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
-        Reason::WaitingForPreemption
-    } else if falling || !taken.evictions.is_empty() {
-        Reason::WaitingForQuota
-    } else {
-        Reason::NothingToEvict
+        ..QueuePlan::default()
     }
 }

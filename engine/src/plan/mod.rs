@@ -2,7 +2,14 @@
 
 mod decide;
 mod eviction;
+mod leaf;
+mod orphans;
+mod parents;
 mod queue_plan;
+mod quota_writes;
+mod short;
+mod unmet;
+mod whole_shares;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,6 +21,7 @@ pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};
 use crate::amounts::{Amounts, Resource};
 use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
+use crate::time::Timestamp;
 
 /// One decision for the whole cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +45,9 @@ pub struct Plan {
     pub passed_over: Vec<PassedOver>,
     /// What to do with quotas of ours in namespaces that no Queue is left in.
     pub orphans: BTreeMap<Namespace, Orphan>,
+    /// The earliest time at which another plan would be made although nothing happens: demand that falls, a pod that
+    /// has waited too long, a delay that is over. None if nothing but the clock would change.
+    pub next_change: Option<Timestamp>,
 }
 
 /// Why a Queue has no share.
@@ -60,6 +71,9 @@ impl Plan {
 
     /// Whether nothing is to be written or evicted, now or later.
     pub fn is_settled(&self) -> bool {
-        self.quota_writes().next().is_none() && self.evictions.is_empty() && self.waiting.is_empty()
+        self.quota_writes().next().is_none()
+            && self.orphans.is_empty()
+            && self.evictions.is_empty()
+            && self.waiting.is_empty()
     }
 }

@@ -1,8 +1,8 @@
 //! What every queue of the tree deserves of every resource.
 
+use super::fair::FairShares;
 use super::{Claim, divide};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::snapshot::Queue;
 use crate::tree::{Index, Tree};
 
 /// The shares of one queue.
@@ -14,21 +14,31 @@ pub(crate) struct Shares {
     pub(crate) unmeetable: Amounts,
 }
 
-/// Divides `capacity` down the tree; one entry a branch.
+/// What a leaf brings to the division.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wish {
+    /// What it asks for, whatever its limit.
+    pub(crate) asked: Amounts,
+    /// What cannot be taken from it.
+    pub(crate) held: Amounts,
+}
+
+/// Divides `capacity` down the tree; one entry a branch. Wishes of parents do not count.
 ///
-/// `held` is what cannot be taken from each branch. A parent asks for what its children ask for, at most its
+/// A parent asks for what its children ask for, at most its
 /// limit; its floor is the larger of its own and its children's together, within its limit.
 pub(crate) fn shares(
     tree: &Tree<'_>,
-    held: &[Amounts],
+    wishes: &[Wish],
     capacity: &Amounts,
     resources: &[Resource],
 ) -> Vec<Shares> {
     let mut all = vec![Shares::default(); tree.branches.len()];
     for resource in resources {
         let available = capacity.get(resource);
-        let claims = claims(tree, held, resource, available);
+        let claims = claims(tree, wishes, resource);
         let deserved = divide_down(tree, &claims, resource, available);
+        let fair_shares = FairShares::new(tree, &claims, resource, available);
         for (at, branch) in tree.branches.iter().enumerate() {
             let (Some(shares), Some(claim), Some(deserved_here)) =
                 (all.get_mut(at), claims.get(at), deserved.get(at))
@@ -37,8 +47,7 @@ pub(crate) fn shares(
             };
             shares.demand.set(resource, claim.demand);
             shares.deserved.set(resource, *deserved_here);
-            let fair_share = fair_share(tree, &claims, at, *deserved_here, resource, available);
-            shares.fair_share.set(resource, fair_share);
+            shares.fair_share.set(resource, fair_shares.of(at, *deserved_here));
             let promised = branch.queue.guaranteed.get(resource).unwrap_or_default();
             let ceiling =
                 tree.path_up(at).map(|(_, above)| above.limit(resource)).min().unwrap_or(Amount::MAX);
@@ -50,15 +59,16 @@ pub(crate) fn shares(
 }
 
 /// What every branch asks for and is entitled to, children before parents.
-fn claims(tree: &Tree<'_>, held: &[Amounts], resource: &Resource, capacity: Amount) -> Vec<Claim> {
+fn claims(tree: &Tree<'_>, wishes: &[Wish], resource: &Resource) -> Vec<Claim> {
     let mut claims = vec![Claim::default(); tree.branches.len()];
     for at in (0..tree.branches.len()).rev() {
         let Some(branch) = tree.branches.get(at) else { continue };
         let below = children_sum(&claims, &branch.children);
-        let asked = if branch.is_leaf() { asked(branch.queue, resource, capacity) } else { below.demand };
+        let wish = wishes.get(at).filter(|_| branch.is_leaf());
+        let asked = wish.map_or(below.demand, |wish| wish.asked.get(resource));
         let demand = asked.min(branch.limit(resource));
         let own = branch.queue.guaranteed.get(resource).unwrap_or_default().min(demand);
-        let held = held.get(at).map(|held| held.get(resource)).unwrap_or_default();
+        let held = wish.map(|wish| wish.held.get(resource)).unwrap_or_default();
         let claim = Claim {
             demand,
             guaranteed: own.max(below.guaranteed).min(branch.limit(resource)),
@@ -79,20 +89,6 @@ fn children_sum(claims: &[Claim], children: &[Index]) -> Claim {
         held: sum.held + child.held,
         weight: 0,
     })
-}
-
-/// What a leaf asks for of `resource`: what it states, or all the capacity.
-///
-/// A stated request leaves cpu and memory open, because every pod needs them, and asks for nothing else that it
-/// does not name. No request at all asks for everything (S-PREEMPT §Preemption stage, Queue-3).
-fn asked(queue: &Queue, resource: &Resource, capacity: Amount) -> Amount {
-    match &queue.request {
-        None => capacity,
-        Some(request) => request.get(resource).unwrap_or(match resource {
-            Resource::Cpu | Resource::Memory => capacity,
-            Resource::Extended(_) => Amount::ZERO,
-        }),
-    }
 }
 
 /// Divides `capacity` among the roots, and what each parent got among its children.
@@ -119,59 +115,4 @@ fn divide_among(
             *entry = share;
         }
     }
-}
-
-/// What the branch at `at` would deserve if it asked for everything while the others ask for what they do.
-///
-/// Only the claims on its path change, so only the siblings along the path are divided among anew.
-fn fair_share(
-    tree: &Tree<'_>,
-    claims: &[Claim],
-    at: Index,
-    deserved: Amount,
-    resource: &Resource,
-    capacity: Amount,
-) -> Amount {
-    // From the branch up to the root: what each on the path claims instead.
-    let mut path: Vec<(Index, Claim)> = Vec::new();
-    for (index, branch) in tree.path_up(at) {
-        let Some(before) = claims.get(index).copied() else { return deserved };
-        let after = match path.last() {
-            None => {
-                let demand = capacity.min(branch.limit(resource));
-                if before.demand >= demand {
-                    // It asks for everything already.
-                    return deserved;
-                }
-                let own = branch.queue.guaranteed.get(resource).unwrap_or_default().min(demand);
-                Claim { demand, guaranteed: own.max(before.guaranteed), ..before }
-            }
-            Some((child, claim)) => {
-                let was = claims.get(*child).copied().unwrap_or_default();
-                let more = claim.demand.less(was.demand.max(was.held));
-                let demand = (before.demand + more).min(branch.limit(resource));
-                let own = branch.queue.guaranteed.get(resource).unwrap_or_default().min(demand);
-                let raised =
-                    (before.guaranteed + claim.guaranteed - was.guaranteed).min(branch.limit(resource));
-                Claim { demand, guaranteed: own.max(raised), ..before }
-            }
-        };
-        path.push((index, after));
-    }
-    // And down again: what each on the path would get of what the one above it would get.
-    let mut available = capacity;
-    let mut siblings = &tree.roots;
-    for (index, claim) in path.iter().rev() {
-        let among: Vec<Claim> = siblings
-            .iter()
-            .filter_map(|sibling| if sibling == index { Some(*claim) } else { claims.get(*sibling).copied() })
-            .collect();
-        let shares = divide(available, &among, resource.quantum());
-        let position = siblings.iter().position(|sibling| sibling == index);
-        available = position.and_then(|position| shares.get(position).copied()).unwrap_or_default();
-        if let Some(branch) = tree.branches.get(*index) {
-            siblings = &branch.children;
-        }
-    }
-    available
 }

@@ -62,7 +62,7 @@ pub fn divide(capacity: Amount, claims: &[Claim], quantum: i128) -> Vec<Amount> 
 /// Something of a claim, in quanta.
 type Measure<'a> = &'a dyn Fn(&Claim) -> i128;
 
-fn rounded_up(amount: Amount, quantum: i128) -> i128 {
+pub(super) fn rounded_up(amount: Amount, quantum: i128) -> i128 {
     let whole = amount.units().checked_div(quantum).unwrap_or(0);
     let rest = amount.units().checked_rem(quantum).unwrap_or(0);
     if rest > 0 { whole.saturating_add(1) } else { whole }

@@ -63,9 +63,9 @@ struct Vessel {
 
 /// A level, as a fraction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Height {
-    quanta: i128,
-    weight: i128,
+pub(super) struct Height {
+    pub(super) quanta: i128,
+    pub(super) weight: i128,
 }
 
 impl Ord for Height {

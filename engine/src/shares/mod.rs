@@ -1,9 +1,17 @@
 //! Who deserves how much: weighted max-min with floors, in whole quanta (S-QUEUE §Proportion Policy).
 
+mod contest;
 mod deserved;
 mod divide;
+mod fair;
+mod fraction;
 mod level;
+mod pour;
+mod whole;
 
-pub(crate) use deserved::{Shares, shares};
+pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
+pub(crate) use fraction::Fraction;
 pub use level::{Level, fill};
+pub(crate) use pour::{Pour, Room, get, sums};
+pub(crate) use whole::{Parts, made_whole};

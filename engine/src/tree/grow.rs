@@ -48,7 +48,9 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
         if queue.children.is_none() {
             tree.leaves.insert(namespace, index);
         }
-        tree.branches.push(Branch { name: name.clone(), queue, parent, children: Vec::new() });
+        let state = snapshot.namespaces.get(namespace).filter(|_| queue.children.is_none());
+        let foreign = state.map(|state| &state.foreign_quotas);
+        tree.branches.push(Branch { name: name.clone(), queue, parent, children: Vec::new(), foreign });
     }
     tree
 }

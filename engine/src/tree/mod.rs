@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use grow::grow;
 
-use crate::amounts::{Amount, Resource};
+use crate::amounts::{Amount, Bounds, Resource};
 use crate::names::{Namespace, QueueName};
 use crate::plan::Stall;
 use crate::snapshot::{Policy, Queue};
@@ -44,6 +44,8 @@ pub(crate) struct Branch<'a> {
     pub(crate) parent: Option<Index>,
     /// By path.
     pub(crate) children: Vec<Index>,
+    /// Of a leaf what ResourceQuotas of others in its namespace allow: they bound its share as a limit does.
+    pub(crate) foreign: Option<&'a Bounds>,
 }
 
 impl Branch<'_> {
@@ -51,9 +53,11 @@ impl Branch<'_> {
         self.queue.children.is_none()
     }
 
-    /// Its limit on `resource`, or more than anything.
+    /// Its limit on `resource`, whoever set it, or more than anything.
     pub(crate) fn limit(&self, resource: &Resource) -> Amount {
-        self.queue.limit.get(resource).unwrap_or(Amount::MAX)
+        let own = self.queue.limit.get(resource);
+        let foreign = self.foreign.and_then(|foreign| foreign.get(resource));
+        own.into_iter().chain(foreign).min().unwrap_or(Amount::MAX)
     }
 }
 

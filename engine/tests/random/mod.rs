@@ -1,6 +1,10 @@
 //! Random clusters.
 
-#![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,9 +12,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
-use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueName, QueueUid};
+use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, Immunity, NamespaceState, Node, Phase, Pod, Policy, Queue, Quota, Shape, Snapshot,
+    Acceptance, DemandMode, Immunity, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Policy, Queue,
+    Quota, Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -22,13 +27,19 @@ fn bounds(cpu: i128, memory: i128) -> Bounds {
     [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
 }
 
+/// What pods request: of those of an owner all the same.
+const SHAPES: [(i128, i128); 4] = [(1000, 1024), (2000, 512), (500, 2048), (1500, 100)];
+
 prop_compose! {
     fn pod()(
-        shape in prop_oneof![Just((1000, 1024)), Just((2000, 512)), Just((500, 2048)), Just((1500, 100))],
+        shape in 0usize..4,
         state in 0u8..12,
         priority in -1i32..3,
         created in 0i64..100,
+        owner in proptest::option::of(0u8..3),
+        stuck in proptest::option::weighted(0.2, 600i64..1000),
     ) -> Pod {
+        let shape = SHAPES[owner.map_or(shape, usize::from)];
         let phase = match state { 0 | 1 => Phase::Pending, 2 => Phase::Finished, _ => Phase::Running };
         Pod {
             uid: PodUid::from(""),
@@ -41,9 +52,45 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             immunity: (state == 4).then_some(Immunity::DaemonSet),
+            ties: Arc::new(Ties {
+                owner: owner.map(|owner| OwnerUid::from(format!("owner-{owner}").as_str())),
+                ..Ties::default()
+            }),
+            stuck: stuck.filter(|_| state <= 5).map(Timestamp::from_seconds),
             ..Pod::default()
         }
     }
+}
+
+prop_compose! {
+    fn owner()(
+        number in 0u8..3,
+        priority in -1i32..3,
+        created in 0i64..100,
+        wanted in 0u32..6,
+    ) -> Owner {
+        let shape = SHAPES[usize::from(number)];
+        Owner {
+            uid: OwnerUid::from(format!("owner-{number}").as_str()),
+            kind: OwnerKind::ReplicaSet,
+            name: format!("owner-{number}").into(),
+            generation: 1,
+            created: Timestamp::from_seconds(created),
+            wanted,
+            shape: Arc::new(Shape { requests: amounts(shape.0, shape.1), ..Shape::default() }),
+            gang: None,
+            priority,
+        }
+    }
+}
+
+/// One of each number, so that names and uids are unique.
+fn owners() -> impl Strategy<Value = Vec<Owner>> {
+    proptest::collection::vec(owner(), 0..4).prop_map(|owners| {
+        let by_uid: BTreeMap<OwnerUid, Owner> =
+            owners.into_iter().map(|owner| (owner.uid.clone(), owner)).collect();
+        by_uid.into_values().collect()
+    })
 }
 
 prop_compose! {
@@ -55,6 +102,8 @@ prop_compose! {
         limit in proptest::option::of((4000i128..9000, 4000i128..9000)),
         hard in proptest::option::of(((0i128..12_000, 0i128..12_000), (0i128..4000, 0i128..4000))),
         pods in proptest::collection::vec(pod(), 0..10),
+        owners in owners(),
+        observed in proptest::bool::weighted(0.4),
     ) -> NamespaceState {
         let optional = |pair: Option<(i128, i128)>| pair.map_or_else(Bounds::new, |(cpu, memory)| bounds(cpu, memory));
         let queue = Queue {
@@ -65,6 +114,7 @@ prop_compose! {
             request: request.map(|(cpu, memory)| bounds(cpu, memory)),
             guaranteed: optional(guaranteed),
             limit: optional(limit),
+            demand: if observed { DemandMode::Observed } else { DemandMode::Declared },
             ..Queue::default()
         };
         NamespaceState {
@@ -78,6 +128,7 @@ prop_compose! {
                 goes_with_queue: false,
             }),
             pods,
+            owners,
             ..NamespaceState::default()
         }
     }

@@ -1,0 +1,133 @@
+//! What a queue asks for: what it declares, or what its pods and their owners show.
+//!
+//! ```text
+//! live pods ──┐                      not taken up: out     at once up, slowly down
+//!             ├──► what is asked for ────────────────────► window ──► + headroom within guaranteed ──► demand
+//! owners ─────┘    (wanted − live)
+//! ```
+//!
+//! Refused pods never exist, so demand has to come from their owners. And what nothing comes of must not count: a
+//! Job of ten thousand pods that no node can run would otherwise empty its neighbours' queues for nothing.
+
+mod asks;
+mod headroom;
+mod taken_up;
+mod units;
+mod window;
+
+use std::collections::HashMap;
+
+pub(crate) use asks::Ask;
+pub(crate) use headroom::{headroom, weight_shares};
+pub(crate) use taken_up::node_patience;
+pub(crate) use units::{Unit, smallest, units};
+
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::census::Headcount;
+use crate::names::OwnerUid;
+use crate::snapshot::{DemandMode, NamespaceState, Pod, Queue, Remembered, Settings};
+use crate::time::Timestamp;
+use taken_up::Idleness;
+
+/// What one leaf asks for, and why.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Demand<'a> {
+    /// Of observed demand what counts, of every resource; none where the queue declares it.
+    pub(crate) observed: Option<Amounts>,
+    /// The owners that want more pods than there are.
+    pub(crate) asks: Vec<Ask<'a>>,
+    /// What live pods request, and owners lack that counts.
+    pub(crate) known: Amounts,
+    /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
+    pub(crate) remember: Remembered,
+    /// When the demand changes although nothing happens.
+    pub(crate) next_change: Option<Timestamp>,
+}
+
+impl<'a> Demand<'a> {
+    /// Looks at a namespace and its queue.
+    pub(crate) fn of(
+        queue: &Queue,
+        state: &'a NamespaceState,
+        headcount: &Headcount,
+        settings: &Settings,
+        now: Timestamp,
+    ) -> Self {
+        let before = &queue.remembered;
+        let idleness = if headcount.stuck || !before.not_taken_up.is_empty() {
+            taken_up::look(state, &before.not_taken_up, settings, now)
+        } else {
+            Idleness::default()
+        };
+        let mut remember = Remembered { not_taken_up: idleness.entries, ..before.clone() };
+        let mut next_change = idleness.next_change;
+        let asks = asks::asks(state, &remember.not_taken_up);
+
+        let mut known = headcount.charged.less(&headcount.leaving);
+        for ask in asks.iter().filter(|ask| !ask.not_taken_up) {
+            ask.add_to(&mut known);
+        }
+        let mut counts = known.clone();
+        if !remember.not_taken_up.is_empty() {
+            for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+                if taken_up::is_ignored(pod, &remember.not_taken_up, now) {
+                    counts.subtract_all(pod.requests());
+                }
+            }
+        }
+
+        let observed = (queue.demand == DemandMode::Observed).then(|| {
+            let mut raw = counts;
+            for (resource, least) in queue.request.iter().flat_map(Bounds::iter) {
+                raw.set(resource, raw.get(resource).max(least));
+            }
+            let window = window::apply(raw, before, now);
+            remember.demand = window.demand.clone();
+            remember.falling = window.falling;
+            next_change = earliest(next_change, window.next_change);
+            window.demand
+        });
+        if observed.is_none() {
+            remember.demand = Amounts::new();
+            remember.falling.clear();
+        }
+        Self { observed, asks, known, remember, next_change }
+    }
+
+    /// Whether what `pod` requests does not count, because nothing came of it.
+    pub(crate) fn ignores(&self, pod: &Pod, now: Timestamp) -> bool {
+        !self.remember.not_taken_up.is_empty() && taken_up::is_ignored(pod, &self.remember.not_taken_up, now)
+    }
+}
+
+/// What a leaf asks for of `resource` where it says so itself: what it states, or all the capacity.
+///
+/// A stated request leaves cpu and memory open, because every pod needs them, and asks for nothing else that it
+/// does not name. No request at all asks for everything (S-PREEMPT §Preemption stage, Queue-3).
+pub(crate) fn declared(queue: &Queue, resource: &Resource, capacity: Amount) -> Amount {
+    match &queue.request {
+        None => capacity,
+        Some(request) => request.get(resource).unwrap_or(match resource {
+            Resource::Cpu | Resource::Memory => capacity,
+            Resource::Extended(_) => Amount::ZERO,
+        }),
+    }
+}
+
+/// The earlier of two instants, if there is any.
+pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Option<Timestamp> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// How many live pods each owner has.
+fn live_by_owner(state: &NamespaceState) -> HashMap<&OwnerUid, u32> {
+    let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
+    for owner in state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
+        let count = live.entry(owner).or_default();
+        *count = count.saturating_add(1);
+    }
+    live
+}

@@ -1,0 +1,74 @@
+//! Units: the pods that a queue runs or would run, in the order in which it keeps them.
+
+use std::cmp::{Ordering, Reverse};
+use std::sync::Arc;
+
+use super::Demand;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::snapshot::{NamespaceState, Pod};
+use crate::time::Timestamp;
+
+/// Pods of one queue that are alike and stand together in its order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit<'a> {
+    /// What each of them requests.
+    pub(crate) requests: &'a Amounts,
+    /// How many.
+    pub(crate) pods: i128,
+    /// Whether they are there: they hold what they request, and would have to be evicted.
+    pub(crate) exists: bool,
+}
+
+/// The units of a leaf, first to be kept first.
+///
+/// Pods that have started, then pods that are there, then what owners lack; the higher priority first, then the
+/// older. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
+/// are there: they hold room in their quota, whether they count as demand or not. So do pods on their way out, and
+/// until they are gone, nothing that was decided with them is undone.
+pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
+    let mut units = existing(state, demand, now);
+    let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up);
+    units.extend(lacking.map(|ask| Unit {
+        requests: &ask.owner.shape.requests,
+        pods: i128::from(ask.pods),
+        exists: false,
+    }));
+    units.retain(|unit| !unit.requests.is_empty());
+    units
+}
+
+fn existing<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
+    let charged = || state.pods.iter().filter(|pod| pod.is_charged());
+    let Some(first) = charged().next() else { return Vec::new() };
+    // Among pods that are all alike no order is better than another.
+    let like_first = |pod: &Pod| Arc::ptr_eq(&first.shape, &pod.shape) || first.requests() == pod.requests();
+    if charged().all(like_first) {
+        let pods = i128::try_from(charged().count()).unwrap_or(i128::MAX);
+        return vec![Unit { requests: first.requests(), pods, exists: true }];
+    }
+    let mut pods: Vec<(bool, &Pod)> = charged().map(|pod| (demand.ignores(pod, now), pod)).collect();
+    pods.sort_unstable_by(|(a_ignored, a), (b_ignored, b)| {
+        a_ignored.cmp(b_ignored).then_with(|| by_keeping(a, b))
+    });
+    let mut units: Vec<Unit<'a>> = Vec::new();
+    for (_, pod) in pods {
+        match units.last_mut().filter(|unit| unit.requests == pod.requests()) {
+            Some(unit) => unit.pods = unit.pods.saturating_add(1),
+            None => units.push(Unit { requests: pod.requests(), pods: 1, exists: true }),
+        }
+    }
+    units
+}
+
+fn by_keeping(a: &Pod, b: &Pod) -> Ordering {
+    let class = |pod: &Pod| (pod.started.is_none(), Reverse(pod.priority), pod.started, pod.created);
+    class(a).cmp(&class(b)).then_with(|| a.name.cmp(&b.name)).then_with(|| a.uid.cmp(&b.uid))
+}
+
+/// The least of `resource` that any pod of the namespace requests, or any of its owners' pods would; none if none
+/// does.
+pub(crate) fn smallest(state: &NamespaceState, resource: &Resource) -> Option<Amount> {
+    let pods = state.pods.iter().filter(|pod| pod.is_live()).map(|pod| pod.requests().get(resource));
+    let owners = state.owners.iter().map(|owner| owner.shape.requests.get(resource));
+    pods.chain(owners).filter(|amount| amount.is_positive()).min()
+}

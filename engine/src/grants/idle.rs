@@ -1,0 +1,278 @@
+//! The idle part: what nobody asks for, given to queues of observed demand until somebody does.
+//!
+//! ```text
+//! C ├── Σ max(D, charged) ──┼── given: sticks to whoever holds it ──┼── unassigned: grows any quota in one write ──┤
+//!                            └──────────────── X, the idle capacity ──────────────────────────────────────────────┘
+//! ```
+//!
+//! Half of it is given. What a queue holds of it is what its quota allows above its share, so nothing has to be
+//! remembered, and a pod that starts rewrites nobody's quota: demand rises, the part falls, their sum stays.
+
+use std::cmp::Ordering;
+
+use super::Holder;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Headcount;
+use crate::shares::{Pour, Room, get, sums};
+use crate::tree::{Index, Tree};
+
+/// What is known of a leaf when the idle capacity is handed out.
+#[derive(Clone, Debug)]
+pub(crate) struct Sharer<'a> {
+    pub(crate) holder: Holder<'a>,
+    /// Whether it takes part: its demand is observed.
+    pub(crate) takes_part: bool,
+    /// What it should have to be at ease: its demand and its headroom.
+    pub(crate) at_ease: Amounts,
+}
+
+impl<'a> Sharer<'a> {
+    fn headcount(&self) -> &'a Headcount {
+        self.holder.headcount
+    }
+}
+
+/// The idle part of every leaf; an entry a branch, nothing for parents.
+///
+/// With what everybody deserves or is charged it never exceeds the capacity, nor a limit on a queue's path.
+pub(crate) fn idle_parts(
+    tree: &Tree<'_>,
+    sharers: &[Option<Sharer<'_>>],
+    deserved: &[Amounts],
+    capacity: &Amounts,
+    resources: &[Resource],
+) -> Vec<Amounts> {
+    let mut parts = vec![Amounts::new(); tree.branches.len()];
+    if !sharers.iter().flatten().any(|sharer| sharer.takes_part) {
+        return parts;
+    }
+    for resource in resources.iter().filter(|resource| capacity.get(resource).is_positive()) {
+        let mut idle = Idle::new(tree, sharers, deserved, resource, capacity.get(resource));
+        idle.fit();
+        idle.serve_takers();
+        idle.fill_up();
+        for (amounts, part) in parts.iter_mut().zip(&idle.part) {
+            amounts.set(resource, *part);
+        }
+    }
+    parts
+}
+
+/// The idle capacity of one resource in the making; every list has an entry a branch.
+struct Idle<'a> {
+    tree: &'a Tree<'a>,
+    resource: &'a Resource,
+    /// The idle capacity below each branch with a limit, and everywhere.
+    below: Vec<Option<Amount>>,
+    everywhere: Amount,
+    /// Who takes part.
+    takes_part: Vec<bool>,
+    /// The most that a leaf's own limit lets it have.
+    most: Vec<Amount>,
+    headroom: Vec<Amount>,
+    weight: Vec<i128>,
+    /// What leaves hold of it.
+    part: Vec<Amount>,
+    /// What leaves need above what their quota allows.
+    need: Vec<Amount>,
+    /// The leaves that something was taken from last.
+    last_source: Option<Index>,
+}
+
+impl<'a> Idle<'a> {
+    fn new(
+        tree: &'a Tree<'a>,
+        sharers: &[Option<Sharer<'_>>],
+        deserved: &[Amounts],
+        resource: &'a Resource,
+        capacity: Amount,
+    ) -> Self {
+        let length = tree.branches.len();
+        let mut occupied = vec![Amount::ZERO; length];
+        let mut idle = Self {
+            tree,
+            resource,
+            below: vec![None; length],
+            everywhere: Amount::ZERO,
+            takes_part: vec![false; length],
+            most: vec![Amount::ZERO; length],
+            headroom: vec![Amount::ZERO; length],
+            weight: tree.branches.iter().map(|branch| i128::from(branch.queue.weight)).collect(),
+            part: vec![Amount::ZERO; length],
+            need: vec![Amount::ZERO; length],
+            last_source: None,
+        };
+        let mut newcomers = Vec::new();
+        for (at, (branch, sharer)) in tree.branches.iter().zip(sharers).enumerate() {
+            let Some(sharer) = sharer else { continue };
+            let deserved = deserved.get(at).map(|deserved| deserved.get(resource)).unwrap_or_default();
+            set(&mut occupied, at, deserved.max(sharer.headcount().charged.get(resource)));
+            if !sharer.takes_part {
+                continue;
+            }
+            let most = branch.limit(resource).less(deserved);
+            set(&mut idle.most, at, most);
+            set(&mut idle.headroom, at, sharer.at_ease.get(resource).less(deserved));
+            if let Some(entry) = idle.takes_part.get_mut(at) {
+                *entry = true;
+            }
+            match sharer.holder.written(resource) {
+                None => newcomers.push(at),
+                Some(written) => {
+                    set(&mut idle.part, at, written.less(deserved).min(most));
+                    set(&mut idle.need, at, deserved.less(written));
+                }
+            }
+        }
+        let occupied = sums(tree, occupied);
+        let held: Amount = tree.roots.iter().map(|root| get(&occupied, *root)).sum();
+        idle.everywhere = capacity.less(held);
+        for (at, branch) in tree.branches.iter().enumerate() {
+            let limited = !branch.is_leaf() && branch.limit(resource) < Amount::MAX;
+            if let Some(entry) = idle.below.get_mut(at).filter(|_| limited) {
+                *entry = Some(branch.limit(resource).less(get(&occupied, at)));
+            }
+        }
+        idle.welcome(&newcomers);
+        idle
+    }
+
+    /// Gives queues without a quota what they would have if everything were handed out anew, as far as that is left.
+    fn welcome(&mut self, newcomers: &[Index]) {
+        if newcomers.is_empty() {
+            return;
+        }
+        let anew = self.filled_up(&vec![Amount::ZERO; self.part.len()]);
+        for at in newcomers {
+            let part = get(&anew, *at).min(self.left(*at));
+            set(&mut self.part, *at, part);
+        }
+    }
+
+    /// Takes what is held too much, below every limit and everywhere.
+    fn fit(&mut self) {
+        let held = sums(self.tree, self.part.clone());
+        let limits: Vec<(Index, Amount)> = self
+            .below
+            .iter()
+            .enumerate()
+            .rev()
+            .filter_map(|(at, idle)| Some((at, (*idle)?)))
+            .filter(|(at, idle)| get(&held, *at) > *idle)
+            .collect();
+        for (at, idle) in limits {
+            self.cut(Some(at), idle);
+        }
+        self.cut(None, self.everywhere);
+    }
+
+    /// Leaves no more than `idle` with the leaves below `top`: whoever holds most of it per weight gives first, and
+    /// all of it before the next.
+    fn cut(&mut self, top: Option<Index>, idle: Amount) {
+        let inside = |at: Index| top.is_none_or(|top| self.tree.path_up(at).any(|(index, _)| index == top));
+        let mut holders: Vec<Index> =
+            (0..self.part.len()).filter(|at| get(&self.part, *at).is_positive() && inside(*at)).collect();
+        let mut excess = holders.iter().map(|at| get(&self.part, *at)).sum::<Amount>().less(idle);
+        if excess.is_zero() {
+            return;
+        }
+        holders.sort_by(|a, b| self.per_weight(*b, *a).then(a.cmp(b)));
+        for at in holders {
+            if excess.is_zero() {
+                break;
+            }
+            let part = get(&self.part, at);
+            let taken = part.min(excess);
+            set(&mut self.part, at, part - taken);
+            excess -= taken;
+            self.last_source = Some(at);
+        }
+    }
+
+    fn per_weight(&self, a: Index, b: Index) -> Ordering {
+        let weight = |at: Index| self.weight.get(at).copied().unwrap_or(0);
+        let part = |at: Index| get(&self.part, at).units();
+        part(a).saturating_mul(weight(b)).cmp(&part(b).saturating_mul(weight(a)))
+    }
+
+    /// Gives queues that need more than their quota allows up to as much again, out of what is unassigned and of what
+    /// the last one that was taken from still holds: its quota is written anyway.
+    fn serve_takers(&mut self) {
+        for at in 0..self.part.len() {
+            let wanted = get(&self.need, at).min(get(&self.most, at));
+            if !wanted.is_positive() || self.takes_part.get(at) != Some(&true) {
+                continue;
+            }
+            let part = wanted.min(self.left(at));
+            set(&mut self.part, at, part);
+            if let Some(source) = self.last_source.filter(|source| *source != at) {
+                let kept = get(&self.part, source);
+                set(&mut self.part, source, Amount::ZERO);
+                let more = (wanted - part).min(kept).min(self.left(at));
+                set(&mut self.part, source, kept - more);
+                set(&mut self.part, at, part + more);
+            }
+        }
+    }
+
+    /// Where less than a quarter is given, gives half: headroom first, then by weight.
+    fn fill_up(&mut self) {
+        let given: Amount = self.part.iter().copied().sum();
+        if given.units().saturating_mul(4) >= self.everywhere.units() {
+            return;
+        }
+        self.part = self.filled_up(&self.part);
+    }
+
+    /// Half of all on top of `parts`: headroom first, then by weight.
+    fn filled_up(&self, parts: &[Amount]) -> Vec<Amount> {
+        let mut parts = parts.to_vec();
+        for headroom_only in [true, false] {
+            let given: Amount = parts.iter().copied().sum();
+            let most = |at: Index| {
+                let most = get(&self.most, at);
+                let most = if headroom_only { most.min(get(&self.headroom, at)) } else { most };
+                most.less(get(&parts, at))
+            };
+            let more = self.poured(half(self.everywhere).less(given), &parts, &most);
+            for (at, _) in self.tree.branches.iter().enumerate().filter(|(_, branch)| branch.is_leaf()) {
+                let part = get(&parts, at) + get(&more, at);
+                set(&mut parts, at, part);
+            }
+        }
+        parts
+    }
+
+    /// `amount`, poured to whoever takes part on top of what it has, at most `most` each.
+    fn poured(&self, amount: Amount, have: &[Amount], most: &dyn Fn(Index) -> Amount) -> Vec<Amount> {
+        let have = sums(self.tree, have.to_vec());
+        let room = |(at, takes_part): (Index, &bool)| if *takes_part { most(at) } else { Amount::ZERO };
+        let all = self.takes_part.iter().enumerate().map(room).collect();
+        let slack = |at: Index| {
+            self.below.get(at).copied().flatten().map_or(Amount::MAX, |idle| idle.less(get(&have, at)))
+        };
+        let room = Room::within(self.tree, all, slack);
+        Pour { tree: self.tree, resource: self.resource, have: &have, weight: &self.weight }
+            .out(amount, &room)
+    }
+
+    /// What is left for the leaf at `at`, everywhere and below every limit on its path.
+    fn left(&self, at: Index) -> Amount {
+        let held = sums(self.tree, self.part.clone());
+        let everywhere = self.everywhere.less(self.part.iter().copied().sum());
+        let below = |(index, _): (Index, _)| {
+            self.below.get(index).copied().flatten().map(|idle| idle.less(get(&held, index)))
+        };
+        self.tree.path_up(at).filter_map(below).fold(everywhere, Amount::min)
+    }
+}
+
+fn half(amount: Amount) -> Amount {
+    Amount::new(amount.units().checked_div(2).unwrap_or(0))
+}
+
+fn set(amounts: &mut [Amount], at: Index, amount: Amount) {
+    if let Some(entry) = amounts.get_mut(at) {
+        *entry = amount;
+    }
+}

@@ -1,0 +1,110 @@
+//! What is in the namespace of a leaf, and what follows from that alone.
+
+use std::cell::OnceCell;
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::{Census, Headcount};
+use crate::demand::{Demand, Unit, declared, headroom, units};
+use crate::grants::{Holder, Sharer};
+use crate::reclaim;
+use crate::shares::Wish;
+use crate::snapshot::{DemandMode, NamespaceState, Queue, Snapshot};
+use crate::time::Timestamp;
+use crate::tree::Tree;
+
+/// What is in the namespace of a leaf.
+pub(super) struct Leaf<'a> {
+    pub(super) queue: &'a Queue,
+    pub(super) state: &'a NamespaceState,
+    pub(super) headcount: &'a Headcount,
+    pub(super) demand: Demand<'a>,
+    /// Whether its pods are never taken, by policy.
+    pub(super) spared: bool,
+    /// What it is to be given above what it asks for, if it asks by what is observed.
+    pub(super) headroom: Amounts,
+    /// Its units, once somebody has asked for them.
+    units: OnceCell<Vec<Unit<'a>>>,
+}
+
+impl<'a> Leaf<'a> {
+    /// The leaves of the tree; an entry a branch, none for parents.
+    pub(super) fn all(
+        snapshot: &'a Snapshot,
+        census: &'a Census<'_>,
+        tree: &Tree<'a>,
+        weight_shares: &[Amounts],
+        resources: &[Resource],
+    ) -> Vec<Option<Self>> {
+        let branches = tree.branches.iter().zip(weight_shares).enumerate();
+        branches
+            .map(|(at, (branch, weight_share))| {
+                let namespace = &branch.name.namespace;
+                let state = snapshot.namespaces.get(namespace)?;
+                let headcount = census.namespaces.get(namespace)?;
+                let queue = branch.queue;
+                let headroom = |resource: &Resource| {
+                    (resource.clone(), headroom(queue, resource, weight_share.get(resource)))
+                };
+                branch.is_leaf().then(|| Self {
+                    queue,
+                    state,
+                    headcount,
+                    demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
+                    spared: tree.is_spared(at),
+                    headroom: resources.iter().map(headroom).collect(),
+                    units: OnceCell::new(),
+                })
+            })
+            .collect()
+    }
+
+    /// What it is to the idle capacity.
+    pub(super) fn sharer(&self, holder: Holder<'a>) -> Sharer<'a> {
+        let takes_part = self.queue.demand == DemandMode::Observed;
+        let mut at_ease = self.demand.observed.clone().unwrap_or_default();
+        at_ease.add_all(&self.headroom);
+        Sharer { holder, takes_part, at_ease }
+    }
+
+    /// What it brings to the division of `capacity`.
+    pub(super) fn wish(&self, snapshot: &Snapshot, capacity: &Amounts, resources: &[Resource]) -> Wish {
+        let asked = |resource: &Resource| match &self.demand.observed {
+            None => declared(self.queue, resource, capacity.get(resource)),
+            Some(observed) => {
+                let shown = observed.get(resource);
+                let guaranteed = self.queue.guaranteed.get(resource).unwrap_or_default();
+                // Of headroom only what lies within the guarantee is a claim on others.
+                shown.max((shown + self.headroom.get(resource)).min(guaranteed))
+            }
+        };
+        Wish {
+            asked: resources.iter().map(|resource| (resource.clone(), asked(resource))).collect(),
+            held: self.held(snapshot),
+        }
+    }
+
+    /// Its units, first to be kept first; none if there is room for all of them in `amount`.
+    pub(super) fn units_beyond(
+        &self,
+        amount: &Amounts,
+        resources: &[Resource],
+        now: Timestamp,
+    ) -> Option<&[Unit<'a>]> {
+        let fits = |resource: &Resource| {
+            let wanted = self.demand.known.get(resource).max(self.headcount.charged.get(resource));
+            wanted <= amount.get(resource)
+        };
+        let all = || self.units.get_or_init(|| units(self.state, &self.demand, now));
+        (!resources.iter().all(fits)).then(|| all().as_slice())
+    }
+
+    /// What cannot be taken from it, whatever its share.
+    pub(super) fn held(&self, snapshot: &Snapshot) -> Amounts {
+        if self.spared {
+            return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
+        }
+        let mut held = self.headcount.untakeable.clone();
+        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot));
+        held
+    }
+}

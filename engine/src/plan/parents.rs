@@ -1,0 +1,28 @@
+//! What parents have through their children.
+
+use super::{Plan, PodCounts};
+use crate::tree::Tree;
+
+/// Adds up, children before parents, what only leaves have themselves.
+pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
+    for branch in tree.branches.iter().rev() {
+        let Some(parent) = branch.parent.and_then(|parent| tree.branches.get(parent)) else { continue };
+        let Some(child) = plan.queues.get(&branch.name) else { continue };
+        let (used, pods, preempting, idle) =
+            (child.used.clone(), child.pods, child.preempting.clone(), child.idle.clone());
+        let (starved, in_force) = (child.starved, child.quota_in_force);
+        let Some(parent) = plan.queues.get_mut(&parent.name) else { continue };
+        parent.used.add_all(&used);
+        parent.pods = PodCounts {
+            running: parent.pods.running.saturating_add(pods.running),
+            pending: parent.pods.pending.saturating_add(pods.pending),
+            terminating: parent.pods.terminating.saturating_add(pods.terminating),
+        };
+        parent.preempting.add_all(&preempting);
+        // The laws of shares hold without the idle part; what is reported holds it.
+        parent.deserved.add_all(&idle);
+        parent.idle.add_all(&idle);
+        parent.starved = parent.starved.or(starved);
+        parent.quota_in_force &= in_force;
+    }
+}

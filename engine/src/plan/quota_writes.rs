@@ -1,0 +1,32 @@
+//! Which quotas have to be written, and whether those that stand are in force.
+
+use super::QuotaWrite;
+use crate::amounts::{Amounts, Bounds, Resource};
+use crate::snapshot::{Queue, Quota};
+
+/// The quota to write, if the one that stands names other amounts.
+pub(super) fn quota_write(
+    quota: Option<&Quota>,
+    queue: &Queue,
+    allocated: &Amounts,
+    resources: &[Resource],
+) -> Option<QuotaWrite> {
+    let goes_with_queue = queue.removes_quota;
+    let hard: Bounds = resources.iter().map(|resource| (resource.clone(), allocated.get(resource))).collect();
+    if quota.is_some_and(|quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue) {
+        return None;
+    }
+    let standing = |resource| quota.and_then(|quota| quota.hard.get(resource));
+    // Where nothing was restricted, any restriction lowers.
+    let lowers =
+        hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
+    Some(QuotaWrite { hard, lowers, goes_with_queue })
+}
+
+/// Whether the quota that stands allows `allocated`, no more and no less, and admission knows.
+pub(super) fn is_in_force(quota: &Quota, allocated: &Amounts, resources: &[Resource]) -> bool {
+    resources.iter().all(|resource| {
+        let wanted = Some(allocated.get(resource));
+        quota.hard.get(resource) == wanted && quota.enforced.get(resource) == wanted
+    })
+}

@@ -1,0 +1,60 @@
+//! Shares made whole: what completes no pod of one queue completes one of another.
+
+use super::leaf::Leaf;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::shares::{Fraction, Parts, Shares, Wish, made_whole};
+use crate::time::Timestamp;
+use crate::tree::{Index, Tree};
+
+/// Makes the deserved amounts of `shares` whole.
+///
+/// First come pods that are there and would otherwise be evicted, then the lowest dominant share per weight. Nobody goes
+/// below what it is guaranteed, nor below what cannot be taken, nor above what it asks for.
+pub(super) fn make_whole(
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    wishes: &[Wish],
+    shares: &mut [Shares],
+    capacity: &Amounts,
+    resources: &[Resource],
+    now: Timestamp,
+) {
+    let units: Vec<_> = leaves
+        .iter()
+        .zip(&*shares)
+        .map(|(leaf, shares)| {
+            leaf.as_ref().and_then(|leaf| leaf.units_beyond(&shares.deserved, resources, now))
+        })
+        .collect();
+    if units.iter().all(Option::is_none) {
+        return;
+    }
+    let floor = |at: Index, shares: &Shares| -> Amounts {
+        let branch = tree.branches.get(at);
+        let kept = |resource: &Resource| {
+            let guaranteed =
+                branch.and_then(|branch| branch.queue.guaranteed.get(resource)).unwrap_or_default();
+            let held = wishes.get(at).map(|wish| wish.held.get(resource)).unwrap_or_default();
+            (resource.clone(), guaranteed.max(held).min(shares.deserved.get(resource)))
+        };
+        resources.iter().map(kept).collect()
+    };
+    let parts = Parts {
+        have: shares.iter().map(|shares| shares.deserved.clone()).collect(),
+        floor: shares.iter().enumerate().map(|(at, shares)| floor(at, shares)).collect(),
+        cap: shares.iter().map(|shares| shares.demand.max(&shares.deserved)).collect(),
+    };
+    let in_line = |at: Index, have: &dyn Fn(&Resource) -> Amount| {
+        let weight = tree.branches.get(at).map_or(0, |branch| i128::from(branch.queue.weight));
+        let part = |resource: &Resource| Fraction {
+            part: have(resource).units(),
+            whole: capacity.get(resource).units().saturating_mul(weight.max(1)),
+        };
+        let offered = resources.iter().filter(|resource| capacity.get(resource).is_positive());
+        (weight == 0, offered.map(part).max())
+    };
+    let whole = made_whole(tree, &units, &parts, resources, &in_line);
+    for (shares, whole) in shares.iter_mut().zip(whole) {
+        shares.deserved = whole;
+    }
+}

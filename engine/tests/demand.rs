@@ -1,0 +1,290 @@
+//! What queues ask for, as stories: owners that lack pods, demand that nothing comes of, windows and headroom.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::decide(scenario));
+}
+
+// ---- observed -------------------------------------------------------------------------------------------
+
+#[test]
+fn what_owners_lack_is_asked_for() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         owner a/web replicas=3 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 1c 1Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+              lower a to 3c 3Gi
+              lower b to 5c 5Gi
+        "#]],
+    );
+}
+
+#[test]
+fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed request=cpu:2 limit=memory:2Gi
+         queue b
+         owner a/web replicas=3 cpu=100m memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                3 pods of ReplicaSet web, 100mc 1Gi each: WaitingForQuota
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              lower a to 2c 2Gi
+              lower b to 6c 6Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_quota_of_somebody_else_bounds_the_share() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         queue b
+         foreign-quota a cpu=1",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0
+              b: deserved 7c 4Gi, allocated 7c 4Gi, used 0c 0
+              lower a to 1c 4Gi
+              lower b to 7c 4Gi
+        "#]],
+    );
+}
+
+#[test]
+fn only_headroom_within_the_guarantee_is_a_claim() {
+    decides(
+        "node n1 cpu=100 memory=100Gi
+         queue a demand=Observed guaranteed=cpu:5
+         queue b demand=Observed headroom=cpu:4 guaranteed=cpu:2,memory:2Gi
+         queue c",
+        &expect![[r#"
+            step 1: capacity 100c 100Gi
+              a: deserved 1c 0, allocated 1c 0, used 0c 0
+              b: deserved 2c 0, allocated 2c 0, used 0c 0
+              c: deserved 97c 100Gi, allocated 97c 100Gi, used 0c 0
+              lower a to 1c 0
+              lower b to 2c 0
+              lower c to 97c 100Gi
+        "#]],
+    );
+}
+
+// ---- not taken up ---------------------------------------------------------------------------------------
+
+#[test]
+fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=955 selector=disk:none
+         owner a/big replicas=3 cpu=1 memory=1Gi selector=disk:none
+         foreign-quota a memory=1Gi
+         then after=20
+         then after=31",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+                2 pods of ReplicaSet big, 1c 1Gi each: ForeignQuota
+              b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
+            then, 20 s later
+            step 2: capacity 8c 8Gi
+              a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
+            then, 31 s later
+            step 3: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
+              evict a/big-1 for b: Reclaimed
+            step 4: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                3 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_does() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed limit=cpu:2
+         queue b
+         pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=910 selector=disk:none
+         owner a/big replicas=1 cpu=1 memory=1Gi selector=disk:none
+         then after=40
+         delete pod a/big-1
+         then
+         pod a/big-2 cpu=1 memory=1Gi pending owner=big created=1041 selector=disk:none
+         then
+         owner a/big replicas=2 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
+              evict a/big-1 for b: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then, 40 s later
+            step 3: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then
+            step 4: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+              evict a/big-2 for nobody in particular: Overcommitted
+            step 5: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then
+            step 6: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                2 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              started a/big-r1046-0
+              started a/big-r1046-1
+            step 7: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/web-1 cpu=1 memory=1Gi node=n1 started=600 stuck=690 owner=web
+         pod a/web-2 cpu=1 memory=1Gi node=n1 started=600 stuck=710 owner=web
+         owner a/web replicas=2 cpu=1 memory=1Gi
+         then after=10
+         then after=31
+         then
+         pod a/web-1 cpu=1 memory=1Gi node=n1 started=600 owner=web
+         pod a/web-2 cpu=1 memory=1Gi node=n1 started=600 owner=web",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+            then, 10 s later
+            step 2: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+            then, 31 s later
+            step 3: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
+              b: deserved 8c 8Gi, allocated 6c 6Gi, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+              evict a/web-2 for b: Reclaimed
+              evict a/web-1 for b: Reclaimed
+            step 4: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                2 pods of ReplicaSet web, 1c 1Gi each: NotTakenUp
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then
+            step 5: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_without_an_owner_is_its_own() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910
+         pod a/fine cpu=1 memory=1Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 2Gi
+                pod lost, 3c 1Gi: NotTakenUp
+              b: deserved 7c 7Gi, allocated 4c 6Gi, used 0c 0, preempting 3c 1Gi (WaitingForQuota)
+              lower a to 1c 1Gi
+              lower b to 4c 6Gi
+              evict a/lost once its quota is in force
+        "#]],
+    );
+}
+
+#[test]
+fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a request=cpu:4,memory:4Gi
+         pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 1Gi
+                pod lost, 3c 1Gi: NotTakenUp
+              lower a to 4c 4Gi
+        "#]],
+    );
+}
+
+// ---- the window -----------------------------------------------------------------------------------------
+
+#[test]
+fn demand_rises_at_once_and_falls_after_half_a_minute() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/p1 cpu=3 memory=3Gi node=n1 started=10
+         then
+         delete pod a/p1
+         then after=20
+         pod a/p2 cpu=2 memory=2Gi node=n1 started=1021
+         then after=10
+         queue b",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+            then
+            step 2: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+            then, 20 s later
+            step 3: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 2c 2Gi
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+            then, 10 s later
+            step 4: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+        "#]],
+    );
+}

@@ -1,0 +1,175 @@
+//! What nobody asks for, and who has it meanwhile, as stories.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::decide(scenario));
+}
+
+#[test]
+fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
+    decides(
+        "node n1 cpu=14 memory=14Gi
+         queue a demand=Observed weight=2
+         queue b demand=Observed weight=1
+         queue c request=cpu:1,memory:1Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 14c 14Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 1c 1Gi, idle 4c 4Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0, idle 2c 2Gi
+              c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+              lower a to 5c 5Gi
+              lower b to 2c 2Gi
+              lower c to 1c 1Gi
+        "#]],
+    );
+}
+
+#[test]
+fn limits_hold_and_headroom_comes_first() {
+    decides(
+        "node n1 cpu=16 memory=16Gi
+         queue a demand=Observed weight=3 headroom=memory:1Gi
+         queue b demand=Observed weight=1 headroom=cpu:3,memory:3Gi
+         queue c demand=Observed weight=4 limit=cpu:1",
+        &expect![[r#"
+            step 1: capacity 16c 16Gi
+              a: deserved 4c 2194Mi, allocated 4c 2194Mi, used 0c 0, idle 4c 2194Mi
+              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0, idle 3c 3Gi
+              c: deserved 1c 2926Mi, allocated 1c 2926Mi, used 0c 0, idle 1c 2926Mi
+              lower a to 4c 2194Mi
+              lower b to 3c 3Gi
+              lower c to 1c 2926Mi
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_that_starts_rewrites_nobodys_quota() {
+    decides(
+        "node n1 cpu=14 memory=14Gi
+         queue a demand=Observed weight=2
+         queue b demand=Observed weight=1
+         quota a cpu=5 memory=5Gi
+         quota b cpu=2 memory=2Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
+         pod a/p2 cpu=2 memory=1Gi pending created=999",
+        &expect![[r#"
+            step 1: capacity 14c 14Gi
+              a: deserved 5c 5Gi, allocated 5c 5Gi, used 3c 2Gi, idle 2c 3Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0, idle 2c 2Gi
+        "#]],
+    );
+}
+
+#[test]
+fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
+    plays(
+        "node n1 cpu=20 memory=20Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         queue c demand=Observed
+         quota a cpu=6 memory=6Gi
+         quota b cpu=5 memory=5Gi
+         quota c cpu=2 memory=2Gi
+         pod c/p1 cpu=2 memory=2Gi node=n1 started=10
+         then
+         owner c/web replicas=4 cpu=3 memory=1Gi created=1000",
+        &expect![[r#"
+            step 1: capacity 20c 20Gi
+              a: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0, idle 6c 6Gi
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
+              c: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+            then
+            step 2: capacity 20c 20Gi
+              a: deserved 0c 6Gi, allocated 0c 6Gi, used 0c 0, idle 0c 6Gi
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
+              c: deserved 15c 9Gi, allocated 15c 9Gi, used 2c 2Gi, idle 1c 3Gi
+                4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
+              started c/web-r1002-0
+              started c/web-r1002-1
+              started c/web-r1002-2
+              started c/web-r1002-3
+            step 3: capacity 20c 20Gi
+              a: deserved 0c 6Gi, allocated 0c 6Gi, used 0c 0, idle 0c 6Gi
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
+              c: deserved 15c 9Gi, allocated 15c 9Gi, used 14c 6Gi, idle 1c 3Gi
+        "#]],
+    );
+}
+
+#[test]
+fn below_a_parents_limit_there_is_only_as_much_of_it() {
+    decides(
+        "node n1 cpu=20 memory=20Gi
+         queue org children=All limit=cpu:4
+         queue a demand=Observed parent=org
+         queue b demand=Observed parent=org
+         queue c demand=Observed",
+        &expect![[r#"
+            step 1: capacity 20c 20Gi
+              a: deserved 2c 2560Mi, allocated 2c 2560Mi, used 0c 0, idle 2c 2560Mi
+              b: deserved 2c 2560Mi, allocated 2c 2560Mi, used 0c 0, idle 2c 2560Mi
+              c: deserved 6c 5Gi, allocated 6c 5Gi, used 0c 0, idle 6c 5Gi
+              org: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
+              lower a to 2c 2560Mi
+              lower b to 2c 2560Mi
+              lower c to 6c 5Gi
+        "#]],
+    );
+}
+
+#[test]
+fn overuse_that_nobody_needs_is_no_idle_capacity() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a demand=Observed
+         queue b request=cpu:1,memory:1Gi
+         quota b cpu=9 memory=9Gi
+         pod b/p1 cpu=8 memory=8Gi node=n1 started=10
+         then
+         delete pod b/p1",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0, idle 1c 1Gi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 8c 8Gi
+            then
+            step 2: capacity 10c 10Gi
+              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0, idle 4500mc 4608Mi
+              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn the_idle_part_goes_before_anybody_is_evicted() {
+    plays(
+        "node n1 cpu=10 memory=10Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         quota a cpu=7 memory=7Gi
+         quota b cpu=3 memory=3Gi
+         pod a/p1 cpu=4 memory=4Gi node=n1 started=10
+         pod b/p1 cpu=3 memory=3Gi node=n1 started=10
+         owner b/web replicas=3 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 10c 10Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 3c 3Gi
+                3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
+              started b/web-r1001-0
+              started b/web-r1001-1
+              started b/web-r1001-2
+            step 2: capacity 10c 10Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 6Gi
+        "#]],
+    );
+}

@@ -1,0 +1,198 @@
+//! Whole pods: what runs no pod here runs one there, as stories.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::decide(scenario));
+}
+
+#[test]
+fn nine_cpus_run_nine_pods() {
+    plays(
+        "node n1 cpu=9 memory=90Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         owner a/web replicas=9 cpu=1 memory=1Gi created=10
+         owner b/web replicas=9 cpu=1 memory=1Gi created=10",
+        &expect![[r#"
+            step 1: capacity 9c 90Gi
+              a: deserved 5c 27Gi, allocated 5c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
+              b: deserved 4c 27Gi, allocated 4c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
+              started a/web-r1001-0
+              started a/web-r1001-1
+              started a/web-r1001-2
+              started a/web-r1001-3
+              started a/web-r1001-4
+              started b/web-r1001-0
+              started b/web-r1001-1
+              started b/web-r1001-2
+              started b/web-r1001-3
+            step 2: capacity 9c 90Gi
+              a: deserved 5c 27Gi, allocated 5c 27Gi, used 5c 5Gi, idle 0c 18Gi
+                4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 4c 27Gi, allocated 4c 27Gi, used 4c 4Gi, idle 0c 18Gi
+                5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn pods_that_run_are_completed_first() {
+    plays(
+        "node n1 cpu=5 memory=90Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         quota a cpu=0 memory=0
+         quota b cpu=5 memory=10Gi
+         owner a/web replicas=9 cpu=1 memory=1Gi created=10
+         owner b/web replicas=9 cpu=1 memory=1Gi created=10
+         pod b/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod b/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod b/web-3 cpu=1 memory=1Gi node=n1 started=30 owner=web
+         pod b/web-4 cpu=1 memory=1Gi node=n1 started=40 owner=web
+         pod b/web-5 cpu=1 memory=1Gi node=n1 started=50 owner=web",
+        &expect![[r#"
+            step 1: capacity 5c 90Gi
+              a: deserved 2c 27Gi, allocated 0c 27Gi, used 0c 0, idle 0c 18Gi, preempting 2c 0 (WaitingForPreemption)
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
+              b: deserved 3c 27Gi, allocated 3c 27Gi, used 5c 5Gi, idle 0c 18Gi
+                4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              evict b/web-5 for a: Reclaimed
+              evict b/web-4 for a: Reclaimed
+            step 2: capacity 5c 90Gi
+              a: deserved 2c 27Gi, allocated 2c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
+              b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+                6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              started a/web-r1002-0
+              started a/web-r1002-1
+            step 3: capacity 5c 90Gi
+              a: deserved 2c 27Gi, allocated 2c 27Gi, used 2c 2Gi, idle 0c 18Gi
+                7 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+                6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
+    decides(
+        "node n1 cpu=9 memory=90Gi
+         queue a demand=Observed guaranteed=cpu:4500m
+         queue b demand=Observed
+         owner a/web replicas=9 cpu=1 memory=1Gi created=10
+         owner b/web replicas=9 cpu=1 memory=1Gi created=10",
+        &expect![[r#"
+            step 1: capacity 9c 90Gi
+              a: deserved 6c 27Gi, allocated 6c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
+              b: deserved 3c 27Gi, allocated 3c 27Gi, used 0c 0, idle 0c 18Gi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
+              lower a to 6c 27Gi
+              lower b to 3c 27Gi
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_is_given_through_a_fence() {
+    decides(
+        "node n1 cpu=9 memory=90Gi
+         queue org children=All policy=Fence weight=1
+         queue a demand=Observed parent=org
+         queue b demand=Observed
+         owner a/web replicas=9 cpu=1 memory=1Gi created=10
+         owner b/web replicas=4 cpu=1500m memory=1Gi created=10",
+        &expect![[r#"
+            step 1: capacity 9c 90Gi
+              a: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
+                9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
+              b: deserved 4500mc 23808Mi, allocated 4500mc 23808Mi, used 0c 0, idle 0c 19712Mi
+                4 pods of ReplicaSet web, 1500mc 1Gi each: WaitingForQuota
+              org: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
+              lower a to 4500mc 28928Mi
+              lower b to 4500mc 23808Mi
+        "#]],
+    );
+}
+
+#[test]
+fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
+    decides(
+        "node n1 cpu=8 memory=8Gi gpu=4
+         queue a demand=Observed
+         queue b demand=Observed
+         owner a/train replicas=4 cpu=3 memory=1Gi gpu=1 created=10
+         owner b/train replicas=4 cpu=1 memory=1Gi gpu=1 created=10",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi 4gpu
+              a: deserved 6c 4Gi 2gpu, allocated 6c 4Gi 2gpu, used 0c 0 0gpu
+                4 pods of ReplicaSet train, 3c 1Gi 1gpu each: WaitingForQuota
+              b: deserved 2c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu
+                4 pods of ReplicaSet train, 1c 1Gi 1gpu each: WaitingForQuota
+              lower a to 6c 4Gi 2gpu
+              lower b to 2c 4Gi 2gpu
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_free_completes_a_unit_where_it_can() {
+    decides(
+        "node n1 cpu=12 memory=90Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         queue c request=cpu:1,memory:0
+         quota a cpu=0 memory=20Gi
+         quota b cpu=0 memory=20Gi
+         quota c cpu=9 memory=1Gi
+         pod c/p1 cpu=9 memory=1Gi node=n1 started=10
+         owner a/web replicas=2 cpu=3 memory=1Gi created=10
+         owner b/web replicas=2 cpu=3 memory=1Gi created=10",
+        &expect![[r#"
+            step 1: capacity 12c 90Gi
+              a: deserved 6c 20Gi, allocated 3c 20Gi, used 0c 0, idle 0c 18Gi, preempting 3c 0 (WaitingForQuota)
+                2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
+              b: deserved 5c 20Gi, allocated 0c 20Gi, used 0c 0, idle 0c 18Gi, preempting 5c 0 (WaitingForQuota)
+                2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
+              c: deserved 1c 0, allocated 1c 0, used 9c 1Gi
+              lower c to 1c 0
+              raise a to 3c 20Gi
+              evict c/p1 once its quota is in force
+        "#]],
+    );
+}
+
+#[test]
+fn a_parents_own_guarantee_comes_first() {
+    decides(
+        "node n1 cpu=12 memory=12Gi
+         queue org children=All guaranteed=cpu:4
+         queue a parent=org request=cpu:4,memory:1Gi
+         queue b request=cpu:7,memory:1Gi
+         queue c request=cpu:1,memory:1Gi
+         quota a cpu=0 memory=1Gi
+         quota b cpu=0 memory=1Gi
+         quota c cpu=9 memory=1Gi
+         pod c/p1 cpu=9 memory=1Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 12c 12Gi
+              a: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
+              b: deserved 7c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 7c 0 (WaitingForQuota)
+              c: deserved 1c 1Gi, allocated 1c 1Gi, used 9c 1Gi
+              org: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
+              lower c to 1c 1Gi
+              raise a to 3c 1Gi
+              evict c/p1 once its quota is in force
+        "#]],
+    );
+}
