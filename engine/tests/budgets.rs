@@ -248,11 +248,13 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/db-2 for b: Reclaimed
               evict a/db-1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
@@ -280,6 +282,7 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
             step 1: capacity 6c
               a: deserved 2c, allocated 2c, used 6c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+                2 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/web-2 for b: Reclaimed
               evict a/db-1 for b: Reclaimed
         "#]],

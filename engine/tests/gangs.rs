@@ -278,11 +278,11 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
         &expect![[r#"
             step 1: capacity 5c
               a: deserved 1c, allocated 1c, used 5c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+              b: deserved 4c, allocated 0c, used 0c, preempting 4c (Guarantee)
               evict a/small for b: Reclaimed
             step 2: capacity 5c
               a: deserved 1c, allocated 1c, used 4c
-              b: deserved 4c, allocated 1c, used 0c, preempting 3c (NothingToEvict)
+              b: deserved 4c, allocated 1c, used 0c, preempting 3c (Guarantee)
         "#]],
     );
 }
@@ -382,10 +382,12 @@ fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               evict a/single for b: Reclaimed
             step 2: capacity 6c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet web, 2c each: RoomAvailable
               started b/web-r1002-0
             step 3: capacity 6c
               a: deserved 4c, allocated 4c, used 4c
@@ -409,11 +411,13 @@ fn a_gang_goes_from_all_its_nodes_and_what_that_leaves_is_used() {
             step 1: capacity 4c
               a: deserved 0c, allocated 0c, used 4c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+                2 pods of ReplicaSet web, 2c each: WaitingForPreemption
               evict a/g-2 for b: Reclaimed
               evict a/g-1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 4c, allocated 4c, used 0c
+                2 pods of ReplicaSet web, 2c each: RoomAvailable
               started b/web-r1002-0
               started b/web-r1002-1
             step 3: capacity 4c

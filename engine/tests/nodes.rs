@@ -37,10 +37,12 @@ fn only_selected_nodes_are_freed() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/dear for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
@@ -67,6 +69,7 @@ fn required_affinity_is_obeyed() {
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/dear for b: Reclaimed
         "#]],
     );
@@ -111,6 +114,7 @@ fn pods_on_nodes_that_do_not_count_make_no_room() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/dear for b: Reclaimed
         "#]],
     );
@@ -135,11 +139,13 @@ fn free_room_is_used_before_anybody_goes() {
             step 1: capacity 5c
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
+                2 pods of ReplicaSet train, 1c each: RoomAvailable
               evict a/p4 for b: Reclaimed
               started b/train-r1001-0
             step 2: capacity 5c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 2c, allocated 2c, used 1c
+                1 pods of ReplicaSet train, 1c each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 5c
               a: deserved 3c, allocated 3c, used 3c
@@ -165,10 +171,12 @@ fn part_of_the_room_may_be_free_already() {
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 6c
               b: deserved 3c, allocated 2c, used 0c, preempting 1c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 3c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 5c, allocated 5c, used 5c
               b: deserved 3c, allocated 3c, used 0c
+                1 pods of ReplicaSet train, 3c each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 8c
               a: deserved 5c, allocated 5c, used 5c
@@ -209,11 +217,13 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
               evict a/p4 for b: Reclaimed
               evict a/p3 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
+                2 pods of ReplicaSet train, 1c each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
             step 3: capacity 4c
@@ -366,6 +376,7 @@ fn fewer_victims_before_the_node_that_the_ask_prefers() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p3 for b: Reclaimed
         "#]],
     );
@@ -391,6 +402,7 @@ fn one_device_comes_from_the_node_with_the_lowest_priority() {
             step 1: capacity 24c 3gpu
               a: deserved 23c 2gpu, allocated 23c 2gpu, used 3c 3gpu
               b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+                1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
     );
@@ -418,6 +430,7 @@ fn several_devices_come_from_one_node() {
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
               b: deserved 1c 4gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 4gpu (WaitingForPreemption)
+                1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
               evict a/p8 for b: Reclaimed
               evict a/p7 for b: Reclaimed
               evict a/p6 for b: Reclaimed
@@ -425,6 +438,7 @@ fn several_devices_come_from_one_node() {
             step 2: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
               b: deserved 1c 4gpu, allocated 1c 4gpu, used 0c 0gpu
+                1 pods of ReplicaSet train, 1c 4gpu each: RoomAvailable
               started b/train-r1002-0
             step 3: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
@@ -449,6 +463,7 @@ fn pods_without_devices_stay_where_only_devices_are_short() {
             step 1: capacity 4c 2gpu
               a: deserved 3c 1gpu, allocated 3c 1gpu, used 3c 2gpu
               b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+                1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/device-2 for b: Reclaimed
         "#]],
     );
@@ -473,11 +488,13 @@ fn every_pod_of_an_ask_gets_its_room() {
             step 1: capacity 9c
               a: deserved 5c, allocated 5c, used 9c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+                2 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p3 for b: Reclaimed
               evict a/p2 for b: Reclaimed
             step 2: capacity 9c
               a: deserved 5c, allocated 5c, used 3c
               b: deserved 4c, allocated 4c, used 0c
+                2 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
             step 3: capacity 9c
@@ -521,6 +538,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
               a: deserved 0c, allocated 0c, used 4c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (NoNodeFits)
                 1 pods of ReplicaSet lost, 2c each: NoNodeFits
+                1 pods of ReplicaSet train, 2c each: NoNodeFits
               evict a/p2 for b: Reclaimed
         "#]],
     );
@@ -580,6 +598,7 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
             step 1: capacity 5c
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 3c each: WaitingForPreemption
               evict a/p1 for b: Reclaimed
         "#]],
     );
@@ -604,6 +623,7 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
             step 1: capacity 6c
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
               evict c/p0 for b: Reclaimed
         "#]],
@@ -733,6 +753,7 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/low-2 for b: Reclaimed
               evict a/low-1 for b: Reclaimed
               spare a/high: PriorityAboveAsk
@@ -769,6 +790,7 @@ fn by_default_priorities_of_tenants_are_not_compared() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
     );
@@ -791,16 +813,17 @@ fn a_stuck_pod_within_its_queues_guarantee_moves_others_aside() {
     plays(
         STUCK,
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-          evict a/p2 for b: MovedAside
-          started a/web-r1001-0
-          started b/big
-        step 2: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
+              evict a/p2 for b: MovedAside
+              started a/web-r1001-0
+              started b/big
+            step 2: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+        "#]],
     );
 }
 
@@ -831,11 +854,12 @@ fn nobody_is_moved_aside_out_of_his_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:2"),
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-          evict a/p2 for b: MovedAside
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
+              evict a/p2 for b: MovedAside
+        "#]],
     );
 }
 
@@ -876,6 +900,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
               evict c/p1 for b: Reclaimed
         "#]],

@@ -326,11 +326,13 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
               evict a/p4 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet web, 2c each: RoomAvailable
               late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
               started b/web-r1002-0
             step 3: capacity 8c
@@ -358,11 +360,13 @@ fn what_goes_for_an_ask_is_not_caught_by_a_claim_that_nobody_uses() {
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
               evict a/p4 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet web, 2c each: RoomAvailable
               idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
               started b/web-r1002-0
             step 3: capacity 8c
@@ -391,12 +395,14 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
             step 1: capacity 8c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
               evict a/p4 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet web, 2c each: RoomAvailable
               lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
               started b/web-r1002-0
@@ -430,10 +436,12 @@ fn nobody_goes_for_a_claim_on_use_before_it_is_used() {
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 1c each: WaitingForPreemption
               evict a/p4 for b: Reclaimed
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 3c
               b: deserved 2c, allocated 1c, used 0c, preempting 1c (NotInUse)
+                1 pods of ReplicaSet web, 1c each: RoomAvailable
               started b/web-r1013-0
             step 4: capacity 4c
               a: deserved 2c, allocated 2c, used 3c
@@ -457,11 +465,13 @@ fn a_claim_on_use_takes_no_more_than_is_lacking() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 3c
               b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
+                2 pods of ReplicaSet web, 1c each: RoomAvailable
               evict a/p3 for b: Reclaimed
               started b/web-r1001-0
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 1c
+                1 pods of ReplicaSet web, 1c each: RoomAvailable
               started b/web-r1002-0
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
@@ -484,6 +494,7 @@ fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (NotInUse)
+                2 pods of ReplicaSet web, 0c each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
             step 2: capacity 2c
@@ -511,7 +522,7 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
             step 1: capacity 6c
               a: deserved 1c, allocated 1c, used 2c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (Fenced)
-                2 pods of ReplicaSet web, 1c each: Fenced
+                3 pods of ReplicaSet web, 1c each: Fenced
               org: deserved 4c, allocated 1c, used 2c, preempting 3c (Fenced)
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
@@ -534,11 +545,13 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
               org: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
+                1 pods of ReplicaSet web, 2c each: RoomAvailable
               org: deserved 2c, allocated 2c, used 2c
               started b/web-r1002-0
             step 3: capacity 4c
@@ -618,11 +631,11 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
         &expect![[r#"
             step 1: capacity 3c 1gpu
               a: deserved 2c 0gpu, allocated 2c 0gpu, used 3c 1gpu
-              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (Guarantee)
               evict a/p1 for b: Reclaimed
             step 2: capacity 3c 1gpu
               a: deserved 2c 0gpu, allocated 2c 0gpu, used 2c 1gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (NothingToEvict)
+              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (Guarantee)
         "#]],
     );
 }
@@ -638,11 +651,7 @@ fn a_guarantee_of_one_resource_does_not_keep_another() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 4c 4Gi
-              b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-            step 2: capacity 4c 4Gi
-              a: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 2Gi
-              b: deserved 2c 0, allocated 2c 0, used 0c 0
+              b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (Guarantee)
         "#]],
     );
 }

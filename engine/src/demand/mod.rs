@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 pub(crate) use asks::Ask;
 pub(crate) use headroom::{headroom, weight_shares};
-pub(crate) use taken_up::node_patience;
+pub(crate) use taken_up::{is_ignored, node_patience};
 pub(crate) use units::{Unit, smallest, units};
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};

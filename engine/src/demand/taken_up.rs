@@ -151,7 +151,7 @@ pub(super) fn look(
 /// Whether what `pod` requests does not count: it is not Ready, and nothing came of its owner's pods.
 ///
 /// One that has a node and may get Ready in time counts, unless it stands for one that did not.
-pub(super) fn is_ignored(pod: &Pod, entries: &BTreeMap<OwnerUid, NotTakenUp>, now: Timestamp) -> bool {
+pub(crate) fn is_ignored(pod: &Pod, entries: &BTreeMap<OwnerUid, NotTakenUp>, now: Timestamp) -> bool {
     let entry = match pod.owner() {
         Some(owner) => entries.get(owner),
         None => entries.get(&own_key(pod)),

@@ -33,6 +33,9 @@ pub(crate) struct Aim<'a> {
     pub(crate) deserved: &'a [Amounts],
     /// What their quotas may allow above that.
     pub(crate) idle: &'a [Amounts],
+    /// Who comes after all others, because nobody may be evicted for them now: what was evicted for others must not be
+    /// caught by them.
+    pub(crate) last: &'a [bool],
 }
 
 /// The next allocated amounts of every branch: of a leaf its quota, of a parent the sum of its children.
@@ -62,7 +65,7 @@ pub(crate) fn grants<'u>(
         .map(|resource| OneResource::new(tree, holders, aim, resource, capacity.get(resource)))
         .collect();
     for one in &mut each {
-        one.raise_to_deserved();
+        one.raise_to_deserved(aim.last);
     }
     whole_units::make_whole(tree, &mut each, aim.deserved, units);
     for mut one in each {

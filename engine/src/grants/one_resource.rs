@@ -43,16 +43,14 @@ impl<'a> OneResource<'a> {
 
     /// Raises everybody towards what they deserve, guarantees first.
     ///
-    /// Queues behind a fence come last: what was evicted for others must not be caught by those who may not evict.
-    pub(super) fn raise_to_deserved(&mut self) {
-        let fenced: Vec<bool> =
-            (0..self.tree.branches.len()).map(|at| self.tree.fence_above(at).is_some()).collect();
+    /// Those in `last` come after all others.
+    pub(super) fn raise_to_deserved(&mut self, last: &[bool]) {
         for turn in [false, true] {
-            if !fenced.contains(&turn) {
+            if !last.contains(&turn) {
                 continue;
             }
             let served = |amount: Amount, at: Index| {
-                if fenced.get(at) == Some(&turn) { amount } else { Amount::ZERO }
+                if last.get(at) == Some(&turn) { amount } else { Amount::ZERO }
             };
             let target: Vec<Amount> =
                 self.deserved.iter().enumerate().map(|(at, amount)| served(*amount, at)).collect();

@@ -55,7 +55,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         let leaf = leaves.get(at).and_then(Option::as_ref)?;
         leaf.units_beyond(amount, &resources, snapshot.now)
     };
-    let aim = Aim { deserved: &aims, idle: &idle };
+    let is_last = |(at, leaf): (Index, &Option<Leaf<'_>>)| {
+        tree.fence_above(at).is_some() || leaf.as_ref().is_some_and(|leaf| leaf.is_to_wait(snapshot))
+    };
+    let last: Vec<bool> = leaves.iter().enumerate().map(is_last).collect();
+    let aim = Aim { deserved: &aims, idle: &idle, last: &last };
     let granted = grants(&tree, &holders, aim, &units, &capacity, &resources);
     // Of the idle part only what is there to be used is spoken of, so that it is never promised.
     let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
@@ -73,6 +77,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
                 headcount: leaf.headcount,
                 deserved,
                 allocated,
+                not_taken_up: &leaf.demand.remember.not_taken_up,
                 spared: leaf.spared,
             })
         })
@@ -99,7 +104,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             let is_short = decided.starved.is_some();
             let (remember, due) =
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-            decided.remember = remember;
+            // What is not governed is nobody's to remember.
+            decided.remember = remember.of(&plan.resources);
             plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
         }
         plan.queues.insert(branch.name.clone(), decided);

@@ -8,7 +8,7 @@ use crate::demand::{Demand, Unit, declared, headroom, units};
 use crate::grants::{Holder, Sharer};
 use crate::reclaim;
 use crate::shares::Wish;
-use crate::snapshot::{DemandMode, NamespaceState, Queue, Snapshot};
+use crate::snapshot::{DemandMode, NamespaceState, Queue, ReclaimOn, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::Tree;
 
@@ -56,6 +56,22 @@ impl<'a> Leaf<'a> {
                 })
             })
             .collect()
+    }
+
+    /// Whether nobody is evicted for it for now: it has to have been short for longer, none of its pods and owners lacks
+    /// what it claims, or no node could run what it asks for.
+    pub(super) fn is_to_wait(&self, snapshot: &Snapshot) -> bool {
+        let queue = self.queue;
+        let since = queue.remembered.short_since.unwrap_or(snapshot.now);
+        let delay = i64::from(queue.delay_seconds).saturating_mul(1000);
+        if delay > 0 && snapshot.now.millis_since(since) < delay {
+            return true;
+        }
+        let mut asks = self.demand.asks.iter().filter(|ask| !ask.not_taken_up).peekable();
+        if asks.peek().is_none() {
+            return queue.reclaim == ReclaimOn::Use && queue.demand == DemandMode::Declared;
+        }
+        asks.all(|ask| !snapshot.could_run(&ask.owner.shape))
     }
 
     /// What it is to the idle capacity.

@@ -4,10 +4,11 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Party;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Asker;
-use crate::snapshot::{Gang, NamespaceState, Pod, Remembered, Shape, Snapshot};
+use crate::snapshot::{Gang, Pod, Shape, Snapshot};
 use crate::time::Timestamp;
 
 /// Pods of one shape that ask for room together.
@@ -27,7 +28,8 @@ pub(super) struct Ask<'a> {
 /// not created yet.
 ///
 /// Owners whose demand was not taken up ask for nothing.
-pub(super) fn refused<'a>(state: &'a NamespaceState, remembered: &Remembered) -> Vec<Ask<'a>> {
+pub(super) fn refused<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
+    let state = party.state;
     let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
     let mut members: HashMap<&GangName, u32> = HashMap::new();
     for pod in state.pods.iter().filter(|pod| pod.is_live()) {
@@ -44,7 +46,7 @@ pub(super) fn refused<'a>(state: &'a NamespaceState, remembered: &Remembered) ->
         gang.min_available.saturating_sub(members.get(&gang.name).copied().unwrap_or_default())
     };
     let ignored = |uid: &OwnerUid, generation: i64| {
-        remembered.not_taken_up.get(uid).is_some_and(|noted| noted.generation == generation)
+        party.not_taken_up.get(uid).is_some_and(|noted| noted.generation == generation)
     };
     let mut asks: Vec<(Ask<'a>, &OwnerUid)> = state
         .owners

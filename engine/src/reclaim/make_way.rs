@@ -6,13 +6,11 @@ use super::outcome::Taken;
 use super::placing::{Errand, Placing, Stuck};
 use super::take::Case;
 use crate::amounts::{Amount, Resource};
+use crate::demand::{is_ignored, node_patience};
 use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::Index;
-
-/// How long pods may wait for an autoscaler's nodes before others go for them.
-const WAITS_FOR_NODES: i64 = 600_000;
 
 impl<'a> Placing<'a> {
     /// Makes way for pods that exist, that are within their queue's share and that no node has room for.
@@ -45,16 +43,15 @@ impl<'a> Placing<'a> {
         if self.rooms.reserve(&pod.shape).is_some() {
             return None;
         }
-        if !self.rooms.could_run(&pod.shape) {
-            return Some(Reason::NoNodeFits);
-        }
-        let waited = case.snapshot.now.millis_since(pod.stuck.unwrap_or(case.snapshot.now));
-        let expandable = &case.snapshot.settings.expandable;
-        if waited < WAITS_FOR_NODES && pod.requests().fits_in(expandable) {
+        let now = case.snapshot.now;
+        if node_patience(pod, &case.snapshot.settings, now).is_some() {
             return Some(Reason::WaitingForNodes);
         }
-        if waited >= 60_000 {
+        if is_ignored(pod, party.not_taken_up, now) {
             return Some(Reason::NotTakenUp);
+        }
+        if !self.rooms.could_run(&pod.shape) {
+            return Some(Reason::NoNodeFits);
         }
         let staying = party.headcount.charged.less(&party.headcount.leaving);
         let requests = governed(pod.requests(), &case.resources);
@@ -88,7 +85,7 @@ impl<'a> Placing<'a> {
             forbids: &forbids,
         };
         if self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
-            return None;
+            return Some(Reason::WaitingForPreemption);
         }
         if !guaranteed {
             return Some(Reason::Fragmented);
@@ -105,7 +102,7 @@ impl<'a> Placing<'a> {
         errand.reason = Reason::MovedAside;
         errand.forbids = &moves;
         if self.free_a_node(case, &pod.shape, &errand, books).is_ok() {
-            return None;
+            return Some(Reason::WaitingForPreemption);
         }
         Some(Reason::Fragmented)
     }

@@ -1,9 +1,11 @@
 //! One leaf, after grants are made.
 
+use std::collections::BTreeMap;
+
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
-use crate::names::QueueName;
-use crate::snapshot::{NamespaceState, Queue};
+use crate::names::{OwnerUid, QueueName};
+use crate::snapshot::{NamespaceState, NotTakenUp, Queue};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +16,8 @@ pub(crate) struct Party<'a> {
     pub(crate) headcount: &'a Headcount,
     pub(crate) deserved: &'a Amounts,
     pub(crate) allocated: &'a Amounts,
+    /// Of what it asks for, what does not count because nothing came of it.
+    pub(crate) not_taken_up: &'a BTreeMap<OwnerUid, NotTakenUp>,
     /// Whether its pods are never taken, by policy.
     pub(crate) spared: bool,
 }

@@ -92,7 +92,7 @@ impl<'a> Placing<'a> {
             if case.resources.iter().all(|resource| party.promised(resource).is_zero()) {
                 continue;
             }
-            let asks = asks::refused(party.state, &party.queue.remembered);
+            let asks = asks::refused(party);
             if !asks.is_empty() {
                 let staying = party.headcount.charged.less(&party.headcount.leaving);
                 let asks = asks.into_iter().map(|ask| (ask, None)).collect();

@@ -166,7 +166,7 @@ impl<'a> Case<'a> {
         let staying = party.headcount.charged.less(&party.headcount.leaving);
         let mut entitled = party.deserved.less(&staying);
         let mut lacking = Amounts::new();
-        for ask in asks::refused(party.state, &queue.remembered) {
+        for ask in asks::refused(party) {
             let governed = asks::governed(&ask.shape.requests, &self.resources);
             let fitting = asks::whole(&governed, ask.pods, &entitled);
             entitled = entitled.less(&fitting);
@@ -175,7 +175,7 @@ impl<'a> Case<'a> {
         // What the quota allows already is room that they only have to take.
         let in_use = lacking.less(&party.allocated.less(&staying)).min(promised);
         if in_use.is_empty() {
-            let too_large = lacking.is_empty() && !asks::refused(party.state, &queue.remembered).is_empty();
+            let too_large = lacking.is_empty() && !asks::refused(party).is_empty();
             return Err(if too_large { Reason::UnitAboveShare } else { Reason::NotInUse });
         }
         Ok(in_use)

@@ -58,8 +58,10 @@ impl<'a> FairShares<'a> {
                     let was = self.claims.get(*child).copied().unwrap_or_default();
                     let more = claim.demand.less(was.demand.max(was.held));
                     let demand = (before.demand + more).min(limit);
-                    let raised = (before.guaranteed + claim.guaranteed - was.guaranteed).min(limit);
-                    Claim { demand, guaranteed: own(demand).max(raised), ..before }
+                    let children = branch.children.iter().filter_map(|child| self.claims.get(*child));
+                    let below: Amount = children.map(|child| child.guaranteed).sum();
+                    let raised = below + claim.guaranteed - was.guaranteed;
+                    Claim { demand, guaranteed: own(demand).max(raised).min(limit), ..before }
                 }
             };
             path.push((index, after));

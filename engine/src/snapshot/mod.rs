@@ -46,6 +46,15 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Whether some node that counts could run a pod of this shape if it were empty.
+    pub(crate) fn could_run(&self, shape: &Shape) -> bool {
+        self.nodes.iter().any(|(name, node)| {
+            node.counts
+                && shape.requests.fits_in(&node.allocatable)
+                && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+        })
+    }
+
     /// Whether others could use what `pod` leaves behind.
     ///
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.

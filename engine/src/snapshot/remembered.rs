@@ -20,6 +20,15 @@ pub struct Remembered {
     pub short_since: Option<Timestamp>,
 }
 
+impl Remembered {
+    /// The same of these resources alone.
+    pub(crate) fn of(mut self, resources: &[Resource]) -> Self {
+        self.demand = resources.iter().map(|one| (one.clone(), self.demand.get(one))).collect();
+        self.falling.retain(|one, _| resources.contains(one));
+        self
+    }
+}
+
 /// Demand that does not count because nothing came of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTakenUp {
