@@ -69,8 +69,8 @@ fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
          pod a/mem-1 cpu=500m memory=2Gi node=n1 started=20
          pod a/mem-2 cpu=500m memory=2Gi node=n1 started=20
          pod a/mem-3 cpu=500m memory=2Gi node=n1 started=20";
-    assert_eq!(victims(story), ["a/mem-2 for b", "a/mem-3 for b"]);
-    assert_eq!(victims_while_leaving(story, "a/mem-3"), ["a/mem-2 for b"]);
+    assert_eq!(victims(story), ["a/cpu-5 for b", "a/mem-3 for b"]);
+    assert_eq!(victims_while_leaving(story, "a/mem-3"), ["a/cpu-5 for b"]);
 }
 
 /// The queue's own limit takes a big pod, which suffices for the limit above it as well.

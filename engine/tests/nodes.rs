@@ -578,7 +578,7 @@ fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
          pod c/p1 cpu=1 node=n1 started=20 owner=w
          pod c/p2 cpu=3 node=n0 started=30 owner=w
          owner b/train replicas=1 cpu=4",
-        "b: deserved 4c, allocated 1c, used 0c, preempting 3c (NothingToEvict)",
+        "b: deserved 4c, allocated 1c, used 0c, preempting 3c (Guarantee)",
     );
 }
 

@@ -37,11 +37,11 @@ fn everybody_is_told_what_stands_in_the_way() {
          pod lost/p3 cpu=1 memory=1Gi pending created=900 stuck=990",
         &expect![[r#"
             step 1: capacity 12c 48Gi 1gpu
-              foreign: deserved 1c 11520Mi 1gpu, allocated 1c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 1gpu (WaitingForQuota)
+              foreign: deserved 1c 11520Mi 1gpu, allocated 1c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 1gpu (WaitingForNodes)
                 1 pods of ReplicaSet web, 2c 1Gi 0gpu each: ForeignQuota
               large: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 0c 0 0gpu
                 2 pods of Job job, 20c 1Gi 0gpu each: UnitAboveShare
-              limited: deserved 2c 11520Mi 0gpu, allocated 2c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 0gpu (WaitingForQuota)
+              limited: deserved 2c 11520Mi 0gpu, allocated 2c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 0gpu (WaitingForNodes)
                 1 pods of StatefulSet db, 3c 1Gi 0gpu each: AboveLimit
               lost: deserved 2c 2Gi 0gpu, allocated 2c 2Gi 0gpu, used 3c 3Gi 1gpu
                 pod p1, 1c 1Gi 0gpu: NotTakenUp
@@ -51,13 +51,13 @@ fn everybody_is_told_what_stands_in_the_way() {
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
               used: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 3c 1Gi 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: ShareInUse
+              evict lost/p3 for foreign: Reclaimed
               lower foreign to 1c 9728Mi 0gpu
               lower large to 3c 11520Mi 0gpu
               lower limited to 2c 9728Mi 0gpu
               lower lost to 2c 2Gi 0gpu
               lower room to 1c 1Gi 0gpu
               lower used to 3c 11520Mi 0gpu
-              evict lost/p2 once its quota is in force
         "#]],
     );
 }

@@ -6,12 +6,12 @@ use super::Party;
 use super::asks::{self, Ask, governed, times, whole};
 use super::books::Books;
 use super::candidate::Candidate;
-use super::nodes::{Group, Resident, Rooms, Search};
+use super::nodes::{At, Group, Resident, Rooms, Search};
 use super::outcome::Taken;
 use super::scope::Scope;
 use super::sources::sources;
 use super::take::{Case, Shortage};
-use super::victim::{MakesRoom, Victim};
+use super::victim::Victim;
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
 use crate::plan::Unmet;
@@ -49,14 +49,28 @@ pub(super) struct Placing<'a> {
     pub(super) stuck: Vec<Stuck<'a>>,
     /// What each leaf is promised for asks that no room can be made for.
     given_up: BTreeMap<Index, Amounts>,
-    /// What was served in this scope: the leaf, which of its asks, how many pods, and what each requests.
-    served: Vec<(Index, usize, u32, Amounts)>,
+    /// What was served in this scope.
+    served: Vec<ServedAsk>,
+    /// For how many pods a node was freed.
+    freed_nodes: u32,
     /// How many more pods are looked at.
     pods_left: u32,
     /// How many more gangs are tried.
     gangs_left: u32,
-    /// For how many pods a node was freed.
-    freed_nodes: usize,
+}
+
+/// What came of one ask in one scope.
+#[derive(Clone)]
+struct ServedAsk {
+    at: Index,
+    /// Which of the leaf's asks.
+    number: usize,
+    /// For how many of its pods there is room.
+    pods: u32,
+    /// For how many of these a node was freed.
+    freed: u32,
+    /// What each of them requests.
+    each: Amounts,
 }
 
 /// What one scope has to give, while its asks are served.
@@ -127,9 +141,9 @@ impl<'a> Placing<'a> {
                 stuck,
                 given_up: BTreeMap::new(),
                 served: Vec::new(),
+                freed_nodes: 0,
                 pods_left,
                 gangs_left,
-                freed_nodes: 0,
             };
         placing.give_up_the_impossible(case);
         Some(placing)
@@ -182,11 +196,15 @@ impl<'a> Placing<'a> {
             for (number, (ask, failed)) in waiting.asks.iter_mut().enumerate() {
                 highest = highest.map(|highest| highest.max(ask.priority));
                 if failed.is_none() {
-                    let before = ask.pods;
+                    let (before, freed) = (ask.pods, self.freed_nodes);
                     *failed = self.serve_one(case, &mut round, ask, &mut waiting.entitled, shortage, books);
-                    let met = before.saturating_sub(ask.pods);
-                    let each = governed(&ask.shape.requests, &case.resources);
-                    self.served.push((shortage.at, number, met, each));
+                    self.served.push(ServedAsk {
+                        at: shortage.at,
+                        number,
+                        pods: before.saturating_sub(ask.pods),
+                        freed: self.freed_nodes.saturating_sub(freed),
+                        each: governed(&ask.shape.requests, &case.resources),
+                    });
                 }
             }
             self.waiting.insert(shortage.at, waiting);
@@ -203,14 +221,14 @@ impl<'a> Placing<'a> {
     /// without before they do.
     pub(super) fn uncovered(&self, promised: &Amounts, waived: &Amounts, need: &Amounts) -> Amounts {
         let mut asked = Amounts::new();
-        for (_, _, pods, each) in &self.served {
-            asked.add_all(&times(each, i128::from(*pods)));
+        for served in &self.served {
+            asked.add_all(&times(&served.each, i128::from(served.pods)));
         }
         need.less(&promised.less(waived).less(&asked)).min(&asked)
     }
 
     /// Gives up, of the asks that `tried` served last, as many pods as cover `lacking`; all that were served if there is
-    /// no telling. Says whether any was given up.
+    /// no telling. Those that nodes were freed for go first: the others cost nobody a node. Says whether any was given up.
     pub(super) fn give_up_last(
         &mut self,
         case: &Case<'a>,
@@ -220,8 +238,11 @@ impl<'a> Placing<'a> {
     ) -> bool {
         let mut left = lacking.cloned().unwrap_or_default();
         let mut any = false;
-        for (at, number, pods, each) in tried.served.iter().rev().filter(|(_, _, pods, _)| *pods > 0) {
-            if lacking.is_some() && !each.overlaps(&left) {
+        let with_nodes = |served: &&ServedAsk| served.freed > 0 && served.each.overlaps(&left);
+        let nodes_first = lacking.is_some() && tried.served.iter().any(|served| with_nodes(&served));
+        for ServedAsk { at, number, pods, freed, each } in tried.served.iter().rev() {
+            let pods = if nodes_first { freed } else { pods };
+            if *pods == 0 || (lacking.is_some() && !each.overlaps(&left)) {
                 continue;
             }
             let Some(waiting) = self.waiting.get_mut(at) else { continue };
@@ -344,7 +365,8 @@ impl<'a> Placing<'a> {
         books: &mut Books<'a>,
     ) -> Result<(), Reason> {
         let scope = round.scope;
-        if self.rooms.reserve(ask.shape).is_some() {
+        if let Some(at) = self.rooms.reserve(ask.shape) {
+            self.rooms.promise(at, ask.shape);
             return Ok(());
         }
         let limited = case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
@@ -400,13 +422,13 @@ impl<'a> Placing<'a> {
             let possible = self.rooms.could_run(shape);
             return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
         };
-        self.freed_nodes = self.freed_nodes.saturating_add(1);
-        let makes_room = MakesRoom { node, shape, number: self.freed_nodes };
         let mut freed = Amounts::new();
         for resident in &victims {
-            freed.add_all(&self.evict(case, makes_room, resident, errand, books));
+            freed.add_all(&self.evict(case, node, resident, errand, books));
         }
+        self.freed_nodes = self.freed_nodes.saturating_add(1);
         self.rooms.take(node, &shape.requests);
+        self.rooms.promise(node, shape);
         Ok(freed)
     }
 
@@ -414,7 +436,7 @@ impl<'a> Placing<'a> {
     fn evict(
         &mut self,
         case: &Case<'a>,
-        makes_room: MakesRoom<'a>,
+        node: At,
         resident: &Resident<'a>,
         errand: &Errand<'_>,
         books: &mut Books<'a>,
@@ -444,7 +466,7 @@ impl<'a> Placing<'a> {
                 beneficiary: Some(errand.asker),
                 reason: errand.reason,
                 in_force: errand.reason == Reason::MovedAside || party.is_fenced(lowered),
-                makes_room: Some(makes_room),
+                makes_room: Some(node),
             });
         }
         freed

@@ -11,7 +11,7 @@ use super::nodes::Rooms;
 use super::order::rank;
 use super::scope::{Scope, missing};
 use super::take::Case;
-use super::victim::{MakesRoom, Victim};
+use super::victim::Victim;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::GangName;
 use crate::tree::Index;
@@ -62,7 +62,6 @@ pub(super) fn release<'a>(
             }
         }
     }
-    let mut moved: BTreeSet<usize> = BTreeSet::new();
     let mut released: BTreeSet<usize> = BTreeSet::new();
     for number in order {
         let Some(victim) = books.victims.get(number) else { continue };
@@ -73,25 +72,12 @@ pub(super) fn release<'a>(
         let Some(freed) = freed.get_mut(&victim.at) else { continue };
         let Some(lost) = lost_without(case, victim, freed, &slack) else { continue };
         let stays = match (rooms.as_deref_mut(), victim.makes_room) {
-            (Some(rooms), Some(makes_room)) => {
-                let elsewhere = moved.contains(&makes_room.number);
-                let does = does_without(rooms, makes_room, elsewhere, pod.requests());
-                if does == Some(true) {
-                    moved.insert(makes_room.number);
-                }
-                does.is_some()
-            }
+            (Some(rooms), Some(node)) => rooms.spare(node, pod.requests()),
             (Some(rooms), None) => {
                 let at = pod.node.as_ref().and_then(|node| rooms.find(node));
-                at.is_none_or(|at| {
-                    let has = rooms.has(at, pod.requests());
-                    if has {
-                        rooms.take(at, pod.requests());
-                    }
-                    has
-                })
+                at.is_none_or(|at| rooms.spare(at, pod.requests()))
             }
-            (None, _) => victim.makes_room.is_none(),
+            (None, makes_room) => makes_room.is_none(),
         };
         if stays {
             *freed = freed.less(pod.requests());
@@ -172,31 +158,4 @@ fn lost_without(
         .filter(|(scope, _)| scope.contains(case.tree, victim.at))
         .all(|(_, slack)| lost.fits_in(slack));
     spared.then_some(lost)
-}
-
-/// Whether a pod for which a node was freed does without `requests` there: there is room to spare, or it finds room on
-/// another node, in which case it says so and has moved. None if it does not.
-fn does_without(
-    rooms: &mut Rooms<'_>,
-    makes_room: MakesRoom<'_>,
-    elsewhere: bool,
-    requests: &Amounts,
-) -> Option<bool> {
-    let MakesRoom { node, shape, .. } = makes_room;
-    if rooms.has(node, requests) {
-        rooms.take(node, requests);
-        return Some(false);
-    }
-    if elsewhere {
-        return None;
-    }
-    let other = rooms.reserve_beside(shape, node)?;
-    rooms.give(node, &shape.requests);
-    if rooms.has(node, requests) {
-        rooms.take(node, requests);
-        return Some(true);
-    }
-    rooms.take(node, &shape.requests);
-    rooms.give(other, &shape.requests);
-    None
 }

@@ -13,7 +13,8 @@ use super::victim::Victim;
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
 use crate::reason::Reason;
-use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
+use crate::demand::node_patience;
+use crate::snapshot::{DemandMode, Pod, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// How often the asks of a scope are tried anew with some of them given up, before all are that lack something.
@@ -55,6 +56,8 @@ pub(crate) fn evictions(
 
     let mut taken = Taken::default();
     let mut placing = Placing::new(&case, census);
+    // While pods wait for nodes that may be added, what there is too little of evicts nobody.
+    let waits_for_nodes = some_pod_waits_for_nodes(snapshot, census);
     let mut served = Vec::new();
     let unfenced = sum(&case.shortages(Scope::Cluster, placing.as_ref(), &mut taken));
     for scope in Scope::all(tree) {
@@ -63,6 +66,12 @@ pub(crate) fn evictions(
             let promised = sum(&shortages);
             let mut need =
                 missing(scope, tree, &books.balance, &promised, &unfenced, capacity, &case.resources);
+            if waits_for_nodes && !need.is_empty() {
+                for shortage in shortages.iter().filter(|shortage| shortage.missing.overlaps(&need)) {
+                    taken.obstacles.insert(shortage.at, Reason::WaitingForNodes);
+                }
+                need = need.less(&only_of(&need, &snapshot.settings.expandable));
+            }
             // Asks are met wholly or cost nobody a pod, so what they begin may have to be undone.
             let asks = |placing: &&Placing<'_>| !need.is_empty() && placing.asks_among(&shortages);
             let before = placing.as_ref().filter(asks).map(|placing| (placing.clone(), books.clone()));
@@ -104,6 +113,21 @@ pub(crate) fn evictions(
     taken.evict(parties, &books.victims);
     taken.pass_over(parties, books.kept);
     taken
+}
+
+/// Whether some pod waits for a node that an autoscaler may add, and has not waited for too long.
+fn some_pod_waits_for_nodes(snapshot: &Snapshot, census: &Census<'_>) -> bool {
+    let waits = |pod: &Pod| node_patience(pod, &snapshot.settings, snapshot.now).is_some();
+    !snapshot.settings.expandable.is_empty()
+        && snapshot.namespaces.iter().any(|(name, state)| {
+            census.namespaces.get(name).is_some_and(|headcount| headcount.stuck)
+                && state.pods.iter().any(waits)
+        })
+}
+
+/// What there is in `amounts` of the resources of which `others` has something.
+fn only_of(amounts: &Amounts, others: &Amounts) -> Amounts {
+    others.resources().map(|resource| (resource.clone(), amounts.get(resource))).collect()
 }
 
 fn sum(shortages: &[Shortage]) -> Amounts {

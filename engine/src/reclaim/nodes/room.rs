@@ -17,6 +17,8 @@ pub(in crate::reclaim) struct Rooms<'a> {
     free: Vec<Amounts>,
     /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
     by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
+    /// What of each node's room was promised to asks in this plan: they may still move.
+    promised: BTreeMap<At, Vec<&'a Shape>>,
     /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
     full: BTreeSet<*const Shape>,
 }
@@ -45,7 +47,7 @@ impl<'a> Rooms<'a> {
                 free.add_all(pod.requests());
             }
         }
-        let mut rooms = Self { nodes, free, by_room: BTreeMap::new(), full: BTreeSet::new() };
+        let mut rooms = Self { nodes, free, by_room: BTreeMap::new(), promised: BTreeMap::new(), full: BTreeSet::new() };
         for (at, free) in rooms.free.iter().enumerate() {
             for (resource, amount) in free.iter() {
                 rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
@@ -101,11 +103,39 @@ impl<'a> Rooms<'a> {
         Some(at)
     }
 
-    /// The same on another node than the one at `beside`.
-    pub(in crate::reclaim) fn reserve_beside(&mut self, shape: &Shape, beside: At) -> Option<At> {
-        let at = self.tightest(shape, Some(beside))?;
-        self.take(at, &shape.requests);
-        Some(at)
+    /// Promises room on the node at `at` to an ask.
+    pub(in crate::reclaim) fn promise(&mut self, at: At, shape: &'a Shape) {
+        self.promised.entry(at).or_default().push(shape);
+    }
+
+    /// Makes the node at `at` have `requests` left, if need be by moving asks that it was promised to onto other nodes,
+    /// and takes them. Changes nothing if that cannot be.
+    pub(in crate::reclaim) fn spare(&mut self, at: At, requests: &Amounts) -> bool {
+        let mut moved: Vec<(&'a Shape, At)> = Vec::new();
+        while !self.has(at, requests) {
+            let next = self.promised.get_mut(&at).and_then(Vec::pop);
+            let other = next.and_then(|shape| Some((shape, self.tightest(shape, Some(at))?)));
+            let Some((shape, other)) = other else {
+                // Back to where they were.
+                for shape in next.into_iter().chain(moved.iter().map(|(shape, _)| *shape)) {
+                    self.promised.entry(at).or_default().push(shape);
+                }
+                for (shape, other) in moved {
+                    self.give(other, &shape.requests);
+                    self.take(at, &shape.requests);
+                    if let Some(promised) = self.promised.get_mut(&other) {
+                        promised.pop();
+                    }
+                }
+                return false;
+            };
+            self.take(other, &shape.requests);
+            self.give(at, &shape.requests);
+            self.promised.entry(other).or_default().push(shape);
+            moved.push((shape, other));
+        }
+        self.take(at, requests);
+        true
     }
 
     fn tightest(&self, shape: &Shape, beside: Option<At>) -> Option<At> {
