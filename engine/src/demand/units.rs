@@ -1,10 +1,12 @@
 //! Units: the pods that a queue runs or would run, in the order in which it keeps them.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Demand;
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, Pod};
 use crate::time::Timestamp;
 
@@ -27,14 +29,29 @@ pub(crate) struct Unit<'a> {
 /// until they are gone, nothing that was decided with them is undone.
 pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
     let mut units = existing(state, demand, now);
+    let leaving = leaving_by_owner(state);
     let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up);
-    units.extend(lacking.map(|ask| Unit {
-        requests: &ask.owner.shape.requests,
-        pods: i128::from(ask.pods),
-        exists: false,
+    units.extend(lacking.map(|ask| {
+        // Whoever is to take the place of a pod that is still there is no further unit.
+        let replaced = leaving.get(&ask.owner.uid).copied().unwrap_or_default();
+        Unit {
+            requests: &ask.owner.shape.requests,
+            pods: i128::from(ask.pods.saturating_sub(replaced)),
+            exists: false,
+        }
     }));
-    units.retain(|unit| !unit.requests.is_empty());
+    units.retain(|unit| unit.pods > 0 && !unit.requests.is_empty());
     units
+}
+
+fn leaving_by_owner(state: &NamespaceState) -> HashMap<&OwnerUid, u32> {
+    let mut leaving: HashMap<&OwnerUid, u32> = HashMap::new();
+    let pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.is_terminating());
+    for owner in pods.filter_map(Pod::owner) {
+        let count = leaving.entry(owner).or_default();
+        *count = count.saturating_add(1);
+    }
+    leaving
 }
 
 fn existing<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {

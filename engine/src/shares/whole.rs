@@ -192,8 +192,8 @@ impl<'a> Books<'a> {
         if stack.received.get(resource) == Some(&true) {
             return 0;
         }
-        let kept = value(&stack.kept, resource).saturating_add(value(&stack.kept_of_others, resource));
-        let own = value(&stack.needed, resource).max(kept);
+        let existing = value(&stack.needed, resource).max(value(&stack.kept, resource));
+        let own = existing.saturating_add(value(&stack.kept_of_others, resource));
         let kept = own.max(self.floor.get(at).map_or(0, |floor| value(floor, resource)));
         self.have.get(at).map_or(0, |have| value(have, resource)).saturating_sub(kept).max(0)
     }
@@ -393,8 +393,10 @@ impl Stack {
         }
     }
 
+    /// Finds the others that there is room for beside all that is there, whether that is kept or not yet.
     fn keep_others(&mut self, have: &Row) {
-        self.kept_of_others = packed(&self.others, have, &self.kept).0;
+        let existing = self.needed.iter().zip(&self.kept).map(|(needed, kept)| *needed.max(kept)).collect();
+        self.kept_of_others = packed(&self.others, have, &existing).0;
     }
 }
 
