@@ -53,6 +53,10 @@ bench: tools ## how long a full plan takes
 laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
 	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test plan_laws --test victim_laws
 
+.PHONY: histories
+histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
+	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test histories -- --nocapture
+
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(CARGO) build --release -p quotient-operator

@@ -1,0 +1,194 @@
+//! What an event does to the cluster.
+
+use std::sync::Arc;
+
+use quotient_engine::amounts::Amounts;
+use quotient_engine::labels::Selector;
+use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
+use quotient_engine::snapshot::{
+    Budget, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot,
+};
+
+use super::beginning::named;
+use super::{Event, bounds};
+
+/// Lets `event`, the `number`th of its history, happen. What there is nothing of does not happen.
+pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
+    match event {
+        Event::TimePasses(seconds) => {
+            snapshot.now = snapshot.now.plus_seconds(*seconds);
+            let now = snapshot.now;
+            for state in snapshot.namespaces.values_mut() {
+                Arc::make_mut(state).pods.retain(|pod| pod.deletion.is_none_or(|deadline| deadline > now));
+            }
+        }
+        Event::OwnerCreated(at, owner) => {
+            let created = snapshot.now;
+            let Some((name, state)) = pick_namespace(snapshot, *at, |_| true) else { return };
+            let owner = named(owner.clone(), &name, &format!("e{number}"));
+            state.owners.push(Owner { created, ..owner });
+        }
+        Event::OwnerDeleted(at) => {
+            let deadline = snapshot.now.plus_seconds(30);
+            let Some((state, at)) = pick_owner(snapshot, *at) else { return };
+            let owner = state.owners.remove(at);
+            for pod in state.pods.iter_mut().filter(|pod| pod.owner() == Some(&owner.uid)) {
+                pod.deletion = pod.deletion.or(Some(deadline));
+            }
+        }
+        Event::OwnerScaled(at, wanted) => {
+            let Some((state, at)) = pick_owner(snapshot, *at) else { return };
+            let owner = &mut state.owners[at];
+            if owner.wanted != *wanted {
+                (owner.wanted, owner.generation) = (*wanted, owner.generation + 1);
+            }
+        }
+        Event::BarePodCreated(at, shape) => create_bare_pod(snapshot, *at, number, shape),
+        Event::PodFinished(at) => {
+            let Some((state, at)) = pick_pod(snapshot, *at, |pod| pod.phase == Phase::Running) else {
+                return;
+            };
+            state.pods[at].phase = Phase::Finished;
+            let owner = state.pods[at].owner().cloned();
+            let of_job = |one: &&mut Owner| one.kind == OwnerKind::Job && Some(&one.uid) == owner.as_ref();
+            if let Some(job) = state.owners.iter_mut().find(of_job) {
+                job.wanted = job.wanted.saturating_sub(1);
+            }
+        }
+        Event::PodDeleted(at) => {
+            let deadline = snapshot.now.plus_seconds(30);
+            let Some((state, at)) = pick_pod(snapshot, *at, Pod::is_live) else { return };
+            state.pods[at].deletion = Some(deadline);
+        }
+        Event::NodeLost(at) => count_node(snapshot, *at, false),
+        Event::NodeBack(at) => count_node(snapshot, *at, true),
+        Event::NodeGone(at) => {
+            let Some(name) = pick(snapshot.nodes.keys().cloned().collect(), *at) else { return };
+            snapshot.nodes.remove(&name);
+            for state in snapshot.namespaces.values_mut() {
+                Arc::make_mut(state).pods.retain(|pod| pod.node.as_ref() != Some(&name));
+            }
+        }
+        Event::NodeAdded(node) => {
+            snapshot.nodes.insert(NodeName::new(format!("e{number}")), Arc::new(node.clone()));
+        }
+        Event::WeightChanged(at, weight) => change_queue(snapshot, *at, |queue| queue.weight = *weight),
+        Event::RequestChanged(at, request) => {
+            change_queue(snapshot, *at, |queue| queue.request = request.map(bounds));
+        }
+        Event::GuaranteedChanged(at, size) => {
+            change_queue(snapshot, *at, |queue| queue.guaranteed = bounds(*size));
+        }
+        Event::LimitChanged(at, size) => change_queue(snapshot, *at, |queue| queue.limit = bounds(*size)),
+        Event::QueueDeleted(at) => {
+            let Some((state, at)) = pick_queue(snapshot, *at) else { return };
+            state.queues.remove(at);
+        }
+        Event::QueueCreated(at, queue) => {
+            let created = snapshot.now;
+            let Some((name, state)) = pick_namespace(snapshot, *at, |state| !is_governed(state)) else {
+                return;
+            };
+            let uid = QueueUid::new(format!("{name}-{number}"));
+            state.queues.push(Queue { uid, created, ..queue.clone() });
+        }
+        Event::ParentsCreated(parents) => {
+            let org = snapshot.namespaces.get_mut(&Namespace::from("org")).unwrap();
+            for parent in parents {
+                if org.queues.iter().all(|standing| standing.name != parent.name) {
+                    let uid = QueueUid::new(format!("{}-{number}", parent.name));
+                    Arc::make_mut(org).queues.push(Queue { uid, ..parent.clone() });
+                }
+            }
+        }
+        Event::BudgetChanged(at, allowed) => {
+            let Some((_, state)) = pick_namespace(snapshot, *at, |_| true) else { return };
+            let budget = Budget { name: "all".into(), selector: Selector::default(), allowed: *allowed };
+            state.budgets = vec![budget];
+        }
+    }
+}
+
+fn is_governed(state: &NamespaceState) -> bool {
+    !state.queues.is_empty()
+}
+
+fn pick<T>(mut from: Vec<T>, at: usize) -> Option<T> {
+    let at = at.checked_rem(from.len())?;
+    Some(from.swap_remove(at))
+}
+
+/// One of the namespaces that hold pods and are as asked for.
+fn pick_namespace(
+    snapshot: &mut Snapshot,
+    at: usize,
+    is: impl Fn(&NamespaceState) -> bool,
+) -> Option<(Namespace, &mut NamespaceState)> {
+    let fitting = snapshot.namespaces.iter().filter(|(name, state)| name.as_str() != "org" && is(state));
+    let name = pick(fitting.map(|(name, _)| name.clone()).collect(), at)?;
+    let state = snapshot.namespaces.get_mut(&name)?;
+    Some((name, Arc::make_mut(state)))
+}
+
+fn pick_owner(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
+    let all = snapshot.namespaces.iter();
+    let all = all.flat_map(|(name, state)| (0..state.owners.len()).map(move |owner| (name.clone(), owner)));
+    let (name, owner) = pick(all.collect(), at)?;
+    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), owner))
+}
+
+fn pick_pod(
+    snapshot: &mut Snapshot,
+    at: usize,
+    is: impl Fn(&Pod) -> bool,
+) -> Option<(&mut NamespaceState, usize)> {
+    let mut all = Vec::new();
+    for (name, state) in &snapshot.namespaces {
+        let fitting = state.pods.iter().enumerate().filter(|(_, pod)| is(pod));
+        all.extend(fitting.map(|(index, _)| (name.clone(), index)));
+    }
+    let (name, pod) = pick(all, at)?;
+    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), pod))
+}
+
+/// One of all queues, parents included.
+fn pick_queue(snapshot: &mut Snapshot, at: usize) -> Option<(&mut NamespaceState, usize)> {
+    let all = snapshot.namespaces.iter();
+    let all = all.flat_map(|(name, state)| (0..state.queues.len()).map(move |queue| (name.clone(), queue)));
+    let (name, queue) = pick(all.collect(), at)?;
+    Some((Arc::make_mut(snapshot.namespaces.get_mut(&name)?), queue))
+}
+
+fn change_queue(snapshot: &mut Snapshot, at: usize, change: impl FnOnce(&mut Queue)) {
+    if let Some((state, at)) = pick_queue(snapshot, at) {
+        change(&mut state.queues[at]);
+    }
+}
+
+fn count_node(snapshot: &mut Snapshot, at: usize, counts: bool) {
+    if let Some(name) = pick(snapshot.nodes.keys().cloned().collect(), at) {
+        Arc::make_mut(snapshot.nodes.get_mut(&name).unwrap()).counts = counts;
+    }
+}
+
+fn create_bare_pod(snapshot: &mut Snapshot, at: usize, number: usize, shape: &Arc<Shape>) {
+    let created = snapshot.now;
+    let Some((namespace, state)) = pick_namespace(snapshot, at, |_| true) else { return };
+    let mut charged = Amounts::new();
+    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
+    charged.add_all(&shape.requests);
+    let admitted = shape.requests.resources().all(|resource| {
+        let bound = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
+        bound.is_none_or(|bound| charged.get(resource) <= bound)
+    });
+    if admitted {
+        let name = format!("bare-{number}");
+        state.pods.push(Pod {
+            uid: PodUid::new(format!("{namespace}/{name}")),
+            name: PodName::new(name),
+            shape: Arc::clone(shape),
+            created,
+            ..Pod::default()
+        });
+    }
+}

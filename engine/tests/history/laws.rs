@@ -1,0 +1,220 @@
+//! What has to hold in every step.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::{PodUid, QueueName};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NamespaceState, Pod, Policy, Snapshot};
+use quotient_engine::time::Timestamp;
+
+use super::SCOPE;
+
+type Checked = Result<(), TestCaseError>;
+
+/// The order in which things were found says nothing.
+pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, seed: usize) -> Checked {
+    let mut shuffled = snapshot.clone();
+    for state in shuffled.namespaces.values_mut() {
+        let state = Arc::make_mut(state);
+        let turn = seed % state.pods.len().max(1);
+        state.pods.rotate_left(turn);
+        state.pods.reverse();
+        state.owners.reverse();
+        state.budgets.reverse();
+        state.queues.reverse();
+    }
+    prop_assert_eq!(decided, &plan(&shuffled), "another plan on shuffled input");
+    Ok(())
+}
+
+/// Victims take their time to go; while some of them do, the same others are chosen (S-MCM).
+///
+/// In particular every single one of them is needed although all the others go.
+pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided: &Plan) -> Checked {
+    let all: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
+    let (Some(first), Some(last)) = (decided.evictions.first(), decided.evictions.last()) else {
+        return Ok(());
+    };
+    let exceeded = decided.resources.iter().any(|resource| is_exceeded(settled, decided, resource));
+    let over = decided.evictions.iter().flat_map(|eviction| {
+        let resources = decided.resources.iter();
+        resources.filter(|resource| eviction.used.get(resource) > eviction.deserved.get(resource))
+    });
+    let several = over.collect::<BTreeSet<_>>().len() > 1;
+    let scopes = has_scopes(settled);
+    let (first, last) = (BTreeSet::from([&first.pod.uid]), BTreeSet::from([&last.pod.uid]));
+    let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
+    for leaving in [others(&first), others(&last), first, last, all.clone()] {
+        let mut later = settled.clone();
+        for state in later.namespaces.values_mut() {
+            if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
+                let pods = Arc::make_mut(state).pods.iter_mut();
+                pods.filter(|pod| leaving.contains(&pod.uid))
+                    .for_each(|pod| pod.deletion = Some(in_time(settled)));
+            }
+        }
+        let again = plan(&later);
+        let again = again.evictions.iter().chain(&again.waiting).map(|eviction| &eviction.pod.uid);
+        let again: BTreeSet<&PodUid> = again.collect();
+        let expected: BTreeSet<&PodUid> = all.difference(&leaving).copied().collect();
+        let known = !SCOPE.choices_are_stable
+            || (scopes && !SCOPE.scopes_are_stable)
+            || (several && !SCOPE.several_resources_are_stable)
+            || (exceeded && !SCOPE.excess_is_stable);
+        if known && leaving != all {
+            continue;
+        }
+        prop_assert!(
+            again.is_subset(&expected),
+            "more victims while {:?} are on their way: {:?}",
+            leaving,
+            again
+        );
+        prop_assert!(again == expected, "{:?} on their way, then {:?}", leaving, again);
+    }
+    Ok(())
+}
+
+/// At rest nobody lacks what somebody could give.
+///
+/// Where there are limits and fences, what somebody has may be out of reach.
+pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
+    let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
+    let mut lacking = Amounts::new();
+    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&queue.preempting));
+    if has_scopes(world) || lacking.is_empty() {
+        return Ok(());
+    }
+    let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
+    for (name, queue) in leaves(decided).filter(|(name, _)| !is_spared(world, decided, name)) {
+        let overuse = queue.used.less(&queue.deserved);
+        let useful = |pod: &&Pod| {
+            let resources = pod.requests().resources();
+            let mut useful = resources.filter(|resource| {
+                lacking.get(resource).is_positive() && overuse.get(resource).is_positive()
+            });
+            let counts =
+                pod.node.as_ref().is_none_or(|node| world.nodes.get(node).is_some_and(|node| node.counts));
+            pod.is_live() && counts && !passed_over.contains(&pod.uid) && useful.next().is_some()
+        };
+        let left = world.namespaces[&name.namespace].pods.iter().find(useful);
+        prop_assert!(left.is_none(), "{:?} lack, and {} has {:?}", lacking, name, left.map(|pod| &pod.uid));
+    }
+    Ok(())
+}
+
+/// Whether the queue or one above it says that its pods are never taken.
+fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
+    let path = std::iter::successors(Some(name), |name| decided.queues[*name].parent.as_ref());
+    let mut policies = path.map(|name| {
+        let queues = world.namespaces[&name.namespace].queues.iter();
+        queues.filter(|queue| queue.name == name.name).any(|queue| queue.policy == Policy::Disabled)
+    });
+    policies.any(|disabled| disabled)
+}
+
+/// Whether there is more to take from than the whole cluster.
+pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
+    let mut queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
+    queues.any(|queue| queue.policy == Policy::Fence || !queue.limit.is_empty())
+}
+
+fn is_exceeded(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
+    let holds = |(name, queue): (&QueueName, &QueuePlan)| {
+        let pods = snapshot.namespaces[&name.namespace].pods.iter();
+        let staying: Amount = pods.filter(|pod| pod.is_live()).map(|pod| pod.requests().get(resource)).sum();
+        staying.max(queue.allocated.get(resource))
+    };
+    leaves(decided).map(holds).sum::<Amount>() > decided.capacity.get(resource)
+}
+
+fn in_time(snapshot: &Snapshot) -> Timestamp {
+    snapshot.now.plus_seconds(30)
+}
+
+/// Σ max(enforced, charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
+pub(super) fn nothing_newly_over_granted(before: &Snapshot, decided: &Plan, after: &Snapshot) -> Checked {
+    let then = plan(after);
+    for resource in &then.resources {
+        let (held, holds) = (held(before, decided, resource), held(after, &then, resource));
+        let capacity = then.capacity.get(resource).max(decided.capacity.get(resource));
+        prop_assert!(
+            holds <= held.max(capacity),
+            "over-granted {}: {:?} held of {:?}, before {:?}",
+            resource,
+            holds,
+            capacity,
+            held
+        );
+    }
+    Ok(())
+}
+
+fn held(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> Amount {
+    let hold = |name: &QueueName| {
+        let state = &snapshot.namespaces[&name.namespace];
+        let enforced = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
+        charged(state).get(resource).max(enforced.unwrap_or_default())
+    };
+    leaves(decided).map(|(name, _)| hold(name)).sum()
+}
+
+/// Whoever loses a pod is not who it goes for.
+pub(super) fn nobody_takes_from_itself(decided: &Plan) -> Checked {
+    if SCOPE.beneficiaries_are_true {
+        for eviction in decided.evictions.iter().chain(&decided.waiting) {
+            prop_assert!(eviction.beneficiary.as_ref() != Some(&eviction.queue), "{:?}", eviction);
+        }
+    }
+    Ok(())
+}
+
+/// Evictions leave a queue what it is guaranteed and deserves of every resource that is taken from it.
+pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Plan) -> Checked {
+    if !SCOPE.guarantees_hold {
+        return Ok(());
+    }
+    let mut taken: BTreeMap<&QueueName, Vec<&Eviction>> = BTreeMap::new();
+    for eviction in &decided.evictions {
+        taken.entry(&eviction.queue).or_default().push(eviction);
+    }
+    for (name, evictions) in taken {
+        let state = &settled.namespaces[&name.namespace];
+        let queue = state.queues.iter().find(|queue| queue.name == name.name).unwrap();
+        let deserved = &decided.queues[name].deserved;
+        let mut staying = Amounts::new();
+        state.pods.iter().filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
+        let before = staying.clone();
+        for eviction in evictions {
+            staying.subtract_all(&eviction.requests);
+        }
+        for (resource, guaranteed) in queue.guaranteed.iter() {
+            let floor = guaranteed.min(deserved.get(resource));
+            let is_taken = before.get(resource) > deserved.get(resource);
+            prop_assert!(
+                !is_taken || staying.get(resource) >= floor,
+                "{} is left {:?} of {} where {:?} are guaranteed",
+                name,
+                staying.get(resource),
+                resource,
+                floor
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The queues that govern pods.
+pub(super) fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan)> {
+    plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
+}
+
+fn charged(state: &NamespaceState) -> Amounts {
+    let mut sum = Amounts::new();
+    state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
+    sum
+}

@@ -1,0 +1,166 @@
+//! A cluster in the words of the story tests, so that what fails here can be told there.
+
+use std::fmt::Write as _;
+
+use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::snapshot::{DemandMode, Owner, Phase, Pod, Policy, Queue, ReclaimOn, Shape, Snapshot};
+
+use super::Event;
+
+/// The scenario that describes `snapshot`.
+pub(crate) fn tell(snapshot: &Snapshot) -> String {
+    let mut told = format!("now {}\n", seconds(snapshot.now));
+    for (name, node) in &snapshot.nodes {
+        let labels: Vec<String> = node.labels.iter().map(|(key, value)| format!("{key}:{value}")).collect();
+        let cordoned = if node.counts { "" } else { " cordoned" };
+        line(
+            &mut told,
+            &format!("node {name}{} labels={}{cordoned}", words(node.allocatable.iter()), labels.join(",")),
+        );
+    }
+    for (namespace, state) in &snapshot.namespaces {
+        for one in &state.queues {
+            line(&mut told, &format!("queue {namespace}{}", queue(one)));
+        }
+        if let Some(quota) = &state.quota {
+            let enforced = if quota.enforced == quota.hard {
+                String::new()
+            } else {
+                stated("enforced", &quota.enforced)
+            };
+            line(&mut told, &format!("quota {namespace}{}{enforced}", words(quota.hard.iter())));
+        }
+        for owner in &state.owners {
+            line(&mut told, &format!("owner {namespace}/{}", self::owner(&owner.name, owner)));
+        }
+        for one in &state.pods {
+            line(&mut told, &format!("pod {namespace}/{}{}", one.name, pod(one)));
+        }
+        for budget in &state.budgets {
+            line(&mut told, &format!("budget {namespace}/{} allowed={}", budget.name, budget.allowed));
+        }
+    }
+    told
+}
+
+/// An event in a line.
+pub(super) fn tell_event(event: &Event) -> String {
+    match event {
+        Event::OwnerCreated(at, one) => format!("OwnerCreated({at}{})", owner("", one)),
+        Event::QueueCreated(at, one) => format!("QueueCreated({at}{})", queue(one)),
+        Event::BarePodCreated(at, one) => format!("BarePodCreated({at}{})", shape(one)),
+        other => format!("{other:?}"),
+    }
+}
+
+fn line(told: &mut String, line: &str) {
+    writeln!(told, "{line}").unwrap();
+}
+
+fn seconds(instant: quotient_engine::time::Timestamp) -> i64 {
+    instant.millis() / 1000
+}
+
+fn owner(name: &str, owner: &Owner) -> String {
+    let gang = owner.gang.as_ref().map(|gang| format!(" gang={} min={}", gang.name, gang.min_available));
+    format!(
+        "{name} replicas={}{} kind={} priority={} created={}{}",
+        owner.wanted,
+        shape(&owner.shape),
+        owner.kind.name(),
+        owner.priority,
+        seconds(owner.created),
+        gang.unwrap_or_default()
+    )
+}
+
+fn queue(queue: &Queue) -> String {
+    let policy = match queue.policy {
+        Policy::Default => "",
+        Policy::Fence => " policy=Fence",
+        Policy::Disabled => " policy=Disabled",
+    };
+    let mut told = format!(" name={} weight={}{policy}", queue.name, queue.weight);
+    let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit)];
+    for (name, bounds) in bounds.into_iter().chain(queue.request.iter().map(|request| ("request", request))) {
+        if !bounds.is_empty() || name == "request" {
+            told += &stated(name, bounds);
+        }
+    }
+    if let Some(parent) = &queue.parent {
+        write!(told, " parent={parent}").unwrap();
+    }
+    if queue.children.is_some() {
+        told += " children=All";
+    }
+    if queue.demand == DemandMode::Observed {
+        told += " demand=Observed";
+    }
+    if queue.reclaim == ReclaimOn::Use {
+        told += " reclaim=OnUse";
+    }
+    if queue.delay_seconds > 0 {
+        write!(told, " delay={}", queue.delay_seconds).unwrap();
+    }
+    told
+}
+
+fn pod(pod: &Pod) -> String {
+    let mut told = shape(&pod.shape);
+    if let Some(node) = &pod.node {
+        write!(told, " node={node}").unwrap();
+    }
+    write!(told, " created={}", seconds(pod.created)).unwrap();
+    match (pod.phase, pod.started) {
+        (Phase::Pending, _) => told += " pending",
+        (Phase::Finished, _) => told += " finished",
+        (Phase::Running, started) => write!(told, " started={}", started.map_or(0, seconds)).unwrap(),
+    }
+    if pod.priority != 0 {
+        write!(told, " priority={}", pod.priority).unwrap();
+    }
+    if let Some(deadline) = pod.deletion {
+        write!(told, " terminating={}", seconds(deadline)).unwrap();
+    }
+    if let Some(since) = pod.stuck {
+        write!(told, " stuck={}", seconds(since)).unwrap();
+    }
+    if let Some(owner) = pod.owner() {
+        // The stories' owners are called by their names alone.
+        write!(told, " owner={}", owner.as_str().rsplit('/').next().unwrap()).unwrap();
+    }
+    if let Some(gang) = pod.gang() {
+        write!(told, " gang={} min={}", gang.name, gang.min_available).unwrap();
+    }
+    told
+}
+
+fn shape(shape: &Shape) -> String {
+    let selected = shape.placement.node_selector.iter().map(|(key, value)| format!("{key}:{value}"));
+    let selected: Vec<String> = selected.collect();
+    let selector =
+        if selected.is_empty() { String::new() } else { format!(" selector={}", selected.join(",")) };
+    words(shape.requests.iter()) + &selector
+}
+
+fn words<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> String {
+    let words: Vec<String> = amounts
+        .map(|(resource, amount)| format!(" {}={}", name(resource), resource.format(amount)))
+        .collect();
+    words.concat()
+}
+
+fn stated(word: &str, bounds: &Bounds) -> String {
+    let pairs: Vec<String> = bounds
+        .iter()
+        .map(|(resource, amount)| format!("{}:{}", name(resource), resource.format(amount)))
+        .collect();
+    format!(" {word}={}", pairs.join(","))
+}
+
+fn name(resource: &Resource) -> &str {
+    match resource {
+        Resource::Extended(_) => "gpu",
+        other => other.name(),
+    }
+}
