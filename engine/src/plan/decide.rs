@@ -51,7 +51,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
     let units = |at: Index, amount: &Amounts| {
         let leaf = leaves.get(at).and_then(Option::as_ref)?;
-        leaf.units_beyond(amount, &resources, snapshot.now)
+        leaf.units_beyond(amount, &Amounts::new(), &resources, snapshot.now)
     };
     let aim = Aim { deserved: &aims, idle: &idle };
     let granted = grants(&tree, &holders, aim, &units, &capacity, &resources);
