@@ -1,9 +1,9 @@
 //! Fair shares, grants and victims: a pure function from what is seen to what is to be done.
 //!
 //! ```text
-//!             capacity      demand                    quotas, pods
-//!                 │            │                           │
-//!  Snapshot ──►  shares  ──► Deserved ──► grants ──► Allocated, Preempting ──► victims ──► Plan
+//!             capacity      demand        whole pods, idle part      quotas, pods
+//!                 │            │                    │                     │
+//!  Snapshot ──►  shares  ──► Deserved ───────────► grants ──► Allocated, Preempting ──► victims ──► Plan
 //!                                                                                           │
 //!  Snapshot ◄─────────────────────────────  advance  ◄──────────────────────────────────────┘
 //! ```

@@ -20,9 +20,14 @@ pub(crate) struct Ask<'a> {
 impl Ask<'_> {
     /// Adds everything that it lacks.
     pub(crate) fn add_to(&self, sum: &mut Amounts) {
-        for (resource, amount) in self.owner.shape.requests.iter() {
-            sum.add(resource, Amount::new(amount.units().saturating_mul(i128::from(self.pods))));
-        }
+        add_times(sum, &self.owner.shape.requests, self.pods);
+    }
+}
+
+/// Adds what `pods` of `requests` each request together.
+pub(super) fn add_times(sum: &mut Amounts, requests: &Amounts, pods: u32) {
+    for (resource, amount) in requests.iter() {
+        sum.add(resource, Amount::new(amount.units().saturating_mul(i128::from(pods))));
     }
 }
 

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 pub(crate) use asks::Ask;
 pub(crate) use headroom::{headroom, weight_shares};
 pub(crate) use taken_up::{is_ignored, node_patience};
-pub(crate) use units::{Unit, smallest, units};
+pub(crate) use units::{Stock, Unit, smallest, units};
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::census::Headcount;
@@ -36,8 +36,10 @@ pub(crate) struct Demand<'a> {
     pub(crate) observed: Option<Amounts>,
     /// The owners that want more pods than there are.
     pub(crate) asks: Vec<Ask<'a>>,
-    /// What live pods request, and owners lack that counts.
+    /// What live pods request and owners lack, whether it counts or not.
     pub(crate) known: Amounts,
+    /// What owners want, whether they have it or not: units that come back when they are evicted.
+    pub(crate) lasting: Amounts,
     /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
     pub(crate) remember: Remembered,
     /// When the demand changes although nothing happens.
@@ -63,11 +65,14 @@ impl<'a> Demand<'a> {
         let mut next_change = idleness.next_change;
         let asks = asks::asks(state, &remember.not_taken_up);
 
-        let mut known = headcount.charged.less(&headcount.leaving);
-        for ask in asks.iter().filter(|ask| !ask.not_taken_up) {
+        let live = headcount.charged.less(&headcount.leaving);
+        let (mut known, mut counts) = (live.clone(), live);
+        for ask in &asks {
             ask.add_to(&mut known);
+            if !ask.not_taken_up {
+                ask.add_to(&mut counts);
+            }
         }
-        let mut counts = known.clone();
         if !remember.not_taken_up.is_empty() {
             for pod in state.pods.iter().filter(|pod| pod.is_live()) {
                 if taken_up::is_ignored(pod, &remember.not_taken_up, now) {
@@ -91,7 +96,11 @@ impl<'a> Demand<'a> {
             remember.demand = Amounts::new();
             remember.falling.clear();
         }
-        Self { observed, asks, known, remember, next_change }
+        let mut lasting = Amounts::new();
+        for owner in &state.owners {
+            asks::add_times(&mut lasting, &owner.shape.requests, owner.wanted);
+        }
+        Self { observed, asks, known, lasting, remember, next_change }
     }
 
     /// Whether what `pod` requests does not count, because nothing came of it.

@@ -1,10 +1,12 @@
 //! Units: the pods that a queue runs or would run, in the order in which it keeps them.
 
 use std::cmp::{Ordering, Reverse};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::Demand;
+use super::{Ask, Demand};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, Pod};
 use crate::time::Timestamp;
 
@@ -19,22 +21,53 @@ pub(crate) struct Unit<'a> {
     pub(crate) exists: bool,
 }
 
+/// The units of a leaf that has not room for all of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stock<'a> {
+    /// First to be kept first.
+    pub(crate) units: &'a [Unit<'a>],
+    /// Whether it will lack room whatever becomes of its pods. Only then does it know that it has too much of
+    /// something: pods that nobody recreates are gone when they are evicted, and the claim that they showed to be
+    /// of no use is a claim again.
+    pub(crate) gives: bool,
+    /// Whether it may be given anything: where pods are never taken, what they got could not be had back, and would
+    /// become a floor that everybody pays for.
+    pub(crate) receives: bool,
+}
+
 /// The units of a leaf, first to be kept first.
 ///
 /// Pods that have started, then pods that are there, then what owners lack; the higher priority first, then the
 /// older. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
 /// are there: they hold room in their quota, whether they count as demand or not. So do pods on their way out, and
-/// until they are gone, nothing that was decided with them is undone.
+/// until they are gone, nothing that was decided with them is undone. What is not taken up comes last and is there all
+/// the same: whether it counts as demand comes and goes, and what is whole must not come and go with it.
 pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {
     let mut units = existing(state, demand, now);
-    let lacking = demand.asks.iter().filter(|ask| !ask.not_taken_up);
-    units.extend(lacking.map(|ask| Unit {
-        requests: &ask.owner.shape.requests,
-        pods: i128::from(ask.pods),
-        exists: false,
+    let leaving = leaving_by_owner(state);
+    let mut lacking: Vec<&Ask<'a>> = demand.asks.iter().collect();
+    lacking.sort_by_key(|ask| ask.not_taken_up);
+    units.extend(lacking.into_iter().map(|ask| {
+        // Whoever is to take the place of a pod that is still there is no further unit.
+        let replaced = leaving.get(&ask.owner.uid).copied().unwrap_or_default();
+        Unit {
+            requests: &ask.owner.shape.requests,
+            pods: i128::from(ask.pods.saturating_sub(replaced)),
+            exists: false,
+        }
     }));
-    units.retain(|unit| !unit.requests.is_empty());
+    units.retain(|unit| unit.pods > 0 && !unit.requests.is_empty());
     units
+}
+
+fn leaving_by_owner(state: &NamespaceState) -> HashMap<&OwnerUid, u32> {
+    let mut leaving: HashMap<&OwnerUid, u32> = HashMap::new();
+    let pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.is_terminating());
+    for owner in pods.filter_map(Pod::owner) {
+        let count = leaving.entry(owner).or_default();
+        *count = count.saturating_add(1);
+    }
+    leaving
 }
 
 fn existing<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Timestamp) -> Vec<Unit<'a>> {

@@ -21,7 +21,7 @@ pub(crate) use holder::Holder;
 pub(crate) use idle::{Sharer, idle_parts};
 
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::Unit;
+use crate::demand::Stock;
 use crate::shares::sums;
 use crate::tree::{Index, Tree};
 use one_resource::OneResource;
@@ -47,7 +47,7 @@ pub(crate) fn grants<'u>(
     tree: &Tree<'_>,
     holders: &[Option<Holder<'_>>],
     aim: Aim<'_>,
-    units: &dyn Fn(Index, &Amounts) -> Option<&'u [Unit<'u>]>,
+    units: &dyn Fn(Index, &Amounts) -> Option<Stock<'u>>,
     capacity: &Amounts,
     resources: &[Resource],
 ) -> Vec<Amounts> {

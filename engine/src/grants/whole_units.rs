@@ -2,7 +2,7 @@
 
 use super::one_resource::OneResource;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::Unit;
+use crate::demand::Stock;
 use crate::shares::{Fraction, Parts, get, made_whole, sums};
 use crate::tree::{Branch, Index, Tree};
 
@@ -14,7 +14,7 @@ pub(super) fn make_whole<'u>(
     tree: &Tree<'_>,
     each: &mut [OneResource<'_>],
     deserved: &[Amounts],
-    units: &dyn Fn(Index, &Amounts) -> Option<&'u [Unit<'u>]>,
+    units: &dyn Fn(Index, &Amounts) -> Option<Stock<'u>>,
 ) {
     let length = tree.branches.len();
     let raised = |one: &OneResource<'_>, at: Index| get(&one.granted, at) > get(&one.before, at);
@@ -56,7 +56,7 @@ pub(super) fn make_whole<'u>(
             }
         }
     }
-    let lists: Vec<Option<&[Unit<'_>]>> = (0..length)
+    let lists: Vec<Option<Stock<'_>>> = (0..length)
         .map(|at| parts.have.get(at).filter(|_| is_leaf(at)).and_then(|have| units(at, have)))
         .collect();
     let in_line = |at: Index, have: &dyn Fn(&Resource) -> Amount| {

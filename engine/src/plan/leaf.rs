@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
-use crate::demand::{Demand, Unit, declared, headroom, units};
+use crate::demand::{Demand, Stock, Unit, declared, headroom, units};
 use crate::grants::{Holder, Sharer};
 use crate::reclaim;
 use crate::shares::Wish;
@@ -103,15 +103,26 @@ impl<'a> Leaf<'a> {
     pub(super) fn units_beyond(
         &self,
         amount: &Amounts,
+        held: &Amounts,
         resources: &[Resource],
         now: Timestamp,
-    ) -> Option<&[Unit<'a>]> {
+    ) -> Option<Stock<'_>> {
+        let lasting = &self.demand.lasting;
         let fits = |resource: &Resource| {
             let wanted = self.demand.known.get(resource).max(self.headcount.charged.get(resource));
             wanted <= amount.get(resource)
         };
-        let all = || self.units.get_or_init(|| units(self.state, &self.demand, now));
-        (!resources.iter().all(fits)).then(|| all().as_slice())
+        // What is enough only because it cannot be taken is not enough: it was made whole with what others gave.
+        let is_kept = |resource: &Resource| {
+            let amount = amount.get(resource);
+            amount.is_positive() && held.get(resource) >= amount && lasting.get(resource) >= amount
+        };
+        if resources.iter().all(fits) && !resources.iter().any(is_kept) {
+            return None;
+        }
+        let units = self.units.get_or_init(|| units(self.state, &self.demand, now));
+        let lacks = |resource: &Resource| lasting.get(resource) > amount.get(resource) || is_kept(resource);
+        Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared })
     }
 
     /// What cannot be taken from it, whatever its share.

@@ -19,11 +19,9 @@ pub(super) fn make_whole(
     resources: &[Resource],
     now: Timestamp,
 ) {
-    let units: Vec<_> = leaves
-        .iter()
-        .zip(&*shares)
-        .map(|(leaf, shares)| {
-            leaf.as_ref().and_then(|leaf| leaf.units_beyond(&shares.deserved, resources, now))
+    let units: Vec<_> = (leaves.iter().zip(wishes).zip(&*shares))
+        .map(|((leaf, wish), shares)| {
+            leaf.as_ref()?.units_beyond(&shares.deserved, &wish.held, resources, now)
         })
         .collect();
     if units.iter().all(Option::is_none) {

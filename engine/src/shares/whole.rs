@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::Unit;
+use crate::demand::{Stock, Unit};
 use crate::tree::{Index, Tree};
 
 /// An amount of every governed resource, in their order.
@@ -30,20 +30,19 @@ pub(crate) type InLine<'a, Key> = &'a dyn Fn(Index, &dyn Fn(&Resource) -> Amount
 
 /// `parts.have`, made whole.
 ///
-/// `units` are those of the leaves that have not room for all of theirs, first to be kept first: only such a leaf can
-/// know that it has too much of something, or too little. Nothing crosses a fence inwards: what a fenced queue is promised has to be had inside.
+/// `stocks` are those of the leaves that have not room for all of their units. Nothing crosses a fence inwards: what a fenced queue is promised has to be had inside.
 ///
 /// Pods that are there come first, and nobody gives what its own pods that are there request: what was made whole once
 /// is found again when the pods that it was made for run, whatever order they are then in, and nobody is evicted
 /// from for the sake of whole pods.
 pub(crate) fn made_whole<Key: Ord>(
     tree: &Tree<'_>,
-    units: &[Option<&[Unit<'_>]>],
+    stocks: &[Option<Stock<'_>>],
     parts: &Parts,
     resources: &[Resource],
     in_line: InLine<'_, Key>,
 ) -> Vec<Amounts> {
-    let mut books = Books::open(tree, units, parts, resources);
+    let mut books = Books::open(tree, stocks, parts, resources);
     for stage in [Stage::Existing, Stage::Others] {
         books.begin(stage);
         let mut line: BinaryHeap<Reverse<(Key, Index)>> = BinaryHeap::new();
@@ -96,6 +95,9 @@ struct Stack {
     lacking: Vec<Lacking>,
     tried: usize,
     stage: Stage,
+    /// Whether it knows that it has too much of something.
+    gives: bool,
+    receives: bool,
     /// Which resources it was given.
     received: Vec<bool>,
     fence: Option<Index>,
@@ -117,7 +119,7 @@ struct Books<'a> {
 impl<'a> Books<'a> {
     fn open(
         tree: &'a Tree<'a>,
-        units: &[Option<&[Unit<'_>]>],
+        stocks: &[Option<Stock<'_>>],
         parts: &Parts,
         resources: &'a [Resource],
     ) -> Self {
@@ -136,8 +138,8 @@ impl<'a> Books<'a> {
             given_to_pool: vec![vec![0; resources.len()]; tree.branches.len()],
             changed: vec![false; tree.branches.len()],
         };
-        for (at, units) in units.iter().enumerate() {
-            let Some(units) = units else {
+        for (at, stock) in stocks.iter().enumerate() {
+            let Some(Stock { units, gives, receives }) = stock else {
                 books.stacks.push(None);
                 continue;
             };
@@ -146,7 +148,7 @@ impl<'a> Books<'a> {
             let existing = units.iter().filter(|unit| unit.exists).map(alike).collect();
             let others = units.iter().filter(|unit| !unit.exists).map(alike).collect();
             let fence = tree.fence_above(at);
-            books.stacks.push(Some(Stack::new(existing, others, &have, fence)));
+            books.stacks.push(Some(Stack::new(existing, others, &have, *gives, *receives, fence)));
         }
         books
     }
@@ -171,7 +173,7 @@ impl<'a> Books<'a> {
     /// The next unit of the leaf at `at` that it has no room for and that has not been tried in vain.
     fn next_of(&self, at: Index) -> Option<&Lacking> {
         let stack = self.stacks.get(at)?.as_ref()?;
-        stack.lacking.get(stack.tried)
+        stack.lacking.get(stack.tried).filter(|_| stack.receives)
     }
 
     /// Goes on to the next unit that requests something else.
@@ -189,11 +191,11 @@ impl<'a> Books<'a> {
     /// What the leaf at `at` can give of a resource.
     fn stranded(&self, at: Index, resource: usize) -> i128 {
         let Some(Some(stack)) = self.stacks.get(at) else { return 0 };
-        if stack.received.get(resource) == Some(&true) {
+        if !stack.gives || stack.received.get(resource) == Some(&true) {
             return 0;
         }
-        let kept = value(&stack.kept, resource).saturating_add(value(&stack.kept_of_others, resource));
-        let own = value(&stack.needed, resource).max(kept);
+        let existing = value(&stack.needed, resource).max(value(&stack.kept, resource));
+        let own = existing.saturating_add(value(&stack.kept_of_others, resource));
         let kept = own.max(self.floor.get(at).map_or(0, |floor| value(floor, resource)));
         self.have.get(at).map_or(0, |have| value(have, resource)).saturating_sub(kept).max(0)
     }
@@ -353,20 +355,29 @@ impl<'a> Books<'a> {
 }
 
 impl Stack {
-    fn new(existing: Vec<Lacking>, others: Vec<Lacking>, have: &Row, fence: Option<Index>) -> Self {
+    fn new(
+        existing: Vec<Lacking>,
+        others: Vec<Lacking>,
+        have: &Row,
+        gives: bool,
+        receives: bool,
+        fence: Option<Index>,
+    ) -> Self {
         let nothing = vec![0; have.len()];
         let mut needed = nothing.clone();
         for unit in &existing {
             unit.add_to(&mut needed, unit.pods);
         }
-        let received = vec![false; have.len()];
+        let given = vec![false; have.len()];
         Self {
             existing,
             others,
             needed,
             kept: nothing.clone(),
             kept_of_others: nothing,
-            received,
+            gives,
+            receives,
+            received: given,
             fence,
             ..Self::default()
         }
@@ -393,8 +404,10 @@ impl Stack {
         }
     }
 
+    /// Finds the others that there is room for beside all that is there, whether that is kept or not yet.
     fn keep_others(&mut self, have: &Row) {
-        self.kept_of_others = packed(&self.others, have, &self.kept).0;
+        let existing = self.needed.iter().zip(&self.kept).map(|(needed, kept)| *needed.max(kept)).collect();
+        self.kept_of_others = packed(&self.others, have, &existing).0;
     }
 }
 

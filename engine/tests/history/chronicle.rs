@@ -75,7 +75,7 @@ impl Chronicle {
             );
         }
         let advanced = advance(&before, &decided);
-        laws::nothing_newly_over_granted(world, &plan(world), &advanced.snapshot)?;
+        laws::nothing_newly_over_granted(world, &plan(world), &decided, &advanced.snapshot)?;
         self.nothing_goes_back_and_forth(&before, &decided, &advanced)?;
         let rests = advanced.rests(world);
         Ok(Step { snapshot: advanced.snapshot, plan: decided, rests })

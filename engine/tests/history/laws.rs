@@ -137,11 +137,19 @@ fn in_time(snapshot: &Snapshot) -> Timestamp {
 }
 
 /// Σ max(enforced, charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
-pub(super) fn nothing_newly_over_granted(before: &Snapshot, decided: &Plan, after: &Snapshot) -> Checked {
+///
+/// `meanwhile` is the plan once quotas had settled: those without a Queue have been lowered by then.
+pub(super) fn nothing_newly_over_granted(
+    before: &Snapshot,
+    decided: &Plan,
+    meanwhile: &Plan,
+    after: &Snapshot,
+) -> Checked {
     let then = plan(after);
     for resource in &then.resources {
         let (held, holds) = (held(before, decided, resource), held(after, &then, resource));
-        let capacity = then.capacity.get(resource).max(decided.capacity.get(resource));
+        let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
+        let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
             holds <= held.max(capacity),
             "over-granted {}: {:?} held of {:?}, before {:?}",

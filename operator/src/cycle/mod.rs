@@ -165,7 +165,7 @@ impl Cycle {
         metrics.cycle_duration.observe(began.elapsed().as_secs_f64());
         metrics.cycle_last_success.set(Clock::now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
-        let ripe = [change].into_iter().flatten().min();
+        let ripe = [change, plan.next_change].into_iter().flatten().min();
         let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
         let due = [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry()];
         Ok(due.into_iter().flatten().min().unwrap_or(began))
