@@ -37,8 +37,8 @@ pub(crate) struct Stock<'a> {
 
 /// The units of a leaf, first to be kept first.
 ///
-/// Pods that have started, then pods that are there, then what owners lack; the higher priority first, then the
-/// older. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
+/// Pods that have started, then pods that are there, the higher priority first, then the older; then what owners
+/// lack, the older owner first: whoever creates pods knows of no priority, so that is what will be there next. For pods that is the order in which they go, backwards. Pods that nothing came of are the last of those that
 /// are there: they hold room in their quota, whether they count as demand or not. So do pods on their way out, and
 /// until they are gone, nothing that was decided with them is undone. What is not taken up comes last and is there all
 /// the same: whether it counts as demand comes and goes, and what is whole must not come and go with it.
@@ -46,7 +46,10 @@ pub(crate) fn units<'a>(state: &'a NamespaceState, demand: &Demand<'a>, now: Tim
     let mut units = existing(state, demand, now);
     let leaving = leaving_by_owner(state);
     let mut lacking: Vec<&Ask<'a>> = demand.asks.iter().collect();
-    lacking.sort_by_key(|ask| ask.not_taken_up);
+    lacking.sort_by(|a, b| {
+        let key = |ask: &Ask<'_>| (ask.not_taken_up, ask.owner.created, ask.owner.kind);
+        key(a).cmp(&key(b)).then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
+    });
     units.extend(lacking.into_iter().map(|ask| {
         // Whoever is to take the place of a pod that is still there is no further unit.
         let replaced = leaving.get(&ask.owner.uid).copied().unwrap_or_default();

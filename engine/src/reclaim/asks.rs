@@ -42,9 +42,8 @@ pub(super) fn refused<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
             *count = count.saturating_add(1);
         }
     }
-    let lacks = |gang: &Gang| {
-        gang.min_available.saturating_sub(members.get(&gang.name).copied().unwrap_or_default())
-    };
+    let lacks =
+        |gang: &Gang| gang.min_available.saturating_sub(members.get(&gang.name).copied().unwrap_or_default());
     let ignored = |uid: &OwnerUid, generation: i64| {
         party.not_taken_up.get(uid).is_some_and(|noted| noted.generation == generation)
     };

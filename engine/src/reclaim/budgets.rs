@@ -48,7 +48,8 @@ impl<'a> Budgets<'a> {
         let allowed = victims.iter().map(|victim| {
             let before = left.clone();
             let mut pods = victim.everything();
-            let all = pods.by_ref().filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut left));
+            let all =
+                pods.by_ref().filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut left));
             if !all {
                 left = before;
             }

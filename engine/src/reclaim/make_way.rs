@@ -32,12 +32,7 @@ impl<'a> Placing<'a> {
     }
 
     /// Makes way for one pod; says why if that cannot be.
-    fn make_way(
-        &mut self,
-        case: &Case<'a>,
-        stuck: &Stuck<'a>,
-        books: &mut Books<'a>,
-    ) -> Option<Reason> {
+    fn make_way(&mut self, case: &Case<'a>, stuck: &Stuck<'a>, books: &mut Books<'a>) -> Option<Reason> {
         let party = case.party(stuck.leaf)?;
         let pod = stuck.pod;
         if self.rooms.reserve(&pod.shape).is_some() {
@@ -66,8 +61,7 @@ impl<'a> Placing<'a> {
         let limited = case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let asker = stuck.leaf;
         let forbids = |at: Index, victim: &Pod| {
-            let inside =
-                fence.is_none_or(|fence| case.tree.path_up(at).any(|(above, _)| above == fence));
+            let inside = fence.is_none_or(|fence| case.tree.path_up(at).any(|(above, _)| above == fence));
             if at == asker || !inside || case.party(at).is_none_or(|party| party.spared) {
                 Some(Reason::Fenced)
             } else if !case.snapshot.frees_room(victim) {

@@ -123,7 +123,8 @@ impl<'a> Placing<'a> {
             let leaf = case.tree.leaves.get(namespace);
             let party = leaf.and_then(|leaf| case.party(*leaf));
             // Pods of a queue above its share are the first to go: they keep no room.
-            let goes = |party: &Party<'_>| pod.requests().resources().any(|one| party.overuse(one).is_positive());
+            let goes =
+                |party: &Party<'_>| pod.requests().resources().any(|one| party.overuse(one).is_positive());
             if party.is_some_and(goes) {
                 continue;
             }
@@ -133,18 +134,17 @@ impl<'a> Placing<'a> {
             }
         }
         let (pods_left, gangs_left) = (MOST_PLACED, MOST_GANGS);
-        let mut placing =
-            Self {
-                rooms,
-                search: None,
-                waiting,
-                stuck,
-                given_up: BTreeMap::new(),
-                served: Vec::new(),
-                freed_nodes: 0,
-                pods_left,
-                gangs_left,
-            };
+        let mut placing = Self {
+            rooms,
+            search: None,
+            waiting,
+            stuck,
+            given_up: BTreeMap::new(),
+            served: Vec::new(),
+            freed_nodes: 0,
+            pods_left,
+            gangs_left,
+        };
         placing.give_up_the_impossible(case);
         Some(placing)
     }

@@ -124,11 +124,7 @@ fn slack(case: &Case<'_>, balance: &Balance, served: &Served) -> Amounts {
         .map(|resource| {
             let needed = held.get(resource) + served.promised.get(resource) - served.waived.get(resource);
             let free = all(resource).less(needed);
-            let free = if lacks.get(resource) > served.waived.get(resource) {
-                Amount::ZERO
-            } else {
-                free
-            };
+            let free = if lacks.get(resource) > served.waived.get(resource) { Amount::ZERO } else { free };
             ((*resource).clone(), free)
         })
         .collect()

@@ -12,8 +12,8 @@ use super::sources::sources;
 use super::victim::Victim;
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
-use crate::reason::Reason;
 use crate::demand::node_patience;
+use crate::reason::Reason;
 use crate::snapshot::{DemandMode, Pod, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
 

@@ -368,7 +368,7 @@ impl Stack {
         for unit in &existing {
             unit.add_to(&mut needed, unit.pods);
         }
-        let given = vec![false; have.len()];
+        let nothing_yet = vec![false; have.len()];
         Self {
             existing,
             others,
@@ -377,7 +377,7 @@ impl Stack {
             kept_of_others: nothing,
             gives,
             receives,
-            received: given,
+            received: nothing_yet,
             fence,
             ..Self::default()
         }

@@ -47,7 +47,8 @@ impl<'a> Rooms<'a> {
                 free.add_all(pod.requests());
             }
         }
-        let mut rooms = Self { nodes, free, by_room: BTreeMap::new(), promised: BTreeMap::new(), full: BTreeSet::new() };
+        let mut rooms =
+            Self { nodes, free, by_room: BTreeMap::new(), promised: BTreeMap::new(), full: BTreeSet::new() };
         for (at, free) in rooms.free.iter().enumerate() {
             for (resource, amount) in free.iter() {
                 rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));

@@ -7,8 +7,8 @@ use super::search::Resident;
 use crate::amounts::Amounts;
 use crate::names::{PodName, PodUid};
 use crate::plan::Stage;
-use crate::snapshot::Shape;
 use crate::reclaim::candidate::Candidate;
+use crate::snapshot::Shape;
 use crate::time::Timestamp;
 
 /// The cost of the victims of one node; the lowest wins. Ends in what no two pods share.
