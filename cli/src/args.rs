@@ -28,11 +28,15 @@ pub(crate) struct Simulate {
     #[arg(short = 'f', long = "filename", value_name = "FILE|DIR", required = true, num_args = 1..)]
     pub(crate) files: Vec<PathBuf>,
 
-    /// Go on, one step after the other, until nothing is evicted, started or on its way out any more.
+    /// Go on, one step after the other, until the next one would be the same.
     ///
     /// At most 1000 steps; without this, the first step alone is shown.
     #[arg(long)]
     pub(crate) until_stable: bool,
+
+    /// Show also which pods a rule kept where something was taken, and which rule.
+    #[arg(long)]
+    pub(crate) explain: bool,
 
     /// The time at which the cluster is looked at, such as 2026-11-21T12:00:00Z.
     ///
@@ -66,22 +70,31 @@ fn time(text: &str) -> Result<Timestamp, String> {
 const SIMULATE: &str = "\
 Show what Quotient would do with a cluster described by manifests.
 
-Reads ordinary manifests (Node, Namespace, Queue, ResourceQuota, Pod; YAML or JSON; several documents or a \
-List), asks the same engine as the operator, and prints each step: what every queue asks for, deserves, is \
-allocated and uses (children below their parents), which pods are evicted and why, and which pods start. Nothing is contacted or changed.
+Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, \
+PriorityClass, Queue, ResourceQuota; YAML or JSON; several documents or a List), asks the same engine as the \
+operator, and prints each step: what every queue asks for, deserves, is allocated and uses (children below their \
+parents), which pods are evicted and why, which start, and which cannot. Nothing is contacted or changed.
 
 A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted \
-pods go, pending pods are bound where they fit, and the next step begins.
+pods go, owners create what their quotas admit, pending pods are bound where they fit, and the next step begins; \
+where only time would change anything, when it has passed.
 
 What manifests leave out:
   - Without an explicit namespace an object is in \"default\".
   - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
+  - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
+  - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
+Deployment's replicas.
+  - An owner without some of its pods has created, before the first step, those that the quota of its namespace \
+admits; in a namespace that has a Queue and no quota yet it waits for the first step.
+  - A PodDisruptionBudget without status allows what the disruption controller would.
+  - A pod without priority has that of its PriorityClass, or of the default one.
   - A namespace that no manifest describes has no labels but kubernetes.io/metadata.name, by which a parent \
 queue may select it; one that is described has this label, too.
   - Objects without creationTimestamp are created at the time that the cluster is looked at.
   - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
   - The ResourceQuota \"quotient\" of a namespace is what its queue is allocated at the beginning; without \
-status.hard, spec.hard is in force.
+status.hard, spec.hard is in force. Other ResourceQuotas are limits.
 
 Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
 each problem that names file, object and field.";
@@ -91,17 +104,23 @@ Examples:
   # What would happen next in the cluster that these files describe?
   kubectl quotient simulate -f cluster/
 
-  # And in the end, when a third queue joins?
-  kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable
+  # And in the end, when a third queue joins? Which pods does a rule keep?
+  kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable --explain
 
   # What if node-7 were cordoned, in the cluster as it is now?
-  kubectl get nodes,namespaces,pods,queues.quotient.dev,resourcequotas -A -o json \\
+  kubectl get -A -o json nodes,namespaces,pods,queues.quotient.dev,resourcequotas,\
+deployments.apps,replicasets.apps,statefulsets.apps,jobs.batch,\
+poddisruptionbudgets,priorityclasses \\
     | jq '(.items[] | select(.metadata.name == \"node-7\"))
             .spec.unschedulable = true' \\
     | kubectl quotient simulate -f - --until-stable
 
   # Which pods would go, for a script?
-  kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'";
+  kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'
+
+  # Which cannot start in the end, and why?
+  kubectl quotient simulate -f cluster/ --until-stable -o json \\
+    | jq -r '.steps[-1].unmet[] | \"\\(.queue) \\(.what): \\(.pods) pods, \\(.message)\"'";
 
 #[cfg(test)]
 mod tests {

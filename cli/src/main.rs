@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!  files ──► manifests ──► index ──► engine: settle, advance, … ──► report ──► table, JSON or YAML
+//!                               controllers ──┘ (what new pods look like, what budgets allow)
 //! ```
 //!
 //! **Architecture invariant:** `simulate` decides nothing itself. It reads manifests into the operator's index
 //! and asks the operator's engine, so what it prints is what the operator would do.
 
 mod args;
+mod controllers;
 mod manifests;
 mod output;
 mod simulate;

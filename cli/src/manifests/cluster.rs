@@ -9,15 +9,21 @@ use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings};
 use serde_json::Value;
 
+use super::checks::{futility, mistakes};
 use super::decode::{Decoded, decode};
 use super::defaults::{complete, namespace};
+use super::deployments::roll_out;
 use super::documents::documents;
+use super::identity::identify;
 use super::known::Kind;
 use super::latest_time::latest_time;
 use super::lists::take_apart;
 use super::object::Object;
+use super::priorities::{prioritize, unknown_classes};
 use super::problem::{Place, Problem, Problems};
 use super::sources::read_all;
+use super::ungoverned::with_every_owner;
+use crate::controllers::Controllers;
 
 /// The namespace of objects that name none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -27,6 +33,8 @@ const DEFAULT_NAMESPACE: &str = "default";
 pub(crate) struct Cluster {
     /// As the operator would see it.
     pub(crate) snapshot: Snapshot,
+    /// What goes on in it besides.
+    pub(crate) controllers: Controllers,
     /// What was read but makes no difference, a line each.
     pub(crate) warnings: Vec<String>,
 }
@@ -102,11 +110,11 @@ impl Reader {
             name
         };
 
-        let mistakes = object.mistakes();
+        let mistakes = mistakes(&object);
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
-        if let Some(futility) = object.futility() {
+        if let Some(futility) = futility(&object) {
             self.warnings.insert(format!("{place}: {} {full_name}: {futility}", kind.name()));
         }
         if let Some(other) = self.places.insert((kind, full_name), place.clone()) {
@@ -135,13 +143,32 @@ impl Reader {
         self.add_missing_namespaces();
         let now = now.or(self.latest).unwrap_or_default();
         let created = Time(jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default());
+        let mut objects = self.objects;
+        identify(&mut objects);
+        for object in &mut objects {
+            complete(object, &created);
+        }
+        roll_out(&mut objects);
+        self.warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
+            format!(
+                "PriorityClass {class} is named but not described: pods of it are taken to have priority 0"
+            )
+        }));
         // Manifests describe nodes as they are meant: one that is Ready counts, however recently it became so.
         let mut index = Index::new(IndexSettings { ready_seconds: 0, ..IndexSettings::default() });
-        for mut object in self.objects {
-            complete(&mut object, &created);
+        let (classes, mut others): (Vec<Object>, Vec<Object>) =
+            objects.into_iter().partition(|object| matches!(object, Object::PriorityClass(_)));
+        for class in &classes {
+            class.apply_to(&mut index);
+        }
+        prioritize(&mut others, &index);
+        for object in &others {
             object.apply_to(&mut index);
         }
-        Ok(Cluster { snapshot: index.snapshot(now), warnings: self.warnings.into_iter().collect() })
+        let controllers = Controllers::of(&others);
+        let mut snapshot = with_every_owner(&mut index, &others, now);
+        controllers.begin(&mut snapshot);
+        Ok(Cluster { snapshot, controllers, warnings: self.warnings.into_iter().collect() })
     }
 }
 

@@ -27,6 +27,12 @@ pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
         Kind::Namespace => Object::Namespace(typed(value, &mut unknown_fields)?),
         Kind::Node => Object::Node(typed(value, &mut unknown_fields)?),
         Kind::Pod => Object::Pod(typed(value, &mut unknown_fields)?),
+        Kind::Deployment => Object::Deployment(typed(value, &mut unknown_fields)?),
+        Kind::ReplicaSet => Object::ReplicaSet(typed(value, &mut unknown_fields)?),
+        Kind::StatefulSet => Object::StatefulSet(typed(value, &mut unknown_fields)?),
+        Kind::Job => Object::Job(typed(value, &mut unknown_fields)?),
+        Kind::PodDisruptionBudget => Object::PodDisruptionBudget(typed(value, &mut unknown_fields)?),
+        Kind::PriorityClass => Object::PriorityClass(typed(value, &mut unknown_fields)?),
         Kind::Queue => Object::Queue(typed(value, &mut unknown_fields)?),
         Kind::ResourceQuota => Object::ResourceQuota(typed(value, &mut unknown_fields)?),
     };

@@ -1,8 +1,10 @@
 //! What manifests leave out, completed as the API server and the kubelet would.
 //!
 //! The same input is always completed in the same way: there are no random ids and no clock. The uid of an
-//! object that has none is its namespace and name, which the index takes care of.
+//! object that has none is its namespace and name, which the index takes care of; what ties pods and their owners
+//! together is completed beforehand.
 
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 
@@ -16,7 +18,27 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         Object::Pod(pod) => complete_pod(pod),
         Object::ResourceQuota(quota) => complete_quota(quota),
         Object::Namespace(namespace) => complete_namespace(namespace),
-        Object::Node(_) | Object::Queue(_) => {}
+        Object::Deployment(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::ReplicaSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
+        Object::Job(job) => complete_job(job),
+        Object::Node(_) | Object::Queue(_) | Object::PodDisruptionBudget(_) | Object::PriorityClass(_) => {}
+    }
+}
+
+/// Who says nothing wants one pod.
+fn one(count: Option<&mut Option<i32>>) {
+    if let Some(count) = count {
+        count.get_or_insert(1);
+    }
+}
+
+/// A Job that says nothing is one pod that has to succeed; one with parallelism alone is a work queue.
+fn complete_job(job: &mut Job) {
+    let Some(spec) = &mut job.spec else { return };
+    if spec.parallelism.is_none() {
+        spec.completions.get_or_insert(1);
+        spec.parallelism = Some(1);
     }
 }
 

@@ -4,16 +4,34 @@ use quotient_crds::names::API_VERSION;
 
 /// A kind of object that `simulate` understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Namespace,
     Node,
     Pod,
+    Deployment,
+    ReplicaSet,
+    StatefulSet,
+    Job,
+    PodDisruptionBudget,
+    PriorityClass,
     Queue,
     ResourceQuota,
 }
 
 /// Every kind, as they are listed to users.
-const ALL: [Kind; 5] = [Kind::Namespace, Kind::Node, Kind::Pod, Kind::Queue, Kind::ResourceQuota];
+const ALL: [Kind; 11] = [
+    Kind::Namespace,
+    Kind::Node,
+    Kind::Pod,
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::StatefulSet,
+    Kind::Job,
+    Kind::PodDisruptionBudget,
+    Kind::PriorityClass,
+    Kind::Queue,
+    Kind::ResourceQuota,
+];
 
 impl Kind {
     /// The kind of this name in this API group and version.
@@ -32,11 +50,17 @@ impl Kind {
         }
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Namespace => "Namespace",
             Self::Node => "Node",
             Self::Pod => "Pod",
+            Self::Deployment => "Deployment",
+            Self::ReplicaSet => "ReplicaSet",
+            Self::StatefulSet => "StatefulSet",
+            Self::Job => "Job",
+            Self::PodDisruptionBudget => "PodDisruptionBudget",
+            Self::PriorityClass => "PriorityClass",
             Self::Queue => "Queue",
             Self::ResourceQuota => "ResourceQuota",
         }
@@ -45,12 +69,21 @@ impl Kind {
     pub(super) const fn api_version(self) -> &'static str {
         match self {
             Self::Namespace | Self::Node | Self::Pod | Self::ResourceQuota => "v1",
+            Self::Deployment | Self::ReplicaSet | Self::StatefulSet => "apps/v1",
+            Self::Job => "batch/v1",
+            Self::PodDisruptionBudget => "policy/v1",
+            Self::PriorityClass => "scheduling.k8s.io/v1",
             Self::Queue => API_VERSION,
         }
     }
 
     /// Whether its objects are in a namespace.
     pub(super) const fn is_namespaced(self) -> bool {
-        matches!(self, Self::Pod | Self::Queue | Self::ResourceQuota)
+        !matches!(self, Self::Namespace | Self::Node | Self::PriorityClass)
+    }
+
+    /// Whether its objects create pods, themselves or through others.
+    pub(super) const fn owns_pods(self) -> bool {
+        matches!(self, Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::Job)
     }
 }

@@ -1,23 +1,29 @@
 //! Manifests: from files to the operator's index.
 //!
 //! ```text
-//!  file ──► text ──► documents ──► Lists taken apart ──► typed, checked, completed ──► Index
+//!  file ──► text ──► documents ──► Lists taken apart ──► typed, checked ──► ids, defaults, rollouts ──► Index
 //! ```
 //!
 //! Everything that is wrong with the input is reported at once, each with file, object and field.
 
+mod checks;
 mod cluster;
 mod decode;
 mod defaults;
+mod deployments;
+mod disruption;
 mod documents;
+mod identity;
 mod known;
 mod latest_time;
 mod lists;
 mod object;
+mod priorities;
 mod problem;
 mod sources;
+mod ungoverned;
 
-#[cfg(test)]
-pub(crate) use cluster::Cluster;
-pub(crate) use cluster::read;
+pub(crate) use cluster::{Cluster, read};
+pub(crate) use disruption::{Bound, Share};
+pub(crate) use object::Object;
 pub(crate) use problem::Problems;

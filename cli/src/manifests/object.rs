@@ -1,90 +1,107 @@
 //! One object of the input, typed.
 
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{Preemption, Queue, QueueSpec, names};
-use quotient_engine::snapshot;
-use quotient_index::{Index, Keeps, UnreadableQuantity, nodes, pods, queues, quotas};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::scheduling::v1::PriorityClass;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use quotient_crds::Queue;
+use quotient_index::{Index, Keeps};
+
+use super::known::Kind;
 
 /// An object of a kind that is understood.
 #[derive(Debug)]
-pub(super) enum Object {
+pub(crate) enum Object {
     Namespace(Box<Namespace>),
     Node(Box<Node>),
     Pod(Box<Pod>),
+    Deployment(Box<Deployment>),
+    ReplicaSet(Box<ReplicaSet>),
+    StatefulSet(Box<StatefulSet>),
+    Job(Box<Job>),
+    PodDisruptionBudget(Box<PodDisruptionBudget>),
+    PriorityClass(Box<PriorityClass>),
     Queue(Box<Queue>),
     ResourceQuota(Box<ResourceQuota>),
 }
 
+/// The same for whatever kind `$object` is of.
+macro_rules! whatever_kind {
+    ($self:expr, $object:ident => $same:expr) => {
+        match $self {
+            Self::Namespace($object) => $same,
+            Self::Node($object) => $same,
+            Self::Pod($object) => $same,
+            Self::Deployment($object) => $same,
+            Self::ReplicaSet($object) => $same,
+            Self::StatefulSet($object) => $same,
+            Self::Job($object) => $same,
+            Self::PodDisruptionBudget($object) => $same,
+            Self::PriorityClass($object) => $same,
+            Self::Queue($object) => $same,
+            Self::ResourceQuota($object) => $same,
+        }
+    };
+}
+
 impl Object {
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Namespace(_) => Kind::Namespace,
+            Self::Node(_) => Kind::Node,
+            Self::Pod(_) => Kind::Pod,
+            Self::Deployment(_) => Kind::Deployment,
+            Self::ReplicaSet(_) => Kind::ReplicaSet,
+            Self::StatefulSet(_) => Kind::StatefulSet,
+            Self::Job(_) => Kind::Job,
+            Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
+            Self::PriorityClass(_) => Kind::PriorityClass,
+            Self::Queue(_) => Kind::Queue,
+            Self::ResourceQuota(_) => Kind::ResourceQuota,
+        }
+    }
+
+    pub(crate) fn metadata(&self) -> &ObjectMeta {
+        whatever_kind!(self, object => &object.metadata)
+    }
+
     pub(super) fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        match self {
-            Self::Namespace(namespace) => &mut namespace.metadata,
-            Self::Node(node) => &mut node.metadata,
-            Self::Pod(pod) => &mut pod.metadata,
-            Self::Queue(queue) => &mut queue.metadata,
-            Self::ResourceQuota(quota) => &mut quota.metadata,
-        }
+        whatever_kind!(self, object => &mut object.metadata)
     }
 
-    /// What is wrong with its amounts.
-    pub(super) fn mistakes(&self) -> Vec<String> {
-        match self {
-            Self::Namespace(_) => Vec::new(),
-            Self::Node(node) => texts(&nodes::unreadable(node)),
-            Self::Pod(pod) => texts(&pods::unreadable(pod)),
-            Self::Queue(queue) => {
-                let snapshot::Queue { invalid, .. } = queues::decode(queue);
-                invalid.iter().map(ToString::to_string).collect()
-            }
-            Self::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
-        }
+    /// Its controller, if it names one.
+    pub(crate) fn controller(&self) -> Option<&OwnerReference> {
+        let mut owners = self.metadata().owner_references.iter().flatten();
+        owners.find(|owner| owner.controller == Some(true))
     }
 
-    /// What is understood but makes no difference, though its author may think that it does.
-    pub(super) fn futility(&self) -> Option<&'static str> {
+    /// What the pods look like that it creates; none for what creates no pods.
+    pub(crate) fn template(&self) -> Option<&PodTemplateSpec> {
         match self {
-            Self::Node(node) if !has_room(node) => {
-                Some("it has no room: give it status.allocatable, such as {cpu: 8, memory: 32Gi}")
-            }
-            Self::ResourceQuota(quota) if quota.metadata.name.as_deref() != Some(names::QUOTA) => {
-                Some("ignored: of ResourceQuotas only those named \"quotient\" count")
-            }
-            Self::Queue(queue) if queue.spec.children.is_some() => futility_of_parent(&queue.spec),
+            Self::Deployment(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::ReplicaSet(owner) => owner.spec.as_ref().and_then(|spec| spec.template.as_ref()),
+            Self::StatefulSet(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::Job(owner) => owner.spec.as_ref().map(|spec| &spec.template),
             _ => None,
         }
     }
 
-    /// Puts the object into the index.
+    /// Puts the object into the index. A Deployment is not kept there: its ReplicaSets stand for it.
     pub(super) fn apply_to(&self, index: &mut Index) {
         match self {
-            Self::Namespace(namespace) => index.apply(&**namespace),
-            Self::Node(node) => index.apply(&**node),
-            Self::Pod(pod) => index.apply(&**pod),
-            Self::Queue(queue) => index.apply(&**queue),
-            Self::ResourceQuota(quota) => index.apply(&**quota),
+            Self::Namespace(object) => index.apply(&**object),
+            Self::Node(object) => index.apply(&**object),
+            Self::Pod(object) => index.apply(&**object),
+            Self::Deployment(_) => false,
+            Self::ReplicaSet(object) => index.apply(&**object),
+            Self::StatefulSet(object) => index.apply(&**object),
+            Self::Job(object) => index.apply(&**object),
+            Self::PodDisruptionBudget(object) => index.apply(&**object),
+            Self::PriorityClass(object) => index.apply(&**object),
+            Self::Queue(object) => index.apply(&**object),
+            Self::ResourceQuota(object) => index.apply(&**object),
         };
     }
-}
-
-fn texts(unreadable: &[UnreadableQuantity]) -> Vec<String> {
-    unreadable.iter().map(ToString::to_string).collect()
-}
-
-fn futility_of_parent(spec: &QueueSpec) -> Option<&'static str> {
-    let default = Preemption::default();
-    let preemption = spec.preemption.as_ref().unwrap_or(&default);
-    if spec.request.is_some() {
-        return Some("its request is ignored: a parent queue asks for what its children ask for");
-    }
-    let last_replica = preemption.last_replica != default.last_replica;
-    (last_replica || preemption.min_runtime_seconds != default.min_runtime_seconds).then_some(
-        "its preemption.lastReplica and minRuntimeSeconds are ignored: a parent queue has no pods, and its \
-         children do not inherit them",
-    )
-}
-
-fn has_room(node: &Node) -> bool {
-    let status = node.status.as_ref();
-    status.is_some_and(|status| status.allocatable.is_some() || status.capacity.is_some())
 }

@@ -1,10 +1,12 @@
 //! `simulate`: the engine's steps for a cluster made of manifests.
 
+mod opening;
 mod report;
 mod sentence;
 mod steps;
 mod table;
 mod tree;
+mod unmet;
 
 use anyhow::Context;
 
@@ -20,14 +22,14 @@ pub(crate) fn run(args: &Simulate) -> anyhow::Result<()> {
     for warning in &cluster.warnings {
         eprintln!("warning: {warning}");
     }
-    let simulation = simulate(&cluster.snapshot, args.until_stable);
+    let simulation = simulate(&cluster, args.until_stable);
     if args.output != Format::Table {
         // The table shows them itself.
         for warning in stalled(&simulation) {
             eprintln!("warning: {warning}");
         }
     }
-    let text = render(&simulation, args.output, Style::of_stdout())?;
+    let text = render(&simulation, args.output, args.explain, Style::of_stdout())?;
     output::print(&text).context("print the steps")
 }
 
@@ -39,16 +41,20 @@ pub(crate) fn stalled(simulation: &Simulation) -> Vec<String> {
         .collect()
 }
 
-/// The simulation as it is printed.
-pub(crate) fn render(simulation: &Simulation, format: Format, style: Style) -> anyhow::Result<String> {
+/// The simulation as it is printed, with the pods that rules kept if `explain`.
+pub(crate) fn render(
+    simulation: &Simulation,
+    format: Format,
+    explain: bool,
+    style: Style,
+) -> anyhow::Result<String> {
     Ok(match format {
-        Format::Table => table::table(simulation, style),
+        Format::Table => table::table(simulation, explain, style),
         Format::Json => {
-            let text = serde_json::to_string_pretty(&report::report(simulation));
+            let text = serde_json::to_string_pretty(&report::report(simulation, explain));
             format!("{}\n", text.context("write the steps as JSON")?)
         }
-        Format::Yaml => {
-            serde_yaml_ng::to_string(&report::report(simulation)).context("write the steps as YAML")?
-        }
+        Format::Yaml => serde_yaml_ng::to_string(&report::report(simulation, explain))
+            .context("write the steps as YAML")?,
     })
 }

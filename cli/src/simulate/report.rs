@@ -4,24 +4,33 @@ use std::collections::BTreeMap;
 
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PodId, QueuePlan};
+use quotient_engine::plan::{Eviction, PassedOver, Plan, PodId, QueuePlan, Unmet};
 use serde::Serialize;
 
 use super::steps::{Simulation, Step};
+use super::unmet;
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct Report {
+    started_before: Vec<String>,
     steps: Vec<StepReport>,
     stable: bool,
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct StepReport {
     step: usize,
+    elapsed_seconds: i64,
     capacity: Quantities,
     queues: Vec<QueueReport>,
     evictions: Vec<EvictionReport>,
+    forced: Vec<String>,
     started: Vec<String>,
+    unmet: Vec<UnmetReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed_over: Option<Vec<PassedOverReport>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -32,6 +41,7 @@ struct QueueReport {
     allocated: Quantities,
     used: Quantities,
     preempting: Quantities,
+    idle: Quantities,
 }
 
 #[derive(Debug, Serialize)]
@@ -42,27 +52,49 @@ struct EvictionReport {
     reason: &'static str,
 }
 
+#[derive(Debug, Serialize)]
+struct UnmetReport {
+    queue: String,
+    what: String,
+    pods: u32,
+    requests: Quantities,
+    reason: &'static str,
+    message: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PassedOverReport {
+    pod: String,
+    queue: String,
+    reason: &'static str,
+}
+
 /// Every governed resource with its amount as a Kubernetes quantity, zeros included.
 type Quantities = BTreeMap<String, String>;
 
-/// The simulation as it is printed for programs.
-pub(super) fn report(simulation: &Simulation) -> Report {
+/// The simulation as it is printed for programs, with the pods that rules kept if `explain`.
+pub(super) fn report(simulation: &Simulation, explain: bool) -> Report {
     let steps = simulation.steps.iter().zip(1_usize..);
     Report {
-        steps: steps.map(|(step, number)| step_report(number, step)).collect(),
+        started_before: simulation.before.iter().map(pod_name).collect(),
+        steps: steps.map(|(step, number)| step_report(number, step, explain)).collect(),
         stable: simulation.stable,
     }
 }
 
-fn step_report(number: usize, step: &Step) -> StepReport {
+fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
     let plan = &step.plan;
     let resources = plan.resources.as_slice();
     StepReport {
         step: number,
+        elapsed_seconds: step.elapsed_seconds,
         capacity: quantities(&plan.capacity, resources),
         queues: plan.queues.iter().map(|(name, queue)| queue_report(name, queue, resources)).collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
+        forced: plan.forced.iter().map(pod_name).collect(),
         started: step.started.iter().map(pod_name).collect(),
+        unmet: unmet_reports(plan, resources),
+        passed_over: explain.then(|| plan.passed_over.iter().map(passed_over_report).collect()),
     }
 }
 
@@ -74,6 +106,7 @@ fn queue_report(name: &QueueName, queue: &QueuePlan, resources: &[Resource]) -> 
         allocated: quantities(&queue.allocated, resources),
         used: quantities(&queue.used, resources),
         preempting: quantities(&queue.preempting, resources),
+        idle: quantities(&queue.idle, resources),
     }
 }
 
@@ -83,6 +116,26 @@ fn eviction_report(eviction: &Eviction) -> EvictionReport {
         queue: eviction.queue.to_string(),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         reason: eviction.reason.name(),
+    }
+}
+
+fn unmet_reports(plan: &Plan, resources: &[Resource]) -> Vec<UnmetReport> {
+    let report = |name: &QueueName, queue: &QueuePlan, unmet: &Unmet| UnmetReport {
+        queue: name.to_string(),
+        what: unmet::what(unmet),
+        pods: unmet.pods,
+        requests: quantities(&unmet.requests, resources),
+        reason: unmet.reason.name(),
+        message: unmet::message(queue, unmet),
+    };
+    unmet::all(plan).map(|(name, queue, unmet)| report(name, queue, unmet)).collect()
+}
+
+fn passed_over_report(passed: &PassedOver) -> PassedOverReport {
+    PassedOverReport {
+        pod: pod_name(&passed.pod),
+        queue: passed.queue.to_string(),
+        reason: passed.reason.name(),
     }
 }
 

@@ -1,6 +1,7 @@
-//! Why a pod goes, and why nobody goes for a queue, as sentences.
+//! Why a pod goes or stays, and why nobody goes for a queue, as sentences.
 
 use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, QueuePlan};
 use quotient_engine::reason::Reason;
 
@@ -8,36 +9,68 @@ use quotient_engine::reason::Reason;
 pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let queue = &eviction.queue;
     let used = eviction.used.compact();
-    let numbers = plan.queues.get(queue);
+    let deserved = eviction.deserved.compact();
+    let numbers = |name| plan.queues.get(name);
     match (eviction.reason, &eviction.beneficiary) {
         (Reason::Overcommitted, _) => {
-            let allocated = numbers.map(|numbers| &numbers.allocated);
-            format!("{queue} uses {used} and is allocated {}", compact_or_nothing(allocated))
+            let allocated = numbers(queue).map_or_else(Amounts::new, |queue| queue.allocated.clone());
+            format!("{queue} uses {used} and is allocated {}", allocated.compact())
         }
+        (Reason::MovedAside, Some(beneficiary)) => format!(
+            "{beneficiary} needs its room on this node for a pod within what is guaranteed; {queue} keeps its quota"
+        ),
         (_, Some(beneficiary)) => {
-            let short = plan.queues.get(beneficiary).map(|numbers| &numbers.preempting);
-            format!(
-                "{beneficiary} is short of {}; {queue} uses {used} and deserves {}",
-                compact_or_nothing(short),
-                eviction.deserved.compact()
-            )
+            let short = numbers(beneficiary).map(|queue| queue.preempting.compact());
+            let need = match short.filter(|short| short != "0") {
+                Some(short) => format!("{beneficiary} is short of {short}"),
+                // It has its share, but not where its pods can use it.
+                None => format!("{beneficiary} needs its room on this node"),
+            };
+            format!("{need}; {queue} uses {used} and deserves {deserved}")
         }
-        (reason, None) => {
-            format!("{reason}: {queue} uses {used} and deserves {}", eviction.deserved.compact())
-        }
+        (reason, None) => format!("{reason}: {queue} uses {used} and deserves {deserved}"),
     }
 }
 
-/// Why nobody is evicted for a queue that is short, for people; none if it is not, or somebody is.
-pub(super) fn why_nobody(queue: &QueuePlan) -> Option<String> {
+/// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.
+pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
-        Reason::Fenced => "is held outside the fence, where nobody is evicted for it",
-        Reason::NothingToEvict => "is held by no pod that may be evicted",
-        _ => return None,
+        Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
+        Reason::Fenced => "is held outside the fence, where nobody is evicted for it".to_owned(),
+        Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
+        Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
+        Reason::Delayed => "is worth no eviction before its delaySeconds have passed".to_owned(),
+        Reason::NotInUse => "would be used by none of its pods and owners now".to_owned(),
+        Reason::Guarantee => "is held by pods that are guaranteed to their queues".to_owned(),
+        Reason::UnitAboveShare => "would not be enough for one of its pods".to_owned(),
+        Reason::Fragmented => {
+            "could be freed, but not enough of it on one node for any of its pods".to_owned()
+        }
+        Reason::NoNodeFits => "is of no use to its pods: no node could run them".to_owned(),
+        reason => format!("is not to be had: {reason}"),
     };
-    Some(format!("{} of the {} that it deserves {why}", queue.preempting.compact(), queue.deserved.compact()))
+    let mut coming = Amounts::new();
+    let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
+    for_it.for_each(|eviction| coming.add_all(&eviction.requests));
+    let short = queue.preempting.less(&coming);
+    let deserved = queue.deserved.compact();
+    (!short.is_empty()).then(|| format!("{} of the {deserved} that it deserves {why}", short.compact()))
 }
 
-fn compact_or_nothing(amounts: Option<&Amounts>) -> String {
-    amounts.map_or_else(|| "0".to_owned(), Amounts::compact)
+/// Which rule kept a pod, for people.
+pub(super) fn why_kept(reason: Reason) -> &'static str {
+    match reason {
+        Reason::PolicyDisabled => "its queue, or one above, has preemption.policy Disabled",
+        Reason::MirrorPod => "its kubelet would only start it again",
+        Reason::DaemonSetPod => "its DaemonSet would only create it again",
+        Reason::SystemCritical => "the cluster itself depends on it",
+        Reason::NodeNotCounted => "its node does not count, so its room would leave with it",
+        Reason::LastReplica => "it is the last replica of its owner, and its queue says Never",
+        Reason::GangFloor => "its gang needs it, and its queue does not give gangs",
+        Reason::Guarantee => "without it a queue would be below what is guaranteed to it",
+        Reason::Budget => "a disruption budget allows no more",
+        Reason::EvictionRefused => "the API server refused its eviction a moment ago",
+        Reason::PriorityAboveAsk => "its priority is above that of the pod that needs room",
+        _ => "a rule protects it",
+    }
 }

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::advance::{Advanced, advance, settle};
+use quotient_engine::advance::{Advanced, advance, advance_until, settle};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, PodId};
-use quotient_engine::snapshot::Snapshot;
+use quotient_engine::snapshot::{Remembered, Snapshot};
+
+use super::opening::{Opening, open};
+use crate::manifests::Cluster;
 
 /// No cluster that comes to rest needs as many; one that has not by then is shown to be unstable.
 const MOST_STEPS: usize = 1000;
@@ -13,6 +16,8 @@ const MOST_STEPS: usize = 1000;
 /// What happened, step by step.
 #[derive(Debug)]
 pub(crate) struct Simulation {
+    /// The pods that owners started before the first step, within quotas that stand.
+    pub(crate) before: Vec<PodId>,
     /// At least one.
     pub(crate) steps: Vec<Step>,
     /// Whether nothing would happen after the last step.
@@ -24,6 +29,8 @@ pub(crate) struct Simulation {
 pub(crate) struct Step {
     /// Shares, quotas in force, and the pods that are evicted.
     pub(crate) plan: Plan,
+    /// How long after the first step it is, in seconds.
+    pub(crate) elapsed_seconds: i64,
     /// The weights of the queues in it.
     pub(crate) weights: BTreeMap<QueueName, u32>,
     /// The pods that started after the evicted ones had gone.
@@ -32,25 +39,57 @@ pub(crate) struct Step {
 
 /// Simulates one step, or as many as it takes until nothing happens any more.
 ///
-/// A step in which no pod is evicted, starts or is on its way out is the last: the next would be the same.
-pub(crate) fn simulate(snapshot: &Snapshot, until_stable: bool) -> Simulation {
+/// Where nothing but the time would be other after a step, the next one is when the engine would decide otherwise only
+/// because of the time. A step for which there is no such time is the last: the next would be the same. Steps in which
+/// nothing can be seen to happen are passed over.
+pub(crate) fn simulate(cluster: &Cluster, until_stable: bool) -> Simulation {
     let most = if until_stable { MOST_STEPS } else { 1 };
-    let mut steps = Vec::new();
+    let Opening { mut snapshot, started: before } = open(cluster);
+    let begun = snapshot.now;
+    let mut steps: Vec<Step> = Vec::new();
     let mut stable = false;
-    let mut snapshot = snapshot.clone();
-    while steps.len() < most && !stable {
+    for _ in 0..MOST_STEPS {
+        if stable || steps.len() >= most && steps.last().is_some_and(Step::moves) {
+            break;
+        }
         let (settled, plan) = settle(&snapshot);
-        let Advanced { snapshot: next, started } = advance(&settled, &plan);
-        stable = plan.evictions.is_empty() && started.is_empty() && !has_leaving_pods(&settled);
-        steps.push(Step { weights: weights(&settled), plan, started });
+        let mut advanced = advance(&settled, &plan);
+        cluster.controllers.follow(&mut advanced.snapshot);
+        stable = advanced.rests(&settled);
+        if stable && let Some(time) = plan.next_change.filter(|time| *time > settled.now) {
+            advanced = advance_until(&settled, &plan, time);
+            cluster.controllers.follow(&mut advanced.snapshot);
+            stable = false;
+        }
+        let Advanced { snapshot: next, started } = advanced;
+        let elapsed_seconds = settled.now.millis_since(begun).div_euclid(1000);
+        let step = Step { plan: without_memory(plan), elapsed_seconds, weights: weights(&settled), started };
+        if steps.last().is_none_or(|last| last.moves() || last.plan != step.plan) {
+            if steps.len() >= most {
+                stable = false;
+                break;
+            }
+            steps.push(step);
+        }
         snapshot = next;
     }
-    Simulation { steps, stable }
+    Simulation { before, steps, stable }
 }
 
-fn has_leaving_pods(snapshot: &Snapshot) -> bool {
-    let mut pods = snapshot.namespaces.values().flat_map(|state| &state.pods);
-    pods.any(|pod| pod.is_terminating() && pod.is_charged())
+impl Step {
+    /// Whether a pod goes or starts.
+    fn moves(&self) -> bool {
+        !self.plan.evictions.is_empty() || !self.plan.forced.is_empty() || !self.started.is_empty()
+    }
+}
+
+/// What a decision leaves to the next one is not shown.
+fn without_memory(mut plan: Plan) -> Plan {
+    plan.next_change = None;
+    for queue in plan.queues.values_mut() {
+        queue.remember = Remembered::default();
+    }
+    plan
 }
 
 fn weights(snapshot: &Snapshot) -> BTreeMap<QueueName, u32> {

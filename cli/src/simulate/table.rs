@@ -1,28 +1,41 @@
 //! The steps for people.
 
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::QueuePlan;
+use quotient_engine::plan::{PodId, QueuePlan, Unmet};
+use quotient_engine::reason::Reason;
 
 use super::report::pod_name;
-use super::sentence::{why, why_nobody};
+use super::sentence::{why, why_kept, why_nobody};
 use super::steps::{Simulation, Step};
-use super::tree;
+use super::{tree, unmet};
 use crate::output::{Cell, Colour, Style, align};
 
-/// The simulation as text, steps separated by an empty line.
-pub(super) fn table(simulation: &Simulation, style: Style) -> String {
-    let mut lines = Vec::new();
+/// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
+pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> String {
+    let lends = simulation.steps.iter().flat_map(|step| step.plan.queues.values());
+    let with_idle = lends.into_iter().any(|queue| !queue.idle.is_empty());
+    let mut lines = before(simulation, style);
+    let mut clock = 0_i64;
     for (step, number) in simulation.steps.iter().zip(1_usize..) {
         let title = format!("Step {number}");
+        // A step takes a second; what goes on meanwhile may take a few, and more is worth mentioning.
+        let passed = step.elapsed_seconds.saturating_sub(clock);
+        clock = step.elapsed_seconds;
+        let waited = if passed >= 10 { format!("  {passed} s later") } else { String::new() };
         lines.push(format!(
-            "{}  capacity {}",
+            "{}{waited}  capacity {}",
             style.paint(&title, Colour::Strong),
             step.plan.capacity.compact()
         ));
-        lines.extend(queues(step, style));
+        lines.extend(queues(step, with_idle, style));
         lines.extend(evictions(step, style));
+        lines.extend(forced(step, style));
+        if explain {
+            lines.extend(kept(step, style));
+        }
         lines.extend(short(step, style));
-        lines.extend(started(step, style));
+        lines.extend(started(&step.started, style));
+        lines.extend(unmet_asks(step, style));
         lines.extend(stalled(step, style));
         lines.push(String::new());
     }
@@ -31,14 +44,31 @@ pub(super) fn table(simulation: &Simulation, style: Style) -> String {
     lines.join("\n")
 }
 
-fn queues(step: &Step, style: Style) -> Vec<String> {
+/// What owners have started before the first step.
+fn before(simulation: &Simulation, style: Style) -> Vec<String> {
+    if simulation.before.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!("{}  as far as quotas admit", style.paint("Before", Colour::Strong))];
+    lines.extend(started(&simulation.before, style));
+    lines.push(String::new());
+    lines
+}
+
+/// `IDLE` is shown only where it says something.
+fn queues(step: &Step, with_idle: bool, style: Style) -> Vec<String> {
     if step.plan.queues.is_empty() {
         return vec!["  no Queue has a share".to_owned()];
     }
-    let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"];
+    let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "IDLE"];
     let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
     let queues = tree::in_order(&step.plan);
     rows.extend(queues.into_iter().map(|(depth, name, queue)| queue_row(step, depth, name, queue)));
+    if !with_idle {
+        for row in &mut rows {
+            row.truncate(titles.len().saturating_sub(1));
+        }
+    }
     align(&rows, style)
 }
 
@@ -55,6 +85,7 @@ fn queue_row(step: &Step, depth: usize, name: &QueueName, queue: &QueuePlan) -> 
         Cell::plain(&queue.allocated.compact()),
         Cell::new(&queue.used.compact(), used),
         Cell::new(&queue.preempting.compact(), preempting),
+        Cell::plain(&queue.idle.compact()),
     ]
 }
 
@@ -76,15 +107,55 @@ fn short(step: &Step, style: Style) -> Vec<String> {
         Some(vec![
             Cell::new("short", Colour::Notice),
             Cell::plain(&name.to_string()),
-            Cell::plain(&why_nobody(queue)?),
+            Cell::plain(&why_nobody(name, queue, &step.plan)?),
         ])
     });
     align(&rows.collect::<Vec<_>>(), style)
 }
 
-fn started(step: &Step, style: Style) -> Vec<String> {
-    let rows =
-        step.started.iter().map(|pod| vec![Cell::new("start", Colour::Good), Cell::plain(&pod_name(pod))]);
+fn started(started: &[PodId], style: Style) -> Vec<String> {
+    let rows = started.iter().map(|pod| vec![Cell::new("start", Colour::Good), Cell::plain(&pod_name(pod))]);
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// Terminating pods that are not waited for any longer.
+fn forced(step: &Step, style: Style) -> Vec<String> {
+    let rows = step.plan.forced.iter().map(|pod| {
+        vec![
+            Cell::new("force", Colour::Alarm),
+            Cell::plain(&pod_name(pod)),
+            Cell::plain("has overstayed its grace by its queue's forceDeleteAfterSeconds"),
+        ]
+    });
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// The pods that a rule kept where something was taken.
+fn kept(step: &Step, style: Style) -> Vec<String> {
+    let rows = step.plan.passed_over.iter().map(|passed| {
+        vec![
+            Cell::new("keep", Colour::Good),
+            Cell::plain(&pod_name(&passed.pod)),
+            Cell::plain(&format!("{}: {}", passed.reason, why_kept(passed.reason))),
+        ]
+    });
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// The pods that cannot start, and what stands in the way.
+///
+/// Those that only have to take the room are not mentioned where some do, at the end of the step.
+fn unmet_asks(step: &Step, style: Style) -> Vec<String> {
+    let starts = |queue: &QueueName| step.started.iter().any(|pod| pod.namespace == queue.namespace);
+    let waits = |queue: &QueueName, unmet: &Unmet| unmet.reason != Reason::RoomAvailable || !starts(queue);
+    let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
+    let rows = unmet.map(|(queue, numbers, unmet)| {
+        vec![
+            Cell::new("unmet", Colour::Notice),
+            Cell::plain(&format!("{}/{}", queue.namespace, unmet::name(unmet))),
+            Cell::plain(&unmet::sentence(numbers, unmet)),
+        ]
+    });
     align(&rows.collect::<Vec<_>>(), style)
 }
 

@@ -27,11 +27,11 @@ fn yaml_says_the_same_as_json() {
 #[test]
 fn one_step_is_shown_unless_more_are_asked_for() {
     let cluster = manifests::read(&[example("newcomer")], None).unwrap();
-    let text = render(&simulate(&cluster.snapshot, false), Format::Table, Style::Plain).unwrap();
+    let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
     assert!(text.ends_with("\nNot stable: more would happen; --until-stable shows it.\n"), "{text}");
     assert!(!text.contains("Step 2"), "{text}");
     let cluster = manifests::read(&[example("two-queues")], None).unwrap();
-    let text = render(&simulate(&cluster.snapshot, false), Format::Table, Style::Plain).unwrap();
+    let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
     assert!(text.ends_with("\nStable: nothing more would happen.\n"), "{text}");
 }
 
@@ -119,7 +119,7 @@ fn programs_learn_of_stalled_queues_beside_the_steps() {
         )
     };
     let files = [("1.yaml", &*queue("older", "00")), ("2.yaml", &*queue("newer", "01"))];
-    let simulation = simulate(&read(&files).unwrap().snapshot, true);
+    let simulation = simulate(&read(&files).unwrap(), true);
     let [warning] = &stalled(&simulation)[..] else { panic!("{simulation:?}") };
     assert!(warning.starts_with("Queue a/newer has no share: NamespaceTaken: "), "{warning}");
 }

@@ -18,6 +18,10 @@ fn other_kinds_are_refused_by_name() {
             "cluster.yaml",
             "
 apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: team-a}
+---
+apiVersion: extensions/v1beta1
 kind: Deployment
 metadata: {name: web, namespace: team-a}
 ---
@@ -34,11 +38,12 @@ metadata: {name: p}
 ",
         )],
         &expect![[r#"
-            error: DIR/cluster.yaml (document 1): Deployment team-a/web: kind: Deployment is not understood; what is: Namespace, Node, Pod, Queue, ResourceQuota
-            error: DIR/cluster.yaml (document 2): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
-            error: DIR/cluster.yaml (document 3): kind: a manifest says what it describes, such as kind: Pod
-            error: DIR/cluster.yaml (document 4): Pod p: apiVersion: a manifest names it, such as apiVersion: v1
-            error: DIR/cluster.yaml (document 5): this is no object: a manifest has apiVersion, kind and metadata"#]],
+            error: DIR/cluster.yaml (document 1): DaemonSet team-a/agent: kind: DaemonSet is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, PriorityClass, Queue, ResourceQuota
+            error: DIR/cluster.yaml (document 2): Deployment team-a/web: apiVersion: Deployment is understood in apps/v1, not in extensions/v1beta1
+            error: DIR/cluster.yaml (document 3): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
+            error: DIR/cluster.yaml (document 4): kind: a manifest says what it describes, such as kind: Pod
+            error: DIR/cluster.yaml (document 5): Pod p: apiVersion: a manifest names it, such as apiVersion: v1
+            error: DIR/cluster.yaml (document 6): this is no object: a manifest has apiVersion, kind and metadata"#]],
     );
 }
 
@@ -166,6 +171,21 @@ apiVersion: v1
 kind: ResourceQuota
 metadata: {name: theirs, namespace: a}
 spec: {hard: {cpu: 1}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: of-some, namespace: a}
+spec: {hard: {cpu: 1}, scopes: [BestEffort]}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: of-others, namespace: a}
+spec: {hard: {services: 1}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: nobody, namespace: a}
+spec: {minAvailable: 1}
 ",
     )])
     .unwrap();
@@ -174,7 +194,9 @@ spec: {hard: {cpu: 1}}
         warnings.lines().map(|line| line.split_once("a.yaml").map_or(line, |(_, rest)| rest)).collect();
     expect![[r#"
          (document 2): Node n: it has no room: give it status.allocatable, such as {cpu: 8, memory: 32Gi}
-         (document 3): ResourceQuota a/theirs: ignored: of ResourceQuotas only those named "quotient" count
+         (document 4): ResourceQuota a/of-some: ignored: it has scopes, so it bounds only some of the pods
+         (document 5): ResourceQuota a/of-others: ignored: it bounds no requests, such as requests.cpu
+         (document 6): PodDisruptionBudget a/nobody: it protects no pod: give it a spec.selector, {} for every pod of its namespace
         Pod: field spec.containers[].resource is not known and ignored
         Pod: field spec.nodename is not known and ignored"#]]
     .assert_eq(&warnings.join("\n"));

@@ -1,9 +1,15 @@
 //! Manifests in, printed steps or problems out.
 
+mod budgets;
+mod examples;
 mod formats;
 mod input;
+mod owners;
+mod priorities;
 mod seeds;
+mod time;
 mod trees;
+mod unmet;
 
 use std::path::{Path, PathBuf};
 
@@ -38,10 +44,17 @@ fn read(files: &[(&str, &str)]) -> Result<Cluster, String> {
 
 /// The steps until nothing happens any more, as they are printed.
 fn played(cluster: &Cluster, format: Format) -> String {
-    render(&simulate(&cluster.snapshot, true), format, Style::Plain).unwrap()
+    render(&simulate(cluster, true), format, false, Style::Plain).unwrap()
 }
 
 /// The printed steps of one YAML text.
 fn check(yaml: &str, expected: &Expect) {
     expected.assert_eq(&played(&read(&[("input.yaml", yaml)]).unwrap(), Format::Table));
+}
+
+/// The printed steps of a directory of `examples/`, in which nothing is of no use.
+fn check_example(name: &str, expected: &Expect) {
+    let cluster = manifests::read(&[example(name)], None).unwrap();
+    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
+    expected.assert_eq(&played(&cluster, Format::Table));
 }

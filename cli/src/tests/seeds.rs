@@ -1,16 +1,8 @@
 //! The examples of the documents that Quotient implements, as they stand in `examples/`.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use super::{example, played};
-use crate::args::Format;
-use crate::manifests;
-
-fn check_example(name: &str, expected: &Expect) {
-    let cluster = manifests::read(&[example(name)], None).unwrap();
-    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
-    expected.assert_eq(&played(&cluster, Format::Table));
-}
+use super::check_example;
 
 #[test]
 fn two_queues_share_by_weight() {

@@ -233,7 +233,7 @@ spec: {children: {}, preemption: {policy: Fence}}
     let warnings: Vec<&str> = warnings.lines().filter_map(|line| Some(line.split_once("): ")?.1)).collect();
     expect![[r#"
         Queue a/asks: its request is ignored: a parent queue asks for what its children ask for
-        Queue a/protects: its preemption.lastReplica and minRuntimeSeconds are ignored: a parent queue has no pods, and its children do not inherit them"#]].assert_eq(&warnings.join("\n"));
+        Queue a/protects: its preemption is ignored but for the policy: a parent queue has no pods, and its children do not inherit it"#]].assert_eq(&warnings.join("\n"));
 }
 
 #[test]

@@ -1,0 +1,38 @@
+//! What other controllers of a cluster add to the engine's model of it.
+//!
+//! The engine knows owners by number and shape, and budgets by what they allow now. The manifests say more: what else
+//! the pods of an owner have in common, and how a budget is counted.
+
+mod disruptions;
+mod newborn;
+
+use quotient_engine::snapshot::Snapshot;
+
+use crate::manifests::Object;
+use disruptions::Disruptions;
+use newborn::Templates;
+
+/// The controllers of one cluster.
+#[derive(Debug)]
+pub(crate) struct Controllers {
+    templates: Templates,
+    disruptions: Disruptions,
+}
+
+impl Controllers {
+    /// Those of a cluster with these objects, Deployments rolled out and ids given.
+    pub(crate) fn of(objects: &[Object]) -> Self {
+        Self { templates: Templates::of(objects), disruptions: Disruptions::of(objects) }
+    }
+
+    /// Completes the cluster as manifests describe it: budgets that nobody has counted yet.
+    pub(crate) fn begin(&self, snapshot: &mut Snapshot) {
+        self.disruptions.count_new(snapshot);
+    }
+
+    /// Completes a step of the engine's model: pods that owners just created, and what budgets then allow.
+    pub(crate) fn follow(&self, snapshot: &mut Snapshot) {
+        self.templates.complete(snapshot);
+        self.disruptions.count(snapshot);
+    }
+}

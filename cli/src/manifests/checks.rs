@@ -1,0 +1,97 @@
+//! What is wrong with an object, and what is of no use in it.
+
+use k8s_openapi::api::core::v1::{Node, ResourceQuota};
+use quotient_crds::{Preemption, QueueSpec, names};
+use quotient_engine::snapshot;
+use quotient_index::{UnreadableQuantity, nodes, pods, queues, quotas};
+
+use super::disruption::Bound;
+use super::object::Object;
+
+/// The object's amounts and numbers that make no sense.
+pub(super) fn mistakes(object: &Object) -> Vec<String> {
+    match object {
+        Object::Node(node) => texts(&nodes::unreadable(node)),
+        Object::Pod(pod) => texts(&pods::unreadable(pod)),
+        Object::Queue(queue) => {
+            let snapshot::Queue { invalid, .. } = queues::decode(queue);
+            invalid.iter().map(ToString::to_string).collect()
+        }
+        Object::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
+        Object::PodDisruptionBudget(budget) => Bound::of(budget).err().into_iter().collect(),
+        Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {
+            mistakes_of_owner(object)
+        }
+        Object::Namespace(_) | Object::PriorityClass(_) => Vec::new(),
+    }
+}
+
+fn mistakes_of_owner(owner: &Object) -> Vec<String> {
+    let counts = match owner {
+        Object::Deployment(owner) => vec![("replicas", owner.spec.as_ref().and_then(|spec| spec.replicas))],
+        Object::ReplicaSet(owner) => vec![("replicas", owner.spec.as_ref().and_then(|spec| spec.replicas))],
+        Object::StatefulSet(owner) => vec![("replicas", owner.spec.as_ref().and_then(|spec| spec.replicas))],
+        Object::Job(owner) => vec![
+            ("parallelism", owner.spec.as_ref().and_then(|spec| spec.parallelism)),
+            ("completions", owner.spec.as_ref().and_then(|spec| spec.completions)),
+        ],
+        _ => Vec::new(),
+    };
+    let negative = counts.into_iter().filter_map(|(field, count)| Some((field, count.filter(|n| *n < 0)?)));
+    let negative = negative.map(|(field, count)| format!("spec.{field} is {count}: write 0 or more"));
+    let template = owner.template().map(pods::unreadable_in_template).unwrap_or_default();
+    negative.chain(texts(&template)).collect()
+}
+
+fn texts(unreadable: &[UnreadableQuantity]) -> Vec<String> {
+    unreadable.iter().map(ToString::to_string).collect()
+}
+
+/// What is understood but makes no difference, though the object's author may think that it does.
+pub(super) fn futility(object: &Object) -> Option<&'static str> {
+    match object {
+        Object::Node(node) if !has_room(node) => {
+            Some("it has no room: give it status.allocatable, such as {cpu: 8, memory: 32Gi}")
+        }
+        Object::ResourceQuota(quota) if quota.metadata.name.as_deref() != Some(names::QUOTA) => {
+            futility_of_foreign_quota(quota)
+        }
+        Object::Queue(queue) if queue.spec.children.is_some() => futility_of_parent(&queue.spec),
+        Object::PodDisruptionBudget(budget)
+            if budget.spec.as_ref().is_none_or(|spec| spec.selector.is_none()) =>
+        {
+            Some("it protects no pod: give it a spec.selector, {} for every pod of its namespace")
+        }
+        _ => None,
+    }
+}
+
+/// Somebody else's quota bounds the share, if it bounds what is shared, and for every pod.
+fn futility_of_foreign_quota(quota: &ResourceQuota) -> Option<&'static str> {
+    let spec = quota.spec.as_ref();
+    let scoped = spec.is_some_and(|spec| {
+        spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty()) || spec.scope_selector.is_some()
+    });
+    if scoped {
+        return Some("ignored: it has scopes, so it bounds only some of the pods");
+    }
+    let hard = spec.and_then(|spec| spec.hard.as_ref()).map(quotas::bounds_from_hard).unwrap_or_default();
+    hard.is_empty().then_some("ignored: it bounds no requests, such as requests.cpu")
+}
+
+fn futility_of_parent(spec: &QueueSpec) -> Option<&'static str> {
+    let preemption = spec.preemption.clone().unwrap_or_default();
+    if spec.request.is_some() {
+        return Some("its request is ignored: a parent queue asks for what its children ask for");
+    }
+    let of_pods = Preemption { policy: Preemption::default().policy, ..preemption };
+    (of_pods != Preemption::default()).then_some(
+        "its preemption is ignored but for the policy: a parent queue has no pods, and its children do not \
+         inherit it",
+    )
+}
+
+fn has_room(node: &Node) -> bool {
+    let status = node.status.as_ref();
+    status.is_some_and(|status| status.allocatable.is_some() || status.capacity.is_some())
+}

@@ -1,0 +1,142 @@
+//! Deployments become the ReplicaSets that the deployment controller would have made of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, ReplicaSetSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+
+use super::object::Object;
+
+/// The annotation by which the deployment controller numbers the ReplicaSets of a Deployment.
+const REVISION: &str = "deployment.kubernetes.io/revision";
+
+/// The label that names a ReplicaSet's template; the end of its name.
+const TEMPLATE_HASH: &str = "pod-template-hash";
+
+/// Namespace and name.
+type Name = (String, String);
+
+/// Makes the ReplicaSets want what their Deployments want, and adds one for each Deployment that has none.
+///
+/// A Deployment with one ReplicaSet that wants pods has it scaled, as after `kubectl scale`. In the middle of a
+/// rollout, with several, they stay as they are. Changed templates are not rolled out.
+pub(super) fn roll_out(objects: &mut Vec<Object>) {
+    let described = replica_sets(objects);
+    let of_pods = replica_sets_of_pods(objects, &described);
+    let mut owned: BTreeMap<String, Vec<&mut ReplicaSet>> = BTreeMap::new();
+    let mut deployments = Vec::new();
+    for object in &mut *objects {
+        let controller = object.controller().map(|owner| owner.uid.clone());
+        match (object, controller) {
+            (Object::Deployment(deployment), _) => deployments.push(deployment),
+            (Object::ReplicaSet(set), Some(uid)) => owned.entry(uid).or_default().push(set),
+            _ => {}
+        }
+    }
+    let mut missing = Vec::new();
+    for deployment in deployments {
+        let uid = deployment.metadata.uid.clone().unwrap_or_default();
+        let Some(mut sets) = owned.remove(&uid) else {
+            let named = of_pods.get(&name_of(&deployment.metadata)).map(|(_, named)| named.clone());
+            let (name, uid) = named.unwrap_or_else(|| free_name(&deployment.metadata, &described));
+            missing.extend(replica_set(deployment, name, uid));
+            continue;
+        };
+        if sets.iter().filter(|set| replicas(set) > 0).count() <= 1
+            && let Some(current) = sets.iter_mut().max_by_key(|set| (replicas(set) > 0, age(set)))
+            && let Some(spec) = &mut current.spec
+        {
+            spec.replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+        }
+    }
+    objects.extend(missing.into_iter().map(|set| Object::ReplicaSet(Box::new(set))));
+}
+
+fn replica_sets(objects: &[Object]) -> BTreeSet<Name> {
+    let sets = objects.iter().filter(|object| matches!(object, Object::ReplicaSet(_)));
+    sets.map(|set| name_of(set.metadata())).collect()
+}
+
+/// By Deployment, name and uid of the ReplicaSet that pods say they are of, though it is not there itself: whoever
+/// reads a cluster out may leave ReplicaSets aside. Of several the one that created a pod last.
+fn replica_sets_of_pods(
+    objects: &[Object],
+    described: &BTreeSet<Name>,
+) -> BTreeMap<Name, (Option<Time>, Name)> {
+    let mut found: BTreeMap<Name, (Option<Time>, Name)> = BTreeMap::new();
+    for pod in objects.iter().filter(|object| matches!(object, Object::Pod(_))) {
+        let Some(set) = pod.controller().filter(|owner| owner.kind == "ReplicaSet") else { continue };
+        let metadata = pod.metadata();
+        let namespace = metadata.namespace.clone().unwrap_or_default();
+        if described.contains(&(namespace.clone(), set.name.clone())) {
+            continue;
+        }
+        let hash = metadata.labels.as_ref().and_then(|labels| labels.get(TEMPLATE_HASH));
+        let stem = hash.and_then(|hash| set.name.strip_suffix(hash)?.strip_suffix('-'));
+        let deployment = (namespace, stem.unwrap_or(&set.name).to_owned());
+        let candidate = (metadata.creation_timestamp.clone(), (set.name.clone(), set.uid.clone()));
+        if found.get(&deployment).is_none_or(|best| *best < candidate) {
+            found.insert(deployment, candidate);
+        }
+    }
+    found
+}
+
+/// Name and uid of a new ReplicaSet: mostly the name of the Deployment, else the first that is free.
+fn free_name(deployment: &ObjectMeta, taken: &BTreeSet<Name>) -> (String, String) {
+    let (namespace, wanted) = name_of(deployment);
+    let numbered = (2_u32..).map(|number| format!("{wanted}-{number}"));
+    let mut names = std::iter::once(wanted.clone()).chain(numbered);
+    let free = names.find(|name| !taken.contains(&(namespace.clone(), name.clone())));
+    let name = free.unwrap_or_else(|| wanted.clone());
+    let uid = format!("{namespace}/ReplicaSet/{name}");
+    (name, uid)
+}
+
+fn name_of(metadata: &ObjectMeta) -> Name {
+    (metadata.namespace.clone().unwrap_or_default(), metadata.name.clone().unwrap_or_default())
+}
+
+fn replicas(set: &ReplicaSet) -> i32 {
+    set.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or_default()
+}
+
+/// The later, the newer.
+fn age(set: &ReplicaSet) -> (u64, Option<Time>, Option<String>) {
+    let metadata = &set.metadata;
+    let revision = metadata.annotations.as_ref().and_then(|annotations| annotations.get(REVISION));
+    let revision = revision.and_then(|text| text.parse().ok()).unwrap_or_default();
+    (revision, metadata.creation_timestamp.clone(), metadata.name.clone())
+}
+
+/// The one ReplicaSet of a Deployment that has none in the input.
+fn replica_set(deployment: &Deployment, name: String, uid: String) -> Option<ReplicaSet> {
+    let metadata = &deployment.metadata;
+    let spec = deployment.spec.as_ref()?;
+    let owner = OwnerReference {
+        api_version: "apps/v1".to_owned(),
+        kind: "Deployment".to_owned(),
+        name: metadata.name.clone().unwrap_or_default(),
+        uid: metadata.uid.clone().unwrap_or_default(),
+        controller: Some(true),
+        block_owner_deletion: None,
+    };
+    Some(ReplicaSet {
+        metadata: ObjectMeta {
+            name: Some(name),
+            namespace: metadata.namespace.clone(),
+            uid: Some(uid),
+            creation_timestamp: metadata.creation_timestamp.clone(),
+            deletion_timestamp: metadata.deletion_timestamp.clone(),
+            owner_references: Some(vec![owner]),
+            ..ObjectMeta::default()
+        },
+        spec: Some(ReplicaSetSpec {
+            replicas: spec.replicas,
+            selector: spec.selector.clone(),
+            template: Some(spec.template.clone()),
+            min_ready_seconds: None,
+        }),
+        status: None,
+    })
+}

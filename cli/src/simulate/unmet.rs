@@ -1,0 +1,71 @@
+//! Pods that cannot start now, in words.
+
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
+use quotient_engine::reason::Reason;
+
+/// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
+pub(super) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
+}
+
+/// Kind and name, such as `ReplicaSet web`.
+pub(super) fn what(unmet: &Unmet) -> String {
+    match &unmet.who {
+        Asker::Pod(name) => format!("Pod {name}"),
+        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+    }
+}
+
+/// The name alone.
+pub(super) fn name(unmet: &Unmet) -> &str {
+    match &unmet.who {
+        Asker::Pod(name) => name.as_str(),
+        Asker::Owner(_, name) => name,
+    }
+}
+
+/// `2 pods of 4c cannot start: Fragmented (…)`.
+pub(super) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
+    let pods = if unmet.pods == 1 { "pod" } else { "pods" };
+    let state = if unmet.reason == Reason::RoomAvailable { "can start" } else { "cannot start" };
+    let (number, each, reason) = (unmet.pods, unmet.requests.compact(), unmet.reason);
+    format!("{number} {pods} of {each} {state}: {reason} ({})", message(queue, unmet))
+}
+
+/// What stands in the way, for people.
+pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+    let text = match unmet.reason {
+        Reason::UnitAboveShare => {
+            let share = queue.deserved.max(&queue.fair_share);
+            return if unmet.requests.fits_in(&share) {
+                format!("more is needed at once than is left of the queue's {}", share.compact())
+            } else {
+                format!("one alone is more than the {} that the queue could have", share.compact())
+            };
+        }
+        Reason::ShareInUse => "other pods of its queue use the share",
+        Reason::AboveLimit => "the limit of the queue, or of one above it, would be exceeded",
+        Reason::ForeignQuota => "another ResourceQuota of the namespace does not allow it",
+        Reason::Fragmented => {
+            "there is enough for the queue, but not on one node that may run it, nor can it be freed there"
+        }
+        Reason::NoNodeFits => {
+            "no node could run one even if it were empty: selector, affinity, taints or sheer size"
+        }
+        Reason::WaitingForNodes => "the autoscaler may still add a node",
+        Reason::RoomAvailable => "there is room, it only has to be taken",
+        Reason::NotTakenUp => "it did not start while there was room, so it does not count any more",
+        Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
+        Reason::WaitingForQuota => "a lowered quota is not in force yet",
+        Reason::Fenced => "what it needs is held outside its queue's fence",
+        Reason::NothingToEvict => "no pod that may be evicted holds what it needs",
+        Reason::Blocked => "a disruption budget, or the API server, lets no pod go now",
+        Reason::Delayed => "its queue has not been short for its delaySeconds yet",
+        Reason::Guarantee => "what it needs is held by pods that are guaranteed to their queues",
+        Reason::NotInUse => "its queue is not known to need it",
+        _ => "it has to wait",
+    };
+    text.to_owned()
+}

@@ -1,0 +1,229 @@
+//! Pods that cannot start, pods that a rule kept, and pods that are waited for no longer.
+
+use expect_test::expect;
+use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::Eviction;
+use quotient_engine::reason::Reason;
+
+use super::{check, read};
+use crate::args::Format;
+use crate::output::Style;
+use crate::simulate::{render, simulate};
+
+/// Two nodes of 4 cpu; a, of the same weight as b, runs three 1-cpu pods on each.
+fn scattered(deployments: &str, of_a: &str) -> String {
+    let pods = [("p1", "n1"), ("p2", "n2"), ("p3", "n1"), ("p4", "n2"), ("p5", "n1"), ("p6", "n2")];
+    let pods = pods.map(|(name, node)| {
+        format!(
+            "---\n{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: a{of_a}}}, \
+             spec: {{nodeName: {node}, containers: [{{name: c, resources: {{requests: {{cpu: 1}}}}}}]}}}}\n"
+        )
+    });
+    format!(
+        "
+{{apiVersion: v1, kind: Node, metadata: {{name: n1}}, status: {{allocatable: {{cpu: 4, memory: 4Gi}}}}}}
+---
+{{apiVersion: v1, kind: Node, metadata: {{name: n2}}, status: {{allocatable: {{cpu: 4, memory: 4Gi}}}}}}
+---
+{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: a}}, spec: {{}}}}
+---
+{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: b}}, spec: {{}}}}
+{}{deployments}",
+        pods.concat()
+    )
+}
+
+fn deployment(name: &str, cpu: u32, more: &str) -> String {
+    format!(
+        "
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: b}}
+spec:
+  replicas: 2
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec: {{containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]{more}}}
+"
+    )
+}
+
+#[test]
+fn what_cannot_start_is_told_with_what_is_in_the_way() {
+    let unmet = |deployment: &str| {
+        let cluster = read(&[("a.yaml", &scattered(deployment, ""))]).unwrap();
+        let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
+        text.split_inclusive('\n').filter_map(|line| line.strip_prefix("  unmet  ")).collect::<String>()
+    };
+    let deployments = [
+        deployment("wide", 4, ""),
+        deployment("huge", 5, ""),
+        deployment("picky", 1, ", nodeSelector: {disk: ssd}"),
+    ];
+    expect![[r#"
+        b/wide  2 pods of 4c cannot start: Fragmented (there is enough for the queue, but not on one node that may run it, nor can it be freed there)
+        b/huge  2 pods of 5c cannot start: UnitAboveShare (one alone is more than the 4c 4Gi that the queue could have)
+        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+    "#]].assert_eq(&deployments.map(|deployment| unmet(&deployment)).concat());
+}
+
+#[test]
+fn a_pod_that_no_node_takes_is_told_by_name() {
+    let pod = "
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: lonely, namespace: b}
+spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {cpu: 1}}}]}
+";
+    check(
+        &scattered(pod, ""),
+        &expect![[r#"
+            Step 1  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
+              b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c    2c
+              evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
+              evict  a/p5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
+
+            Step 2  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
+              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
+              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+
+            Step 3  60 s later  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
+              b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
+              unmet  b/lonely  1 pod of 1c cannot start: NotTakenUp (it did not start while there was room, so it does not count any more)
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}
+
+#[test]
+fn programs_read_what_cannot_start_and_what_was_kept() {
+    let budget = "
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: all, namespace: a}
+spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
+";
+    let text = scattered(
+        &[&deployment("double", 2, ""), &deployment("huge", 5, ""), budget].concat(),
+        ", labels: {app: x}",
+    );
+    let simulation = simulate(&read(&[("a.yaml", &text)]).unwrap(), false);
+    let json = |explain| {
+        let text = render(&simulation, Format::Json, explain, Style::Plain).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["steps"][0].clone()
+    };
+    let plain = json(false);
+    assert_eq!(plain.get("passedOver"), None);
+    assert_eq!(plain["forced"], serde_json::json!([]));
+    let explained = json(true);
+    let parts = ["unmet", "passedOver"].map(|part| serde_json::to_string_pretty(&explained[part]).unwrap());
+    expect![[r#"
+        [
+          {
+            "message": "a disruption budget, or the API server, lets no pod go now",
+            "pods": 2,
+            "queue": "b/q",
+            "reason": "Blocked",
+            "requests": {
+              "cpu": "2",
+              "memory": "0"
+            },
+            "what": "ReplicaSet double"
+          },
+          {
+            "message": "no node could run one even if it were empty: selector, affinity, taints or sheer size",
+            "pods": 2,
+            "queue": "b/q",
+            "reason": "NoNodeFits",
+            "requests": {
+              "cpu": "5",
+              "memory": "0"
+            },
+            "what": "ReplicaSet huge"
+          }
+        ]
+        [
+          {
+            "pod": "a/p1",
+            "queue": "a/q",
+            "reason": "Budget"
+          },
+          {
+            "pod": "a/p2",
+            "queue": "a/q",
+            "reason": "Budget"
+          },
+          {
+            "pod": "a/p3",
+            "queue": "a/q",
+            "reason": "Budget"
+          },
+          {
+            "pod": "a/p4",
+            "queue": "a/q",
+            "reason": "Budget"
+          },
+          {
+            "pod": "a/p5",
+            "queue": "a/q",
+            "reason": "Budget"
+          }
+        ]"#]]
+    .assert_eq(&parts.join("\n"));
+    expect![[r#"
+        Step 1  capacity 8c 8Gi
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+          a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
+          b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c
+          evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
+          keep  a/p1  Budget: a disruption budget allows no more
+          keep  a/p2  Budget: a disruption budget allows no more
+          keep  a/p3  Budget: a disruption budget allows no more
+          keep  a/p4  Budget: a disruption budget allows no more
+          keep  a/p5  Budget: a disruption budget allows no more
+          short  b/q  1c of the 4c 4Gi that it deserves is held by pods that a disruption budget keeps, or the API server
+          start  b/double-r1-0
+          unmet  b/double  2 pods of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
+          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+
+        Not stable: more would happen; --until-stable shows it.
+    "#]].assert_eq(&render(&simulation, Format::Table, true, Style::Plain).unwrap());
+}
+
+#[test]
+fn idle_parts_and_overdue_pods_are_shown() {
+    let mut simulation = simulate(&read(&[("a.yaml", &scattered("", ""))]).unwrap(), false);
+    let plan = &mut simulation.steps[0].plan;
+    let idle = &mut plan.queues.get_mut(&QueueName::new("b", "q")).unwrap().idle;
+    *idle = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
+    let pod = &plan.evictions[0].pod;
+    plan.forced = vec![pod.clone()];
+    let evicted = plan.evictions[0].clone();
+    plan.evictions = vec![Eviction { reason: Reason::MovedAside, ..evicted }];
+    expect![[r#"
+        Step 1  capacity 8c 8Gi
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
+          a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0           0
+          b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c          1.5c
+          evict  a/p6  b/q needs its room on this node for a pod within what is guaranteed; a/q keeps its quota
+          force  a/p6  has overstayed its grace by its queue's forceDeleteAfterSeconds
+
+        Not stable: more would happen; --until-stable shows it.
+    "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
+    let text = render(&simulation, Format::Json, false, Style::Plain).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["steps"][0]["queues"][1]["idle"], serde_json::json!({"cpu": "1500m", "memory": "0"}));
+    assert_eq!(json["steps"][0]["forced"], serde_json::json!(["a/p6"]));
+}
