@@ -38,6 +38,8 @@ pub(super) struct Books<'a> {
     pub(super) chosen: HashSet<PodUid>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
+    /// What pods without a node hold in each leaf: they go first, and leave no node any room.
+    unbound: Vec<Amounts>,
     /// The branches that somebody below is short: what moves inside them does not leave them.
     takers: HashSet<Index>,
     /// The pods that were noted in `kept` one by one.
@@ -81,6 +83,7 @@ impl<'a> Books<'a> {
             chosen: HashSet::new(),
             victims: Vec::new(),
             takers,
+            unbound: parties.iter().map(|party| party.as_ref().map(unbound).unwrap_or_default()).collect(),
             noted: HashSet::new(),
             kept: BTreeMap::new(),
         }
@@ -258,7 +261,7 @@ impl<'a> Books<'a> {
                 let over = if within_share {
                     spare.iter().find(|(one, _)| one == resource).map_or(Amount::MAX, |(_, spare)| *spare)
                 } else {
-                    self.balance.overuse.get(at).map(|over| over.get(resource)).unwrap_or_default()
+                    self.over_on_nodes(at, resource)
                 };
                 here && over > already.get(resource)
             });
@@ -306,7 +309,7 @@ impl<'a> Books<'a> {
             let over = if within_share {
                 spare.iter().find(|(one, _)| one == resource).map_or(Amount::MAX, |(_, spare)| *spare)
             } else {
-                self.balance.overuse.get(at).map(|over| over.get(resource)).unwrap_or_default()
+                self.over_on_nodes(at, resource)
             };
             takes.get(resource).is_positive() && over.is_positive()
         });
@@ -319,6 +322,12 @@ impl<'a> Books<'a> {
             self.keep(at, candidate, if guarded { Reason::Guarantee } else { Reason::Budget });
         }
         !guarded && budget
+    }
+
+    /// What pods on nodes hold too much of: what pods without a node hold goes first.
+    fn over_on_nodes(&self, at: Index, resource: &Resource) -> Amount {
+        let of = |list: &[Amounts]| list.get(at).map(|amounts| amounts.get(resource)).unwrap_or_default();
+        of(&self.balance.overuse).less(of(&self.unbound))
     }
 
     /// Notes that a rule keeps `candidate`, once.
@@ -347,12 +356,25 @@ impl<'a> Books<'a> {
             self.chosen.insert(pod.uid.clone());
             self.guarantees.take(self.tree, at, pod.requests());
             freed.add_all(&self.balance.evict(self.tree, at, pod.requests()));
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| pod.node.is_none()) {
+                *unbound = unbound.less(pod.requests());
+            }
         }
         if let Some(source) = self.source(at) {
             source.budgets.book(victim);
         }
         freed
     }
+}
+
+/// What live pods of the party that have no node request.
+fn unbound(party: &Party<'_>) -> Amounts {
+    let mut sum = Amounts::new();
+    let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && pod.immunity.is_none();
+    for pod in party.state.pods.iter().filter(waits) {
+        sum.add_all(pod.requests());
+    }
+    sum
 }
 
 /// Whether no more is taken than may be; resources that are not named are not bounded.

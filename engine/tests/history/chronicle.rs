@@ -127,7 +127,7 @@ impl Chronicle {
             *since = Since::default();
             return Ok(());
         }
-        if !SCOPE.scopes_are_stable && laws::has_scopes(before) {
+        if !SCOPE.victims_stay_away || (!SCOPE.scopes_are_stable && laws::has_scopes(before)) {
             return Ok(());
         }
         let known: BTreeSet<&PodUid> = pods(before).map(|(_, pod)| &pod.uid).collect();

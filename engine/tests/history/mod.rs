@@ -51,6 +51,8 @@ pub(crate) struct Scope {
     pub(crate) scopes_are_stable: bool,
     /// The beneficiary of an eviction is another queue.
     pub(crate) beneficiaries_are_true: bool,
+    /// While somebody lacks what a pod went for, no equal of that pod is admitted in its queue.
+    pub(crate) victims_stay_away: bool,
 }
 
 pub(crate) const SCOPE: Scope = Scope {
@@ -67,9 +69,11 @@ pub(crate) const SCOPE: Scope = Scope {
     // Broken, each with a story in `choices.rs`.
     choices_are_stable: false,
     several_resources_are_stable: false,
-    excess_is_stable: false,
+    excess_is_stable: true,
     scopes_are_stable: false,
-    beneficiaries_are_true: false,
+    beneficiaries_are_true: true,
+    // Broken in about one history of 300: shares of whole pods move once victims are gone.
+    victims_stay_away: false,
 };
 
 /// One thing that happens, and how many steps the world goes on before the next one.
