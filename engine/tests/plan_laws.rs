@@ -336,7 +336,9 @@ proptest! {
             let own = &snapshot.namespaces[&name.namespace].queues[0];
             !queue.used.fits_in(&queue.deserved) && (guards(own) || above(&snapshot, own).iter().any(|one| guards(one)))
         };
-        let fenced = rest.queues.values().any(kept) || leaves(&rest).any(above_guarantee);
+        // Asks that nothing can be done for leave their part of a promise open, too.
+        let asked = rest.queues.values().any(|queue| !queue.unmet.is_empty());
+        let fenced = asked || rest.queues.values().any(kept) || leaves(&rest).any(above_guarantee);
         let mut untakeable_in_all = Amounts::new();
         for (name, _) in leaves(&rest) {
             untakeable_in_all.add_all(&untakeable(&snapshot, &snapshot.namespaces[&name.namespace]));

@@ -1,6 +1,7 @@
 //! The books of one reclaim: what is still too much, what is guaranteed, what budgets allow, and who was chosen.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use super::Party;
 use super::balance::Balance;
@@ -14,7 +15,7 @@ use super::victim::Victim;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::PodUid;
 use crate::reason::Reason;
-use crate::snapshot::{Pod, Snapshot};
+use crate::snapshot::{Phase, Pod, Shape, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// The pods of one leaf, sorted when somebody first wants to take from it.
@@ -83,7 +84,7 @@ impl<'a> Books<'a> {
             chosen: HashSet::new(),
             victims: Vec::new(),
             takers,
-            unbound: parties.iter().map(|party| party.as_ref().map(unbound).unwrap_or_default()).collect(),
+            unbound: unbound_everywhere(snapshot, parties),
             noted: HashSet::new(),
             kept: BTreeMap::new(),
         }
@@ -356,7 +357,7 @@ impl<'a> Books<'a> {
             self.chosen.insert(pod.uid.clone());
             self.guarantees.take(self.tree, at, pod.requests());
             freed.add_all(&self.balance.evict(self.tree, at, pod.requests()));
-            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| pod.node.is_none()) {
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
                 *unbound = unbound.less(pod.requests());
             }
         }
@@ -367,14 +368,28 @@ impl<'a> Books<'a> {
     }
 }
 
-/// What live pods of the party that have no node request.
-fn unbound(party: &Party<'_>) -> Amounts {
-    let mut sum = Amounts::new();
-    let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && pod.immunity.is_none();
-    for pod in party.state.pods.iter().filter(waits) {
-        sum.add_all(pod.requests());
-    }
-    sum
+/// Whether a pod waits for a node.
+fn is_unbound(pod: &Pod) -> bool {
+    pod.node.is_none() && pod.phase == Phase::Pending
+}
+
+/// What live pods of each leaf request that wait for a node and would take the place of any that is freed.
+///
+/// Those that no node could run take nobody's place.
+fn unbound_everywhere(snapshot: &Snapshot, parties: &[Option<Party<'_>>]) -> Vec<Amounts> {
+    let mut could_run: BTreeMap<*const Shape, bool> = BTreeMap::new();
+    let mut of_party = |party: &Party<'_>| {
+        let mut sum = Amounts::new();
+        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.immunity.is_none();
+        for pod in party.state.pods.iter().filter(waits) {
+            let known = could_run.entry(Arc::as_ptr(&pod.shape));
+            if *known.or_insert_with(|| snapshot.could_run(&pod.shape)) {
+                sum.add_all(pod.requests());
+            }
+        }
+        sum
+    };
+    parties.iter().map(|party| party.as_ref().map(&mut of_party).unwrap_or_default()).collect()
 }
 
 /// Whether no more is taken than may be; resources that are not named are not bounded.

@@ -48,6 +48,10 @@ impl<'a> Placing<'a> {
         if !self.rooms.could_run(&pod.shape) {
             return Some(Reason::NoNodeFits);
         }
+        // What is on its way out may make the room; who goes is decided anew when it has left.
+        if !books.victims.is_empty() || self.rooms.someone_leaves(&pod.shape) {
+            return Some(Reason::WaitingForPreemption);
+        }
         let staying = party.headcount.charged.less(&party.headcount.leaving);
         let requests = governed(pod.requests(), &case.resources);
         let within = |bound: &dyn Fn(&Resource) -> Amount| {

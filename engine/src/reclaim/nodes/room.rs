@@ -17,6 +17,8 @@ pub(in crate::reclaim) struct Rooms<'a> {
     free: Vec<Amounts>,
     /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
     by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
+    /// The nodes that a pod is on its way out of.
+    leaving: BTreeSet<At>,
     /// What of each node's room was promised to asks in this plan: they may still move.
     promised: BTreeMap<At, Vec<&'a Shape>>,
     /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
@@ -41,14 +43,22 @@ impl<'a> Rooms<'a> {
         let at: BTreeMap<&NodeName, At> =
             nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
         let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
+        let mut left = BTreeSet::new();
         for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
             let node = pod.node.as_ref().and_then(|node| at.get(node));
             if let Some(free) = node.and_then(|at| free.get_mut(*at)) {
+                left.extend(node);
                 free.add_all(pod.requests());
             }
         }
-        let mut rooms =
-            Self { nodes, free, by_room: BTreeMap::new(), promised: BTreeMap::new(), full: BTreeSet::new() };
+        let mut rooms = Self {
+            nodes,
+            free,
+            by_room: BTreeMap::new(),
+            leaving: left,
+            promised: BTreeMap::new(),
+            full: BTreeSet::new(),
+        };
         for (at, free) in rooms.free.iter().enumerate() {
             for (resource, amount) in free.iter() {
                 rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
@@ -156,6 +166,11 @@ impl<'a> Rooms<'a> {
                 by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| Some(*at) != beside && fits(*at))
             }
         }
+    }
+
+    /// Whether a pod is on its way out of a node that a pod of this shape may run on.
+    pub(in crate::reclaim) fn someone_leaves(&self, shape: &Shape) -> bool {
+        self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
     }
 
     /// Whether some node, other than the one at `beside`, has room for a pod of this shape.
