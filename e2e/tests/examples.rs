@@ -1,14 +1,18 @@
 //! Every example, foretold and real: where `kubectl quotient simulate` ends, a cluster comes to rest.
 //!
 //! What stands in `examples/` is found by listing, so a new example is covered by being there.
+//! Pods that have a name of their own are compared by it, those that a workload makes by number.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, PodCondition, ResourceQuota};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::ListParams;
 use quotient_e2e::quotient::{
@@ -17,6 +21,7 @@ use quotient_e2e::quotient::{
 use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
 use quotient_engine::amounts::Amounts;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tokio::process::Command;
 
 /// How long the operator writes nothing when it is done. Statuses are reported every second here.
@@ -39,18 +44,21 @@ async fn a_cluster_comes_to_rest_where_simulate_says() -> anyhow::Result<()> {
 
 async fn check(example: &Path) -> anyhow::Result<()> {
     let stage = Stage::set(&[]).await?;
-    let foretold = simulated(&stage.programs.command_line, example).await?;
+    let simulation = simulated(&stage.programs.command_line, example).await?;
     for file in entries(example)? {
         let file = file.to_str().context("the file's name is no text")?;
         stage.bed.kubectl(["apply", "-f", file]).await?;
         stage.bed.wait_until_usable().await?;
+        until_quotas_are_in_force(&stage.bed).await?;
     }
-    until_pods_run(&stage.bed).await?;
+    let workloads = Workloads::list(&stage.bed).await?;
+    until_pods_run(&stage.bed, &workloads, &simulation).await?;
+    let foretold = simulation.outcome(&workloads)?;
 
     let start = stage.bed.audit().mark()?;
     let arguments = ["--status-interval-seconds", "1"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &arguments).await?;
-    let arrived = async || is_at(&stage.bed, start, &foretold).await;
+    let arrived = async || is_at(&stage.bed, &workloads, start, &foretold).await;
     eventually("the cluster is where simulate ends", PATIENCE, arrived).await?;
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;
@@ -59,8 +67,13 @@ async fn check(example: &Path) -> anyhow::Result<()> {
 }
 
 /// Whether the cluster is where simulate ends, and everything that was decided has happened.
-async fn is_at(bed: &TestBed, start: AuditMark, foretold: &Outcome) -> anyhow::Result<()> {
-    let seen = seen(bed, start).await?;
+async fn is_at(
+    bed: &TestBed,
+    workloads: &Workloads,
+    start: AuditMark,
+    foretold: &Outcome,
+) -> anyhow::Result<()> {
+    let seen = seen(bed, workloads, start).await?;
     ensure!(seen == *foretold, "\n{seen}\nexpected:\n{foretold}");
     is_settled(bed).await
 }
@@ -69,8 +82,8 @@ async fn is_at(bed: &TestBed, start: AuditMark, foretold: &Outcome) -> anyhow::R
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     queues: BTreeMap<String, Numbers>,
-    /// `namespace/name`, sorted; twice if evicted twice.
-    evicted: Vec<String>,
+    /// By [`Workloads::counted`].
+    evicted: Counts,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -91,9 +104,74 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// How many pods, by what they are of.
+type Counts = BTreeMap<String, usize>;
+
+/// What makes pods. Their names differ from cluster to cluster, and so from simulate's.
+struct Workloads {
+    /// `namespace/name`.
+    makers: BTreeSet<String>,
+    /// `namespace/name` of the pods that nobody makes.
+    bare: BTreeSet<String>,
+}
+
+impl Workloads {
+    async fn list(bed: &TestBed) -> anyhow::Result<Self> {
+        let mut makers = named::<Deployment>(bed).await?;
+        makers.extend(named::<ReplicaSet>(bed).await?);
+        makers.extend(named::<StatefulSet>(bed).await?);
+        makers.extend(named::<Job>(bed).await?);
+        // Deployments make ReplicaSets, and those pods.
+        let outermost = makers.into_iter().filter(|(_, is_made)| !is_made);
+        let makers = outermost.map(|(name, _)| name).collect();
+        let bare = named::<Pod>(bed).await?.into_iter().filter(|(_, is_made)| !is_made);
+        Ok(Self { makers, bare: bare.map(|(name, _)| name).collect() })
+    }
+
+    /// The pods that nobody makes by their names, once for each time; the others only by who made them, whose name
+    /// theirs begin with.
+    fn counted(&self, pods: impl Iterator<Item = String>) -> anyhow::Result<Counts> {
+        let mut counts = Counts::new();
+        for pod in pods {
+            let made_by =
+                |maker: &&String| pod.strip_prefix(maker.as_str()).is_some_and(|rest| rest.starts_with('-'));
+            let of = if self.bare.contains(&pod) {
+                pod
+            } else {
+                let maker = self.makers.iter().filter(made_by).max_by_key(|maker| maker.len());
+                format!("{}-*", maker.with_context(|| format!("who made {pod}?"))?)
+            };
+            let count = counts.entry(of).or_default();
+            *count = count.saturating_add(1);
+        }
+        Ok(counts)
+    }
+}
+
+/// The names of all objects of a kind, with their namespaces, and whether another object has made them.
+async fn named<K>(bed: &TestBed) -> anyhow::Result<Vec<(String, bool)>>
+where
+    K: kube::Resource<DynamicType = ()> + Clone + DeserializeOwned + fmt::Debug,
+{
+    let objects = Api::<K>::all(bed.client()).list_metadata(&ListParams::default()).await?;
+    let named = objects.items.iter().map(|object| {
+        let is_made = object.metadata.owner_references.iter().flatten().next().is_some();
+        (full_name(&object.metadata), is_made)
+    });
+    Ok(named.collect())
+}
+
+fn full_name(metadata: &ObjectMeta) -> String {
+    let text = |part: &Option<String>| part.clone().unwrap_or_default();
+    format!("{}/{}", text(&metadata.namespace), text(&metadata.name))
+}
+
 /// What `simulate -o json` prints, as far as it is compared.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Simulation {
+    /// The pods that workloads get before the first step.
+    started_before: Vec<String>,
     steps: Vec<Step>,
     stable: bool,
 }
@@ -120,27 +198,32 @@ struct SimulatedEviction {
 
 type Quantities = BTreeMap<String, String>;
 
-async fn simulated(program: &Path, example: &Path) -> anyhow::Result<Outcome> {
+async fn simulated(program: &Path, example: &Path) -> anyhow::Result<Simulation> {
     let arguments = ["simulate", "--until-stable", "--output=json", "--filename"];
     let output = Command::new(program).args(arguments).arg(example).output().await?;
     ensure!(output.status.success(), "simulate failed: {}", String::from_utf8_lossy(&output.stderr));
     let simulation: Simulation = serde_json::from_slice(&output.stdout)?;
     ensure!(simulation.stable, "the simulation does not end");
-    let mut evicted: Vec<String> =
-        simulation.steps.iter().flat_map(|step| &step.evictions).map(|gone| gone.pod.clone()).collect();
-    evicted.sort();
-    let last = simulation.steps.last().context("the simulation has no step")?;
-    let read = |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-    let numbers = |queue: &SimulatedQueue| {
-        let (deserved, allocated) = (read(&queue.deserved)?, read(&queue.allocated)?);
-        let (used, preempting) = (read(&queue.used)?, read(&queue.preempting)?);
-        anyhow::Ok((queue.queue.clone(), Numbers { deserved, allocated, used, preempting }))
-    };
-    Ok(Outcome { queues: last.queues.iter().map(numbers).collect::<anyhow::Result<_>>()?, evicted })
+    Ok(simulation)
+}
+
+impl Simulation {
+    fn outcome(&self, workloads: &Workloads) -> anyhow::Result<Outcome> {
+        let evicted = self.steps.iter().flat_map(|step| &step.evictions).map(|gone| gone.pod.clone());
+        let last = self.steps.last().context("the simulation has no step")?;
+        let read = |map: &Quantities| amounts(map.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+        let numbers = |queue: &SimulatedQueue| {
+            let (deserved, allocated) = (read(&queue.deserved)?, read(&queue.allocated)?);
+            let (used, preempting) = (read(&queue.used)?, read(&queue.preempting)?);
+            anyhow::Ok((queue.queue.clone(), Numbers { deserved, allocated, used, preempting }))
+        };
+        let queues = last.queues.iter().map(numbers).collect::<anyhow::Result<_>>()?;
+        Ok(Outcome { queues, evicted: workloads.counted(evicted)? })
+    }
 }
 
 /// What the Queues say, those without a share left out, and the evictions that the API server granted.
-async fn seen(bed: &TestBed, since: AuditMark) -> anyhow::Result<Outcome> {
+async fn seen(bed: &TestBed, workloads: &Workloads, since: AuditMark) -> anyhow::Result<Outcome> {
     let views = queues(bed).await?.into_iter();
     let with_share = views.filter(|(_, view)| !view.conditions.contains_key("Stalled"));
     let queues = with_share.map(|(name, view)| {
@@ -149,8 +232,7 @@ async fn seen(bed: &TestBed, since: AuditMark) -> anyhow::Result<Outcome> {
     });
     let writes = writes_of_operator(&bed.audit().events_since(since)?).into_iter();
     let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());
-    let mut evicted: Vec<String> = evictions.map(|write| write.object).collect();
-    evicted.sort();
+    let evicted = workloads.counted(evictions.map(|write| write.object))?;
     Ok(Outcome { queues: queues.collect(), evicted })
 }
 
@@ -183,8 +265,25 @@ async fn is_settled(bed: &TestBed) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until every pod runs or has been told why it does not get a node.
-async fn until_pods_run(bed: &TestBed) -> anyhow::Result<()> {
+/// Waits until admission goes by every quota.
+async fn until_quotas_are_in_force(bed: &TestBed) -> anyhow::Result<()> {
+    let quotas: Api<ResourceQuota> = Api::all(bed.client());
+    eventually("the quotas are in force", PATIENCE, async || {
+        for quota in quotas.list(&ListParams::default()).await?.items {
+            let wanted = quota.spec.and_then(|spec| spec.hard);
+            let enforced = quota.status.and_then(|status| status.hard);
+            ensure!(enforced == wanted, "{} is not", full_name(&quota.metadata));
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Waits until the workloads have the pods that simulate begins with, and every pod runs or has been told why it does
+/// not get a node.
+async fn until_pods_run(bed: &TestBed, workloads: &Workloads, simulation: &Simulation) -> anyhow::Result<()> {
+    let expected = workloads.counted(simulation.started_before.iter().cloned())?;
     let waits = |pod: &Pod| {
         let status = pod.status.clone().unwrap_or_default();
         let refused = |condition: &PodCondition| {
@@ -196,6 +295,9 @@ async fn until_pods_run(bed: &TestBed) -> anyhow::Result<()> {
         let pods = all_pods(bed).await?;
         let waiting: Vec<_> = pods.iter().filter(|pod| waits(pod)).map(|pod| &pod.metadata.name).collect();
         ensure!(waiting.is_empty(), "{waiting:?} do not");
+        let names = pods.iter().map(|pod| full_name(&pod.metadata));
+        let made = workloads.counted(names.filter(|name| !workloads.bare.contains(name)))?;
+        ensure!(made == expected, "{made:?} instead of {expected:?}");
         Ok(())
     })
     .await?;

@@ -103,16 +103,14 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
                 2 pods of ReplicaSet big, 1c 1Gi each: ForeignQuota
-                pod big-1, 1c 1Gi: NoNodeFits
               b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
             then, 20 s later
             step 2: capacity 8c 8Gi
               a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
                 1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
                 2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
-                pod big-1, 1c 1Gi: NotTakenUp
               b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
             then, 31 s later
             step 3: capacity 8c 8Gi

@@ -1,6 +1,7 @@
 //! What is held and still too much, as victims are chosen one after the other.
 
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::snapshot::{Pod, Snapshot};
 use crate::tree::{Index, Tree};
 
 use super::Party;
@@ -10,12 +11,19 @@ use super::Party;
 pub(super) struct Balance {
     /// What is occupied below each branch once things have settled and the victims so far are gone.
     pub(super) settled: Vec<Amounts>,
+    /// What is occupied, within their queues' shares, by pods that no node could run: nobody goes for them.
+    pub(super) impossible: Amounts,
     /// What each leaf still holds above its share.
     pub(super) overuse: Vec<Amounts>,
 }
 
 impl Balance {
-    pub(super) fn new(tree: &Tree<'_>, parties: &[Option<Party<'_>>], resources: &[&Resource]) -> Self {
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        tree: &Tree<'_>,
+        parties: &[Option<Party<'_>>],
+        resources: &[&Resource],
+    ) -> Self {
         let of_leaves = |amount: &dyn Fn(&Party<'_>, &Resource) -> Amount| -> Vec<Amounts> {
             parties
                 .iter()
@@ -27,8 +35,16 @@ impl Balance {
         };
         let mut balance = Self {
             settled: of_leaves(&|party, resource| party.settled(resource)),
+            impossible: Amounts::new(),
             overuse: of_leaves(&|party, resource| party.overuse(resource)),
         };
+        for party in parties.iter().flatten().filter(|party| party.headcount.stuck) {
+            for (resource, amount) in impossible(snapshot, party).iter() {
+                if party.overuse(resource).is_zero() {
+                    balance.impossible.add(resource, amount);
+                }
+            }
+        }
         for (at, branch) in tree.branches.iter().enumerate().rev() {
             for child in &branch.children {
                 let below = balance.settled.get(*child).cloned().unwrap_or_default();
@@ -66,4 +82,14 @@ impl Balance {
         }
         freed
     }
+}
+
+/// What pods of the party request that wait for a node and that no node could run.
+fn impossible(snapshot: &Snapshot, party: &Party<'_>) -> Amounts {
+    let mut sum = Amounts::new();
+    let waits = |pod: &&Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
+    for pod in party.state.pods.iter().filter(waits).filter(|pod| !snapshot.could_run(&pod.shape)) {
+        sum.add_all(pod.requests());
+    }
+    sum
 }

@@ -78,7 +78,7 @@ impl<'a> Books<'a> {
             tree,
             parties,
             scale: capacity,
-            balance: Balance::new(tree, parties, resources),
+            balance: Balance::new(snapshot, tree, parties, resources),
             guarantees: Guarantees::new(tree, staying.collect(), &deserved),
             sources: BTreeMap::new(),
             chosen: HashSet::new(),
@@ -142,7 +142,7 @@ impl<'a> Books<'a> {
         loop {
             let mut victims = select(able.clone(), ask, self.scale);
             let Some((reason, barred)) = self.first_objection(at, &victims) else {
-                with_all_surplus(&mut victims, ask);
+                with_all_surplus(&mut victims, ask, &self.chosen);
                 kept.retain(|(pod, _)| pod.requests().overlaps(ask));
                 self.kept.entry(at).or_default().append(&mut kept);
                 return victims;
@@ -398,7 +398,7 @@ fn fits_in_spare(taken: &Amounts, spare: &[(Resource, Amount)]) -> bool {
 }
 
 /// A gang that goes takes its surplus with it; then some of the others may not be needed.
-fn with_all_surplus(victims: &mut Vec<Candidate<'_>>, ask: &Amounts) {
+fn with_all_surplus(victims: &mut Vec<Candidate<'_>>, ask: &Amounts, chosen: &HashSet<PodUid>) {
     if victims.iter().all(|victim| victim.gang.is_none()) {
         return;
     }
@@ -407,7 +407,7 @@ fn with_all_surplus(victims: &mut Vec<Candidate<'_>>, ask: &Amounts) {
     let mut follow: HashSet<PodUid> = HashSet::new();
     for whole in gangs.iter().filter_map(|one| one.gang.as_ref()) {
         besides.add_all(&whole.requests);
-        for pod in &whole.surplus {
+        for pod in whole.surplus.iter().filter(|pod| !chosen.contains(&pod.uid)) {
             besides.add_all(pod.requests());
             follow.insert(pod.uid.clone());
         }
@@ -418,6 +418,7 @@ fn with_all_surplus(victims: &mut Vec<Candidate<'_>>, ask: &Amounts) {
     singles.reverse();
     for gang in gangs {
         let surplus = gang.gang.iter().flat_map(|whole| &whole.surplus);
+        let surplus = surplus.filter(|pod| !chosen.contains(&pod.uid));
         singles.extend(surplus.map(|pod| Candidate::surplus(pod)));
         singles.push(gang);
     }

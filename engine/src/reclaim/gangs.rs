@@ -93,13 +93,15 @@ pub(super) fn as_a_whole<'a>(candidates: &[Candidate<'a>], floor: &[usize]) -> O
         candidate.pod.gang().is_some_and(|gang| gang.name == *name)
             && members.iter().all(|member| member.pod.uid != candidate.pod.uid)
     };
+    let mut surplus: Vec<&Candidate<'a>> = candidates.iter().filter(is_more).collect();
+    surplus.sort_by(|a, b| rank(a, b));
     Some(Candidate {
         pod: head.pod,
         protected: members.iter().any(|member| member.protected),
         stage: Stage::Committed,
         gang: Some(Rc::new(WholeGang {
             floor: members.iter().map(|member| member.pod).collect(),
-            surplus: candidates.iter().filter(is_more).map(|candidate| candidate.pod).collect(),
+            surplus: surplus.into_iter().map(|candidate| candidate.pod).collect(),
             requests,
         })),
     })

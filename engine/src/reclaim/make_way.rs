@@ -22,7 +22,7 @@ impl<'a> Placing<'a> {
         for stuck in std::mem::take(&mut self.stuck) {
             if let Some(reason) = self.make_way(case, &stuck, books) {
                 taken.unmet.entry(stuck.leaf).or_default().push(Unmet {
-                    who: Asker::Pod(stuck.pod.name.clone()),
+                    who: asker(case, &stuck),
                     pods: 1,
                     requests: stuck.pod.requests().clone(),
                     reason,
@@ -104,4 +104,14 @@ impl<'a> Placing<'a> {
         }
         Some(Reason::Fragmented)
     }
+}
+
+/// Who asks: the pod's owner if it is known, else the pod itself.
+fn asker(case: &Case<'_>, stuck: &Stuck<'_>) -> Asker {
+    let owners = case.party(stuck.leaf).map(|party| party.state.owners.as_slice()).unwrap_or_default();
+    let owner = owners.iter().find(|owner| Some(&owner.uid) == stuck.pod.owner());
+    owner.map_or_else(
+        || Asker::Pod(stuck.pod.name.clone()),
+        |owner| Asker::Owner(owner.kind, owner.name.clone()),
+    )
 }

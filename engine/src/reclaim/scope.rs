@@ -85,7 +85,11 @@ pub(super) fn missing(
             Scope::Fence(_) => {
                 (held + unfenced.get(resource) + promised).less(capacity.get(resource)).min(promised)
             }
-            Scope::Cluster => (held + promised).less(capacity.get(resource)),
+            Scope::Cluster => {
+                let capacity = capacity.get(resource);
+                let exceeded = (held - balance.impossible.get(resource)).less(capacity);
+                (held + promised).less(capacity).min(promised + exceeded)
+            }
         }
     };
     resources.iter().map(|resource| ((*resource).clone(), of_resource(resource))).collect()

@@ -8,7 +8,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{NamespaceState, Pod, Policy, Snapshot};
+use quotient_engine::snapshot::{NamespaceState, Owner, Pod, Policy, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use super::SCOPE;
@@ -65,7 +65,7 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
             || (scopes && !SCOPE.scopes_are_stable)
             || (several && !SCOPE.several_resources_are_stable)
             || (exceeded && !SCOPE.excess_is_stable);
-        if known && leaving != all {
+        if (known && leaving != all) || (!SCOPE.asks_are_stable && some_pod_waits(settled)) {
             continue;
         }
         prop_assert!(
@@ -225,4 +225,15 @@ fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
     sum
+}
+
+/// Whether some pod waits for a node, or some owner wants pods that are not there.
+fn some_pod_waits(snapshot: &Snapshot) -> bool {
+    snapshot.namespaces.values().any(|state| {
+        let live = |owner: &Owner| {
+            state.pods.iter().filter(|pod| pod.is_live() && pod.owner() == Some(&owner.uid)).count()
+        };
+        state.pods.iter().any(|pod| pod.is_live() && pod.node.is_none())
+            || state.owners.iter().any(|owner| live(owner) < usize::try_from(owner.wanted).unwrap())
+    })
 }
