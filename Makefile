@@ -51,7 +51,7 @@ bench: tools ## how long a full plan takes
 
 .PHONY: laws
 laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
-	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test plan_laws --test victim_laws
+	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test plan_laws --test victim_laws --test ask_laws --test rational --test algebra_laws
 
 .PHONY: histories
 histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
