@@ -87,7 +87,6 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
 }
 
 /// The same for a pod that was there before its namespace had a Queue: it waits for a node in vain.
-#[ignore = "what such a pod is charged counts as held, so the neighbour's overuse is evicted (Overcommitted)"]
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
