@@ -9,6 +9,10 @@ use crate::names::{Namespace, PodName, PodUid};
 use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Snapshot, Ties};
 use crate::time::Timestamp;
 
+/// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
+/// million.
+const MOST_AT_ONCE: u32 = 500;
+
 /// Deletes what owners have too many of, and creates what they lack, oldest owner first.
 ///
 /// `before` is the world at the beginning of the step: new pods take after those that the owner had then.
@@ -63,7 +67,7 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
     let mut created = Vec::new();
     for owner in owners {
-        let missing = owner.wanted.saturating_sub(standing(owner, &state.pods));
+        let missing = owner.wanted.saturating_sub(standing(owner, &state.pods)).min(MOST_AT_ONCE);
         for _ in 0..missing {
             if !admits(state, &charged, &owner.shape.requests) {
                 break;
