@@ -437,3 +437,26 @@ fn a_guarantee_above_its_own_limit_is_refused() {
         "#]],
     );
 }
+
+// ---- pods that hang in Terminating ----------------------------------------------------------------------
+
+#[test]
+fn a_pod_long_past_its_deadline_is_forced_where_its_queue_says_so() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a forceAfter=60
+         queue b
+         pod a/hangs cpu=1 memory=1Gi node=n1 terminating=940
+         pod a/in-time cpu=1 memory=1Gi node=n1 terminating=941
+         pod a/asked-already cpu=1 memory=1Gi node=n1 forced terminating=900
+         pod b/of-nobodys-concern cpu=1 memory=1Gi node=n1 terminating=900",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 3c 3Gi
+              b: deserved 2c 2Gi, allocated 1c 1Gi, used 1c 1Gi, preempting 1c 1Gi (WaitingForPreemption)
+              delete a/hangs without grace
+              lower a to 2c 2Gi
+              lower b to 1c 1Gi
+        "#]],
+    );
+}

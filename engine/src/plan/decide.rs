@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::forced::forced;
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
 use super::unmet::Obstacles;
@@ -106,10 +107,14 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
             // What is not governed is nobody's to remember.
             decided.remember = remember.of(&plan.resources);
-            plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+            let (hanging, next_hangs) = forced(&branch.name.namespace, leaf, snapshot.now);
+            plan.forced.extend(hanging);
+            plan.next_change =
+                [leaf.demand.next_change, due, next_hangs].into_iter().fold(plan.next_change, earliest);
         }
         plan.queues.insert(branch.name.clone(), decided);
     }
+    plan.forced.sort();
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     say_what_nodes_lack(&tree, &taken.unmet, &mut plan);

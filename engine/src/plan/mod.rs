@@ -2,6 +2,7 @@
 
 mod decide;
 mod eviction;
+mod forced;
 mod leaf;
 mod orphans;
 mod parents;
@@ -73,6 +74,7 @@ impl Plan {
     pub fn is_settled(&self) -> bool {
         self.quota_writes().next().is_none()
             && self.orphans.is_empty()
+            && self.forced.is_empty()
             && self.evictions.is_empty()
             && self.waiting.is_empty()
     }
