@@ -7,6 +7,12 @@ CARGO ?= cargo
 KEEP ?=
 WRITE ?=
 CASES ?= 20000
+SEEDS ?= 1
+CHANCE ?= 400
+SCENARIO ?=
+RUNS ?= 5
+OUT ?= target/look
+MINUTES ?= 60
 # Rust builds in parallel; the test bed is built separately, never at the same time.
 export CARGO_BUILD_JOBS ?= 2
 
@@ -14,7 +20,7 @@ export CARGO_BUILD_JOBS ?= 2
 
 .PHONY: help
 help: ## list the targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves it running)
@@ -37,38 +43,85 @@ unit: ## unit and property tests, golden stories, CRD drift: no control plane
 	$(CARGO) test --workspace --exclude quotient-e2e
 
 .PHONY: e2e
-e2e: testbed ## end-to-end tests on a real control plane
+e2e: testbed prometheus ## end-to-end tests on a real control plane
 	$(CARGO) build -p quotient-operator -p quotient-cli
 	$(CARGO) test -p quotient-e2e -- --test-threads=2
 
 .PHONY: testbed
-testbed: tools ## build the control plane's binaries into the cache (7 minutes the first time)
+testbed: tools ## build the control plane and helm into the cache (9 minutes the first time)
 	$(CARGO) run --quiet -p quotient-e2e --bin testbed -- build
 
 .PHONY: bench
 bench: tools ## how long a full plan takes
 	$(CARGO) bench -p quotient-engine --bench plan
 
+.PHONY: speed
+speed: tools ## fail when planning takes much more work than it did (WRITE=1 writes engine/benches/baselines.txt)
+	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test speed --test slot_laws
+
+.PHONY: planning-time
+planning-time: tools ## the tables of docs/planning-time.md, up to 1,500,000 pods (WRITE=1 writes them)
+	WRITE=$(WRITE) $(CARGO) bench -p quotient-engine --bench planning_time
+
 .PHONY: laws
 laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
-	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test plan_laws --test victim_laws --test ask_laws --test rational --test algebra_laws
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test slot_laws --test within_laws --test ledger_laws --test plan_laws --test victim_laws --test ask_laws --test rational --test algebra_laws
 
 .PHONY: histories
 histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
-	PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test histories -- --nocapture
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test histories -- --nocapture
+
+.PHONY: model
+model: tools ## exhaust the write protocol in larger worlds than every test run does; takes minutes and a few GiB
+	$(CARGO) test --profile fast -p quotient-model --test exhausted --test refuted -- --include-ignored --nocapture --test-threads=1
 
 .PHONY: fuzz
 fuzz: tools ## read, decide on and play CASES damaged clusters (20000) instead of 400
 	FUZZ_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-index --test fuzz -- --nocapture
 
+.PHONY: faults
+faults: tools ## the fault campaign: every write of every workload meets every fault (SEEDS=1, CHANCE=400); minutes
+	$(CARGO) run --profile fast -p quotient-campaign --bin faults -- --seeds $(SEEDS) --chance $(CHANCE)
+
+.PHONY: kills
+kills: testbed ## kill the operator at every write of the seeds' example on a real control plane, before it and after it
+	$(CARGO) build -p quotient-operator -p quotient-cli
+	QUOTIENT_KILLS=all $(CARGO) test -p quotient-e2e --test bad_days -- --nocapture killed_at_any_write
+
 .PHONY: memory
-memory: tools testbed ## the operator with 20,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
+memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(CARGO) build --release -p quotient-operator
 	$(CARGO) run --release -p quotient-e2e --bin memory -- $(if $(WRITE),--write)
+
+.PHONY: size
+size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
+	$(CARGO) run -p quotient-e2e --bin size -- $(if $(WRITE),--write)
+
+.PHONY: bench-e2e
+bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
+	$(CARGO) build --release -p quotient-operator -p quotient-cli
+	$(CARGO) run --release -p quotient-e2e --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
+
+.PHONY: look
+look: tools testbed prometheus ## what the dashboards look like: a Prometheus scrapes the operator while shares move (OUT=target/look)
+	$(CARGO) build -p quotient-operator -p quotient-cli
+	$(CARGO) run -p quotient-e2e --bin look -- --out $(OUT)
+.PHONY: soak
+soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
+	$(CARGO) build --release -p quotient-operator -p quotient-cli
+	$(CARGO) run --release -p quotient-e2e --bin soak -- --minutes $(MINUTES)
 
 .PHONY: crds
 crds: tools ## regenerate the CRDs
 	$(CARGO) run --quiet -p quotient-crds --bin crdgen
+
+.PHONY: chart
+chart: tools ## regenerate the chart's schema and its table of values from values.yaml
+	UPDATE_EXPECT=1 $(CARGO) test -p quotient-operator --test chart
+
+.PHONY: metrics
+metrics: tools ## regenerate docs/reference/metrics.md
+	UPDATE_EXPECT=1 $(CARGO) test --quiet -p quotient-operator --lib metrics::reference
 
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it
@@ -77,6 +130,10 @@ golden: tools ## regenerate the golden texts; read the difference before committ
 .PHONY: deny
 deny: ## check licences, sources and advisories of dependencies (needs cargo-deny)
 	$(CARGO) deny check
+
+.PHONY: prometheus
+prometheus:
+	@command -v promtool >/dev/null 2>&1 || { echo "promtool is missing: install Prometheus (Debian, Ubuntu: apt-get install --no-install-recommends prometheus); it tries the alerts" >&2; exit 1; }
 
 .PHONY: tools
 tools:

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::conditions::ConditionName;
+
 /// The conditions that a Queue reports.
 ///
 /// Each is written as True or False and never removed, so that `kubectl wait --for=condition=Starved=False`
@@ -60,6 +62,16 @@ impl ConditionType {
     /// The condition that `text` names; none for conditions of others.
     pub fn from_text(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.as_str() == text)
+    }
+}
+
+impl ConditionName for ConditionType {
+    fn as_str(self) -> &'static str {
+        Self::as_str(self)
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        Self::from_text(text)
     }
 }
 

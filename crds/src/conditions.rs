@@ -8,13 +8,22 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::{ConditionStatus, ConditionType, stored_time};
 
-/// What one pass over the cluster found for one condition.
+/// The names of the conditions of one kind of object, ordered as they are shown.
+pub trait ConditionName: Copy + Ord {
+    /// The text in a condition's `type`.
+    fn as_str(self) -> &'static str;
+
+    /// The condition that `text` names; none for conditions of others.
+    fn from_text(text: &str) -> Option<Self>;
+}
+
+/// What one pass over the cluster found for one condition of a Queue or, with its conditions' names, of another kind.
 ///
 /// It has no time: [`merge_conditions`] knows since when the state holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConditionReport {
+pub struct ConditionReport<Name = ConditionType> {
     /// Which condition.
-    pub condition: ConditionType,
+    pub condition: Name,
     /// Whether it holds.
     pub status: ConditionStatus,
     /// One CamelCase word for programs, never empty.
@@ -30,14 +39,14 @@ pub struct ConditionReport {
 /// - Conditions that `reports` does not mention stay as they are: none is ever removed.
 /// - Of several reports for one condition the last counts.
 ///
-/// The result is ordered: ours as in [`ConditionType::ALL`], then those of others by name.
-pub fn merge_conditions(
+/// The result is ordered: ours as their names are, then those of others by name.
+pub fn merge_conditions<Name: ConditionName>(
     old: &[Condition],
-    reports: &[ConditionReport],
+    reports: &[ConditionReport<Name>],
     observed_generation: Option<i64>,
     now: Timestamp,
 ) -> Vec<Condition> {
-    let mut merged: BTreeMap<Rank<'_>, Condition> =
+    let mut merged: BTreeMap<Rank<'_, Name>, Condition> =
         old.iter().map(|kept| (rank(&kept.type_), kept.clone())).collect();
     let now = stored_time(now);
     for report in reports {
@@ -74,15 +83,15 @@ pub fn same_conditions(left: &[Condition], right: &[Condition]) -> bool {
 }
 
 /// The entry of `conditions` for `wanted`, if it was ever reported.
-pub fn condition(conditions: &[Condition], wanted: ConditionType) -> Option<&Condition> {
+pub fn condition(conditions: &[Condition], wanted: impl ConditionName) -> Option<&Condition> {
     conditions.iter().find(|condition| condition.type_ == wanted.as_str())
 }
 
 /// Where a condition stands in a list: ours first, in their order, then the others by name.
-type Rank<'a> = (bool, Option<ConditionType>, &'a str);
+type Rank<'a, Name> = (bool, Option<Name>, &'a str);
 
-fn rank(type_: &str) -> Rank<'_> {
-    let known = ConditionType::from_text(type_);
+fn rank<Name: ConditionName>(type_: &str) -> Rank<'_, Name> {
+    let known = Name::from_text(type_);
     (known.is_none(), known, type_)
 }
 

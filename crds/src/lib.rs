@@ -1,7 +1,7 @@
 //! The API types of `quotient.dev` and the custom resource definitions generated from them.
 //!
-//! Everything a user can write or read of Quotient in a cluster is defined here: the [`Queue`], its status,
-//! its conditions, and the names on the objects that Quotient writes. The types carry text as the user wrote
+//! Everything a user can write or read of Quotient in a cluster is defined here: the [`Queue`] and the [`QueueJob`], their
+//! statuses and conditions, and the names on the objects that Quotient writes. The types carry text as the user wrote
 //! it ([`ResourceQuantity`]); what an amount *means* is the engine's business.
 //!
 //! **Architecture invariant:** this crate does no I/O and depends on nothing of Quotient. A field exists only
@@ -19,8 +19,13 @@ mod manifest;
 pub mod names;
 mod not_taken_up;
 mod parent_ref;
+mod pod_template;
 mod preemption;
 mod queue;
+mod queue_job;
+mod queue_job_condition;
+mod queue_job_rules;
+mod queue_job_status;
 mod queue_status;
 mod resource_map;
 mod resource_quantity;
@@ -30,19 +35,26 @@ mod validation_rules;
 
 pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
-pub use conditions::{ConditionReport, condition, merge_conditions, same_conditions};
+pub use conditions::{ConditionName, ConditionReport, condition, merge_conditions, same_conditions};
 pub use demand_mode::DemandMode;
 pub use label_selector::{
     LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
 };
-pub use manifest::{GENERATE_COMMAND, Manifest, ManifestError, manifests};
+pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, manifests};
 pub use not_taken_up::{MAX_NOT_TAKEN_UP, NotTakenUp};
 pub use parent_ref::ParentRef;
+pub use pod_template::PodTemplate;
 pub use preemption::{
     GangPolicy, LastReplica, MAX_MIN_RUNTIME_SECONDS, MAX_PREEMPTION_SECONDS, Preemption, PreemptionPolicy,
-    Reclaim,
+    Reclaim, WithinQueue,
 };
 pub use queue::{DEFAULT_WEIGHT, MAX_WEIGHT, Queue, QueueSpec};
+pub use queue_job::{
+    DEFAULT_START_TIMEOUT_SECONDS, MAX_BACKOFF_LIMIT, MAX_QUEUE_JOB_NAME_LENGTH, MAX_REPLICAS, MAX_SECONDS,
+    MAX_TASK_NAME_LENGTH, MAX_TASKS, QueueJob, QueueJobSpec, Task,
+};
+pub use queue_job_condition::QueueJobCondition;
+pub use queue_job_status::{QueueJobState, QueueJobStatus};
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
 pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};

@@ -4,10 +4,13 @@ use kube::CustomResourceExt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Queue;
+use crate::{Queue, QueueJob};
 
-/// The command that writes the files in `crds/yaml`.
+/// The command that writes the files.
 pub const GENERATE_COMMAND: &str = "cargo run -p quotient-crds --bin crdgen";
+
+/// Where the files are committed, from this crate's folder.
+pub const MANIFEST_FOLDERS: [&str; 2] = ["yaml", "../charts/quotient/files/crds"];
 
 /// One generated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +23,7 @@ pub struct Manifest {
 
 /// Every custom resource definition of Quotient, one a file.
 pub fn manifests() -> Result<Vec<Manifest>, ManifestError> {
-    Ok(vec![manifest(Queue::crd_name(), &Queue::crd())?])
+    Ok(vec![manifest(Queue::crd_name(), &Queue::crd())?, manifest(QueueJob::crd_name(), &QueueJob::crd())?])
 }
 
 /// Why a definition could not be written as YAML.

@@ -17,6 +17,9 @@ pub const API_VERSION: &str = "quotient.dev/v1alpha1";
 /// It is the only word of ours in the 403 that a refused user reads.
 pub const QUOTA: &str = "quotient";
 
+/// The name of the `LimitRange` that Quotient keeps in a governed namespace whose Queue names default requests.
+pub const LIMIT_RANGE: &str = "quotient";
+
 /// The field manager of every server-side apply of the operator.
 pub const FIELD_MANAGER: &str = "quotient";
 
@@ -26,9 +29,15 @@ pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 /// The value of [`MANAGED_BY_LABEL`] on objects that the operator keeps.
 pub const MANAGED_BY_QUOTIENT: &str = "quotient";
 
-/// Annotation on the quota: which of our writes its amounts come from, a decimal number that every write raises.
+/// The name of the `ConfigMap` in the operator's namespace that says what was granted to whom.
+pub const LEDGER: &str = "quotient-ledger";
+
+/// The one key of the [`LEDGER`]'s binary data: JSON, compressed with gzip.
+pub const LEDGER_KEY: &str = "ledger.json.gz";
+
+/// Annotation on the quota: the generation of the [`LEDGER`] that its amounts come from, a decimal number.
 ///
-/// A write applies only to the generation that it was decided on, so an older one never replaces a newer one.
+/// A write applies only to the stamp that it was decided on, so an older one never replaces a newer one.
 pub const GENERATION_ANNOTATION: &str = "quotient.dev/generation";
 
 /// Annotation on a pod: how readily it may be evicted for another queue.
@@ -59,11 +68,37 @@ pub const ON_DELETE_ANNOTATION: &str = "quotient.dev/on-delete";
 /// The value of [`ON_DELETE_ANNOTATION`] that has the quota deleted together with the Queue.
 pub const ON_DELETE_REMOVE: &str = "Remove";
 
+/// Label on the Jobs and pods of a QueueJob: its name.
+pub const QUEUE_JOB_LABEL: &str = "quotient.dev/queue-job";
+
+/// Label on the Jobs and pods of a QueueJob: the name of their task.
+pub const TASK_LABEL: &str = "quotient.dev/task";
+
+/// Annotation on a Job of a QueueJob: what the Job was made of, so that an edited template is noticed.
+pub const TEMPLATE_ANNOTATION: &str = "quotient.dev/template";
+
 /// Annotation on an owner: when Quotient last told it that there is room again for pods that were refused.
 ///
 /// To set it is the message: the owner's controller looks again at every change, and would otherwise wait for as
 /// long as its backoff has grown, up to minutes.
 pub const NUDGED_ANNOTATION: &str = "quotient.dev/nudged";
+
+/// Annotation on a Deployment, `ReplicaSet`, `StatefulSet` or Job: whether it is scaled down for pods of a higher priority in
+/// its queue. The one value is [`WITHIN_QUEUE_NEVER`].
+pub const WITHIN_QUEUE_ANNOTATION: &str = "quotient.dev/within-queue";
+
+/// The value of [`WITHIN_QUEUE_ANNOTATION`] for an owner that is to be left alone.
+pub const WITHIN_QUEUE_NEVER: &str = "Never";
+
+/// Annotation on an owner that was scaled down: the size that it had before and gets back, a decimal number.
+pub const REPLICAS_BEFORE_ANNOTATION: &str = "quotient.dev/replicas-before";
+
+/// Annotation on an owner that was scaled down: the size that Quotient wrote, a decimal number. If another stands in its
+/// spec, somebody else has changed it since, and the owner is left alone.
+pub const REPLICAS_LOWERED_ANNOTATION: &str = "quotient.dev/replicas-lowered-to";
+
+/// Kubernetes' annotation by which the pods of a `ReplicaSet` say which of them goes first, a 32-bit number.
+pub const DELETION_COST_ANNOTATION: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 #[cfg(test)]
 mod tests {
@@ -79,6 +114,12 @@ mod tests {
             GANG_MIN_AVAILABLE_ANNOTATION,
             ON_DELETE_ANNOTATION,
             NUDGED_ANNOTATION,
+            WITHIN_QUEUE_ANNOTATION,
+            REPLICAS_BEFORE_ANNOTATION,
+            REPLICAS_LOWERED_ANNOTATION,
+            TEMPLATE_ANNOTATION,
+            QUEUE_JOB_LABEL,
+            TASK_LABEL,
         ];
         let distinct: std::collections::BTreeSet<&str> = names.into();
         assert_eq!(distinct.len(), names.len());

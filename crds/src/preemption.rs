@@ -41,6 +41,15 @@ pub struct Preemption {
     /// quotient.dev/gang. Counts for the pods of this queue; children do not inherit it. Default: `WholeLast`.
     pub gang: GangPolicy,
 
+    /// Whether pods of this queue yield to pods of this queue that are of a higher priority. `Never`: whoever has
+    /// the room keeps it. `LowerPriority`: when pods of a Deployment, a ReplicaSet, a StatefulSet or a Job are
+    /// refused by the quota or no node takes them, owners of a strictly lower priority are scaled down by as many
+    /// pods as it takes, the lowest first, and get their size back when there is room. Their last replica stays.
+    /// Owners with an autoscaler (HPA), and those annotated quotient.dev/within-queue: Never, are left alone. So far
+    /// kubectl quotient simulate shows this; the operator does not scale owners yet.
+    /// Counts for the pods of this queue; children do not inherit it. Default: `Never`.
+    pub within_queue: WithinQueue,
+
     /// What makes pods of others go for this queue. `OnClaim`: that it asks for its share, whether or not it has
     /// work for it. `OnUse`: that pods or owners of its own lack room; quotas move as with `OnClaim`, but nobody
     /// is evicted for an idle queue. It makes a difference only with demand: Declared, because observed demand is
@@ -112,4 +121,14 @@ pub enum Reclaim {
     OnClaim,
     /// Pods or owners of its own that lack room.
     OnUse,
+}
+
+/// Whether pods of a queue yield to others of the same queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum WithinQueue {
+    /// Whoever has the room keeps it.
+    #[default]
+    Never,
+    /// Owners of a strictly lower priority are scaled down.
+    LowerPriority,
 }

@@ -158,6 +158,15 @@ pub struct QueueSpec {
     /// Default: the default of each field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemption: Option<Preemption>,
+
+    /// What a container requests that does not say it. A quota refuses every pod with a container that does not
+    /// request cpu and memory, so a namespace whose workloads leave that open needs defaults. Quotient writes them
+    /// into the `LimitRange` "quotient" of the namespace. A resource for which the namespace has a default of its own,
+    /// in another `LimitRange`, keeps that one. Example: {cpu: 100m, memory: 128Mi}; only cpu and memory can be
+    /// named. Pods that exist already stay as they are. A parent has no use for it. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "ResourceMap::default_requests_schema")]
+    pub default_requests: Option<ResourceMap>,
 }
 
 /// The spec `{}`.
@@ -173,6 +182,7 @@ impl Default for QueueSpec {
             parent_ref: None,
             children: None,
             preemption: None,
+            default_requests: None,
         }
     }
 }
@@ -239,7 +249,8 @@ mod tests {
             "demand": "Declared",
             "preemption": {
                 "policy": "Fence", "lastReplica": "Never", "minRuntimeSeconds": 600, "gang": "Never",
-                "reclaim": "OnUse", "delaySeconds": 300, "gracePeriodSeconds": 0, "forceDeleteAfterSeconds": 600,
+                "reclaim": "OnUse",
+                "withinQueue": "LowerPriority", "delaySeconds": 300, "gracePeriodSeconds": 0, "forceDeleteAfterSeconds": 600,
             },
         });
         let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();

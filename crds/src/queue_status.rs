@@ -74,7 +74,8 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
 
-    /// What the queue would deserve if it asked for everything now: what is its own, asked for or not.
+    /// What the queue would deserve if it asked for everything now: what is its own, asked for or not. Where only other
+    /// queues have moved it, it is brought up to date every five minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair_share: Option<ResourceMap>,
 

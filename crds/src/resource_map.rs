@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::ResourceQuantity;
-use crate::validation_rules::resource_name_rules;
+use crate::validation_rules::{default_request_rules, resource_name_rules};
 
 /// The most resources that one map of a spec may name.
 pub const MAX_RESOURCES: u32 = 16;
@@ -68,6 +68,17 @@ impl ResourceMap {
             "additionalProperties": ResourceQuantity::spec_schema(),
             "x-kubernetes-validations": resource_name_rules(MAX_RESOURCE_NAME_LENGTH),
         })
+    }
+}
+
+impl ResourceMap {
+    /// The schema of what containers request by default: only of what a quota insists on.
+    ///
+    /// A default for devices would refuse containers, because a request for one without an equal limit is no valid one.
+    pub(crate) fn default_requests_schema(generator: &mut SchemaGenerator) -> Schema {
+        let mut schema = Self::spec_schema(generator);
+        schema.insert("x-kubernetes-validations".to_owned(), default_request_rules());
+        schema
     }
 }
 

@@ -53,6 +53,14 @@ pub(crate) fn resource_name_rules(max_length: u32) -> Value {
     ])
 }
 
+/// The rules for the names in a map of default requests; `self` is the map.
+pub(crate) fn default_request_rules() -> Value {
+    json!([{
+        "rule": "self.all(name, name in ['cpu', 'memory'])",
+        "message": "a default exists for cpu and memory alone: leave other resources out",
+    }])
+}
+
 /// The rules for a queue's spec as a whole; `self` is the spec.
 pub(crate) fn queue_spec_rules() -> Value {
     let guaranteed = "self.guaranteed[name]";
@@ -202,6 +210,7 @@ mod tests {
         for list in [
             amount_rules(),
             resource_name_rules(253),
+            default_request_rules(),
             queue_spec_rules(),
             child_namespaces_rules(),
             label_key_rules(317),

@@ -1,72 +1,41 @@
 //! What the API server and kubectl need of the Queue's definition.
 #![cfg(test)]
 
+mod definition;
+
+use definition::{definition, each_schema, explained_fields, schema, version};
 use kube::{CustomResourceExt, Resource};
-use quotient_crds::{Queue, manifests, names};
+use quotient_crds::{Queue, names};
 use serde_json::{Value, json};
 
-/// The definition as it is written to the file.
-fn definition() -> Value {
-    serde_yaml_ng::from_str(&manifests().unwrap()[0].text).unwrap()
-}
-
-fn version() -> Value {
-    definition()["spec"]["versions"][0].clone()
-}
-
-fn schema() -> Value {
-    version()["schema"]["openAPIV3Schema"].clone()
-}
-
-/// Calls `visit` with every schema in `schema`, itself included, and its path.
-fn each_schema(path: &str, schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
-    visit(path, schema);
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        each_schema(&format!("{path}.{name}"), property, visit);
-    }
-    for (key, mark) in [("additionalProperties", "{}"), ("items", "[]")] {
-        if schema.get(key).is_some() {
-            each_schema(&format!("{path}{mark}"), &schema[key], visit);
-        }
-    }
-}
+const NAME: &str = "queues.quotient.dev";
 
 #[test]
 fn the_names_are_the_constants() {
     assert_eq!(Queue::group(&()), names::GROUP);
     assert_eq!(Queue::version(&()), names::VERSION);
     assert_eq!(Queue::api_version(&()), names::API_VERSION);
-    assert_eq!(Queue::crd_name(), "queues.quotient.dev");
+    assert_eq!(Queue::crd_name(), NAME);
     assert_eq!(
-        definition()["spec"]["names"],
+        definition(NAME)["spec"]["names"],
         json!({
             "kind": "Queue", "plural": "queues", "singular": "queue",
             "shortNames": ["qtq"], "categories": ["quotient"],
         })
     );
-    assert_eq!(definition()["spec"]["scope"], "Namespaced");
+    assert_eq!(definition(NAME)["spec"]["scope"], "Namespaced");
 }
 
 #[test]
 fn every_field_is_explained() {
-    let mut fields = 0;
-    each_schema("", &schema(), &mut |path, schema| {
-        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            fields += 1;
-            let description = property["description"].as_str().unwrap_or_default();
-            assert!(description.len() >= 20, "{path}.{name} needs a doc comment: it has {description:?}");
-            assert!(!description.contains("](") && !description.contains("[`"), "{path}.{name} has a link");
-            let paragraphs: Vec<&str> = description.split("\n\n").collect();
-            assert!(paragraphs.iter().all(|text| !text.contains('\n')), "{path}.{name} has broken lines");
-        }
-    });
+    let fields = explained_fields(NAME);
     assert!(fields > 30, "only {fields} fields were visited");
-    assert!(schema()["description"].as_str().unwrap().starts_with("A Queue gives"));
+    assert!(schema(NAME)["description"].as_str().unwrap().starts_with("A Queue gives"));
 }
 
 #[test]
 fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
-    each_schema("", &schema(), &mut |path, schema| {
+    each_schema("", &schema(NAME), &mut |path, schema| {
         assert_eq!(schema.get("x-kubernetes-preserve-unknown-fields"), None, "{path}");
         assert_ne!(schema.get("additionalProperties"), Some(&json!(true)), "{path}");
         let typed = schema.get("type").is_some() || schema["x-kubernetes-int-or-string"] == true;
@@ -79,10 +48,11 @@ fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
 
 #[test]
 fn the_spec_has_the_fields_that_work_and_bounds_them() {
-    let spec = schema()["properties"]["spec"].clone();
+    let spec = schema(NAME)["properties"]["spec"].clone();
     let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
     let expected = [
         "children",
+        "defaultRequests",
         "demand",
         "guaranteed",
         "headroom",
@@ -103,11 +73,13 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let demand = &spec["properties"]["demand"];
     assert_eq!((&demand["default"], &demand["enum"]), (&json!("Declared"), &json!(["Declared", "Observed"])));
 
-    for field in ["guaranteed", "headroom", "limit", "request"] {
+    for (field, rules) in
+        [("defaultRequests", 1), ("guaranteed", 2), ("headroom", 2), ("limit", 2), ("request", 2)]
+    {
         let map = &spec["properties"][field];
         assert_eq!(map["maxProperties"], 16, "{field}");
         assert_eq!(map["nullable"], true, "{field}");
-        assert_eq!(map["x-kubernetes-validations"].as_array().unwrap().len(), 2, "{field}");
+        assert_eq!(map["x-kubernetes-validations"].as_array().unwrap().len(), rules, "{field}");
         let amount = &map["additionalProperties"];
         assert_eq!(amount["x-kubernetes-int-or-string"], true, "{field}");
         assert_eq!(amount["maxLength"], 32, "{field}");
@@ -118,7 +90,7 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
 
 #[test]
 fn the_place_in_the_tree_is_bounded() {
-    let spec = schema()["properties"]["spec"]["properties"].clone();
+    let spec = schema(NAME)["properties"]["spec"]["properties"].clone();
     let parent = &spec["parentRef"];
     assert_eq!(parent["required"], json!(["name"]));
     assert_eq!(
@@ -126,7 +98,7 @@ fn the_place_in_the_tree_is_bounded() {
         (&json!(253), &json!(true))
     );
     assert_eq!(parent["properties"]["namespace"]["maxLength"], 63);
-    assert_eq!(schema()["x-kubernetes-validations"].as_array().unwrap().len(), 1);
+    assert_eq!(schema(NAME)["x-kubernetes-validations"].as_array().unwrap().len(), 1);
 
     let namespaces = &spec["children"]["properties"]["namespaces"];
     assert_eq!(namespaces["x-kubernetes-validations"].as_array().unwrap().len(), 2);
@@ -143,13 +115,15 @@ fn the_place_in_the_tree_is_bounded() {
 
 #[test]
 fn preemption_says_its_defaults() {
-    let preemption = schema()["properties"]["spec"]["properties"]["preemption"].clone();
+    let preemption = schema(NAME)["properties"]["spec"]["properties"]["preemption"].clone();
     let fields = &preemption["properties"];
     assert_eq!((&preemption["nullable"], preemption.get("default")), (&json!(true), None));
     assert_eq!(fields["policy"]["enum"], json!(["Default", "Fence", "Disabled"]));
     assert_eq!(fields["lastReplica"]["enum"], json!(["LastResort", "Never"]));
     assert_eq!(fields["gang"]["enum"], json!(["WholeLast", "Never"]));
     assert_eq!(fields["reclaim"]["enum"], json!(["OnClaim", "OnUse"]));
+    assert_eq!(fields["withinQueue"]["enum"], json!(["Never", "LowerPriority"]));
+    assert_eq!(fields["withinQueue"]["default"], json!("Never"));
     let defaults = ["policy", "lastReplica", "minRuntimeSeconds", "gang", "reclaim", "delaySeconds"];
     let defaults: Vec<&Value> = defaults.map(|field| &fields[field]["default"]).into();
     assert_eq!(json!(defaults), json!(["Default", "LastResort", 0, "WholeLast", "OnClaim", 0]));
@@ -174,8 +148,8 @@ fn preemption_says_its_defaults() {
 
 #[test]
 fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
-    assert_eq!(version()["subresources"], json!({"status": {}}));
-    let status = schema()["properties"]["status"].clone();
+    assert_eq!(version(NAME)["subresources"], json!({"status": {}}));
+    let status = schema(NAME)["properties"]["status"].clone();
     assert_eq!(status.get("required"), None);
     let conditions = &status["properties"]["conditions"];
     assert_eq!(conditions["x-kubernetes-list-type"], "map");
@@ -184,7 +158,7 @@ fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
 
 #[test]
 fn what_the_status_remembers_can_be_read_back() {
-    let status = schema()["properties"]["status"]["properties"].clone();
+    let status = schema(NAME)["properties"]["status"]["properties"].clone();
     for time in ["/shortSince", "/demandFalling/additionalProperties", "/notTakenUp/items/properties/since"] {
         let schema = status.pointer(time).unwrap();
         assert_eq!((&schema["type"], &schema["format"]), (&json!("string"), &json!("date-time")), "{time}");
@@ -200,7 +174,7 @@ fn what_the_status_remembers_can_be_read_back() {
 
 #[test]
 fn no_rule_may_refuse_what_the_operator_reports() {
-    each_schema("status", &schema()["properties"]["status"], &mut |path, schema| {
+    each_schema("status", &schema(NAME)["properties"]["status"], &mut |path, schema| {
         for bound in ["x-kubernetes-validations", "maxProperties", "maxItems", "pattern", "maxLength"] {
             assert_eq!(schema.get(bound), None, "{path}");
         }
@@ -209,7 +183,7 @@ fn no_rule_may_refuse_what_the_operator_reports() {
 
 #[test]
 fn the_columns_show_fields_that_exist() {
-    let columns = version()["additionalPrinterColumns"].clone();
+    let columns = version(NAME)["additionalPrinterColumns"].clone();
     let titles: Vec<&str> =
         columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
     assert_eq!(titles, ["Parent", "Weight", "Deserved", "Allocated", "Used", "Preempting", "Ready", "Age"]);
@@ -219,7 +193,7 @@ fn the_columns_show_fields_that_exist() {
             continue;
         }
         let pointer = path.replace('.', "/properties/");
-        let field = schema().pointer(&pointer).cloned();
+        let field = schema(NAME).pointer(&pointer).cloned();
         assert_eq!(field.map(|field| field["type"].clone()), Some(column["type"].clone()), "{path}");
     }
 }
@@ -227,6 +201,6 @@ fn the_columns_show_fields_that_exist() {
 #[test]
 fn client_side_apply_can_store_the_definition() {
     // kubectl keeps the whole object in an annotation, and 262144 bytes is the limit for all of them.
-    let stored = definition().to_string().len();
+    let stored = definition(NAME).to_string().len();
     assert!(stored < 32 * 1024, "the definition has grown to {stored} bytes of JSON");
 }

@@ -4,7 +4,11 @@
 //! operator, its peers, the demo) comes in from outside as programs, manifests and arguments, so that the judge
 //! shares no code with the judged.
 
+pub mod bench;
 pub mod demo;
+pub mod image;
+pub mod look;
+pub mod measured;
 pub mod quotient;
 pub mod scale;
 pub mod testbed;

@@ -12,6 +12,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
+use quotient_judge::Tolerance;
 use serde_json::json;
 
 /// For how long nothing has to happen that would take the operator a fraction of a second.
@@ -43,7 +44,7 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     let evicted = evicted(&stage, before)?;
     assert!(matches!(&*evicted, [pod] if pod.starts_with("a/pair-")), "{evicted:?}");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// Nobody goes for pods that no node could run; once a node could, they get their room.
@@ -83,7 +84,7 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
     stage.until_pods("a", PodCounts::running(6)).await?;
     assert_eq!(evicted(&stage, before)?.len(), 2);
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// The same for a pod that was there before its namespace had a Queue: it waits for a node in vain.
@@ -111,7 +112,7 @@ async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Resu
     assert_eq!(evicted(&stage, before)?, [""; 0]);
     stage.until_pods("a", PodCounts::running(8)).await?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// An owner that was refused for so long that it would try again in ten seconds only is told that there is room.
@@ -141,7 +142,7 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     let nudges = succeeded(&events, "patch", "replicasets").count();
     assert!(nudges >= 1, "it was not the nudge");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// A Queue that is deleted leaves its quota behind, as small as can be, unless it says `Remove`.
@@ -187,7 +188,7 @@ async fn a_deleted_queue_leaves_the_namespace_as_it_is() -> anyhow::Result<()> {
     stage.until_pods("kept", PodCounts::running(2)).await?;
     assert_eq!(evicted(&stage, before)?, [""; 0]);
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// Waits until a queue says that no node could run what it lacks, as a whole and for the owner whose name begins so.

@@ -5,6 +5,7 @@ use kube::Api;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{PATIENCE, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
 use serde_json::json;
 
 const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";
@@ -32,7 +33,7 @@ async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Resul
     assert!(!log.contains("panicked"), "the operator panicked:\n{log}");
     operator.process().must_run()?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// What the schema and its rules can see never reaches the operator.

@@ -20,6 +20,7 @@ use quotient_e2e::quotient::{
 };
 use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
 use quotient_engine::amounts::Amounts;
+use quotient_judge::Tolerance;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;
@@ -63,7 +64,7 @@ async fn check(example: &Path) -> anyhow::Result<()> {
     stage.until_quiet_for(REST).await?;
     arrived().await.context("it does not stay where simulate ends")?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// Whether the cluster is where simulate ends, and everything that was decided has happened.

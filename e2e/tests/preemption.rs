@@ -11,6 +11,7 @@ use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_engine::amounts::{Amounts, Resource};
+use quotient_judge::Tolerance;
 use serde_json::json;
 
 /// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each.
@@ -98,7 +99,7 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
         );
     }
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// S-PREEMPT §Preprocess stage: a race has let more into Queue-1 than it is allocated.
@@ -141,7 +142,7 @@ async fn an_overused_queue_is_brought_back() -> anyhow::Result<()> {
         evictions(&stage.bed.audit().events_since(before)?).map(|e| e.name.clone()).collect();
     assert_eq!(evicted, ["pod-1"]);
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 async fn lift_quota(stage: &Stage, namespace: &str, cpu: &str) -> anyhow::Result<()> {

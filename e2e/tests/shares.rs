@@ -1,6 +1,7 @@
 //! Shares on a real control plane: Queues in, ResourceQuotas out.
 
 use quotient_e2e::quotient::{Stage, quotas};
+use quotient_judge::Tolerance;
 use serde_json::json;
 
 /// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4.
@@ -21,7 +22,7 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
     assert_eq!(quotas["q1"].to_string(), "cpu 3, memory 9Gi");
     assert_eq!(quotas["q2"].to_string(), "cpu 6, memory 18Gi");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// The quota refuses, by a name that says whom to ask; a larger share lets the pod in.
@@ -42,5 +43,5 @@ async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Res
     stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await?;
     stage.bed.wait_until_running("a", "big").await?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }

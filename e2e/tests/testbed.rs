@@ -10,6 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Precondition
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
+use quotient_e2e::testbed::binaries::helm_version;
 use quotient_e2e::testbed::{AuditEvent, Component, Options, TestBed, annotations, eventually, objects};
 use serde_json::json;
 
@@ -86,6 +87,27 @@ async fn runs_pods_on_a_control_plane_of_the_pinned_version() -> Result<()> {
         assert_eq!((event.user.as_str(), event.code), ("system:kube-scheduler", 201), "{event:?}");
         assert!(event.is_write() && event.succeeded() && event.received <= event.answered, "{event:?}");
     }
+    bed.stop().await?;
+    Ok(())
+}
+
+/// Helm speaks to the test bed, and leaves nothing outside its directory.
+#[tokio::test(flavor = "multi_thread")]
+async fn installs_charts() -> Result<()> {
+    let bed = TestBed::start(Options::default()).await?;
+    let version = bed.helm(["version", "--template={{.Version}}"]).await?;
+    assert_eq!(version, helm_version());
+    let chart = bed.directory().join("note");
+    std::fs::create_dir_all(chart.join("templates"))?;
+    std::fs::write(chart.join("Chart.yaml"), "{apiVersion: v2, name: note, version: 1.0.0}")?;
+    let note = "{apiVersion: v1, kind: ConfigMap, metadata: {name: note}, data: {of: {{ .Release.Name }}}}";
+    std::fs::write(chart.join("templates/note.yaml"), note)?;
+    let chart = chart.to_str().context("the path is no text")?;
+    bed.helm(["install", "mine", chart, "--wait"]).await?;
+    assert_eq!(bed.kubectl(["get", "configmap/note", "-o=jsonpath={.data.of}"]).await?, "mine");
+    let refused = bed.helm(["install", "mine", chart]).await.unwrap_err().to_string();
+    assert!(refused.contains("helm install mine") && refused.contains("still in use"), "{refused}");
+    bed.helm(["uninstall", "mine"]).await?;
     bed.stop().await?;
     Ok(())
 }

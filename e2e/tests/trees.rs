@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
 use serde_json::json;
 
 /// What a department is guaranteed is lent while its teams do not ask, and comes back when they do.
@@ -42,7 +43,7 @@ async fn a_guarantee_comes_back() -> anyhow::Result<()> {
     stage.deployment("team", "back", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team", PodCounts::running(4)).await?;
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// Queues below a fence take nothing from outside of it; the one that is short says why.
@@ -83,7 +84,7 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
     let evictions = writes_of_operator(&stage.bed.audit().events()?);
     assert!(evictions.iter().all(|write| write.resource != "pods/eviction"), "{evictions:#?}");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }
 
 /// A reference that leads nowhere stalls its own queue and nobody else's.
@@ -106,5 +107,5 @@ async fn whoever_is_not_accepted_is_told() -> anyhow::Result<()> {
     let fine = queue(&stage.bed, "fine", "fine").await?;
     assert_eq!(fine.deserved.to_string(), "cpu 9, memory 36Gi");
     operator.stop().await?;
-    Ok(stage.bed.stop().await?)
+    stage.end(Tolerance::default()).await
 }

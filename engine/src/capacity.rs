@@ -1,8 +1,8 @@
 //! How much there is to share.
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::census::Census;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Node, Snapshot};
 use crate::tree::Tree;
 
 /// The resources that are governed: those configured, or cpu, memory and whatever else a node offers.
@@ -21,7 +21,9 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
         .values()
         .filter_map(|namespace| namespace.quota.as_ref())
         .filter(|quota| quota.ours);
-    let written = written.flat_map(|quota| quota.hard.iter().map(|(resource, _)| resource));
+    let written =
+        written.flat_map(|quota| quota.hard.iter().chain(quota.granted.iter().flat_map(Bounds::iter)));
+    let written = written.map(|(resource, _)| resource);
     for resource in offered.chain(written) {
         if let Err(at) = resources.binary_search(resource) {
             resources.insert(at, resource.clone());
@@ -36,17 +38,35 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 /// ours the pods *bound* to nodes (pending ones would let anybody empty C with one absurd pod), of a
 /// namespace with one but without a valid Queue the larger of what the quota may let in and what is charged.
 pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
+    all(snapshot, census, tree, |node, bound| node.allocatable.max(bound))
+}
+
+/// The same as far as quotas may grow into it: of a node that counts, what it offers and no more.
+///
+/// More than that is bound to a node that offers less than it did; or it only looks so, because a pod that is gone is
+/// still seen beside the one that has its room now.
+pub(crate) fn offered(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
+    all(snapshot, census, tree, |node, _| node.allocatable.clone())
+}
+
+/// Contributions less what others hold, where `contribution` says what a node that counts brings with so much bound to it.
+fn all(
+    snapshot: &Snapshot,
+    census: &Census<'_>,
+    tree: &Tree<'_>,
+    contribution: impl Fn(&Node, &Amounts) -> Amounts,
+) -> Amounts {
     let mut capacity = Amounts::new();
-    for (name, node) in &snapshot.nodes {
-        let bound = census.bound_to.get(name);
-        let offered = if node.counts { node.allocatable.clone() } else { Amounts::new() };
-        capacity.add_all(&bound.map_or_else(|| offered.clone(), |bound| offered.max(bound)));
-    }
-    // A node that is gone leaves with its pods, never before them.
-    for (name, bound) in &census.bound_to {
-        if !snapshot.nodes.contains_key(*name) {
+    for (node, bound) in snapshot.nodes.values().zip(census.carriers.bound_to_all()) {
+        if node.counts {
+            capacity.add_all(&contribution(node, bound));
+        } else {
             capacity.add_all(bound);
         }
+    }
+    // A node that is gone leaves with its pods, never before them.
+    for bound in census.carriers.bound_to_nothing() {
+        capacity.add_all(bound);
     }
     // What may still be added counts as well; but a cluster without any node is one that is not seen.
     if capacity.iter().any(|(_, amount)| amount.is_positive()) {
@@ -59,8 +79,8 @@ pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) 
         }
         capacity.subtract_all(&headcount.bound);
         if let Some(quota) = namespace.quota.as_ref().filter(|quota| quota.ours) {
-            for (resource, _) in quota.hard.iter() {
-                let held = quota.ceiling(resource).max(headcount.charged.get(resource));
+            for (resource, ceiling) in quota.ceilings().iter() {
+                let held = ceiling.max(headcount.charged.get(resource));
                 capacity.add(resource, headcount.bound.get(resource) - held);
             }
         }

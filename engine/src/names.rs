@@ -64,6 +64,10 @@ name!(
     QueueUid
 );
 name!(
+    /// The id that the API server gave to one life of one QueueJob.
+    QueueJobUid
+);
+name!(
     /// The id that the API server gave to the controller of a pod: its ReplicaSet, StatefulSet, Job, ….
     OwnerUid
 );

@@ -17,6 +17,8 @@ pub enum Reason {
     WaitingForPreemption,
     /// Short: a lowered quota is written and not in force yet, so nothing may be evicted.
     WaitingForQuota,
+    /// Short: the ledger was lost, and not every quota has been written under the new one, so nothing may grow.
+    WaitingForLedger,
     /// Short: what it lacks is held outside the fence that it may take from.
     Fenced,
     /// Short: no pod that may be evicted holds what is missing.
@@ -27,6 +29,12 @@ pub enum Reason {
     Delayed,
     /// Short: it claims room that none of its pods and owners lacks.
     NotInUse,
+    /// Short: what pods on their way out hold; all of them are long past their deadline.
+    StuckTerminating,
+    /// Short: much of the capacity is gone at one stroke, so nothing is taken until that is certain.
+    CapacityUntrusted,
+    /// Short: some part of the cluster has not been heard of for too long, so nothing is taken until it has.
+    ViewStale,
 
     /// Unmet: a pod is larger than the share that its queue can have now.
     UnitAboveShare,
@@ -71,8 +79,27 @@ pub enum Reason {
     /// Passed over: its priority is above the ask's, and settings compare them.
     PriorityAboveAsk,
 
+    /// Scaled down: pods of a higher priority in its queue lack room.
+    Outranked,
+    /// Scaled up: there is room for what was scaled down.
+    Restored,
+    /// Unmet: its owner was scaled down for pods of a higher priority.
+    GaveWay,
+    /// Passed over: a `HorizontalPodAutoscaler` says how many pods its owner wants.
+    Autoscaled,
+    /// Passed over: its owner says that it is not to be scaled.
+    OptedOut,
+    /// Passed over: somebody else changed its owner's size after it was scaled down.
+    SizeSetByAnother,
+    /// Passed over: its Deployment is between two templates.
+    RollingOut,
+    /// Passed over: nobody is known who could be told to want fewer pods.
+    NotScalable,
+
     /// No share: an older Queue governs the namespace.
     NamespaceTaken,
+    /// No share: Kueue manages the pods of the namespace.
+    ManagedByKueue,
     /// No share: its spec cannot be understood.
     InvalidSpec,
     /// No share: the queue that its `parentRef` names does not exist.
@@ -96,11 +123,15 @@ impl Reason {
             Self::MovedAside => "MovedAside",
             Self::WaitingForPreemption => "WaitingForPreemption",
             Self::WaitingForQuota => "WaitingForQuota",
+            Self::WaitingForLedger => "WaitingForLedger",
             Self::Fenced => "Fenced",
             Self::NothingToEvict => "NothingToEvict",
             Self::Blocked => "Blocked",
             Self::Delayed => "Delayed",
             Self::NotInUse => "NotInUse",
+            Self::StuckTerminating => "StuckTerminating",
+            Self::CapacityUntrusted => "CapacityUntrusted",
+            Self::ViewStale => "ViewStale",
             Self::UnitAboveShare => "UnitAboveShare",
             Self::ShareInUse => "ShareInUse",
             Self::AboveLimit => "AboveLimit",
@@ -121,7 +152,16 @@ impl Reason {
             Self::Budget => "Budget",
             Self::EvictionRefused => "EvictionRefused",
             Self::PriorityAboveAsk => "PriorityAboveAsk",
+            Self::Outranked => "Outranked",
+            Self::Restored => "Restored",
+            Self::GaveWay => "GaveWay",
+            Self::Autoscaled => "Autoscaled",
+            Self::OptedOut => "OptedOut",
+            Self::SizeSetByAnother => "SizeSetByAnother",
+            Self::RollingOut => "RollingOut",
+            Self::NotScalable => "NotScalable",
             Self::NamespaceTaken => "NamespaceTaken",
+            Self::ManagedByKueue => "ManagedByKueue",
             Self::InvalidSpec => "InvalidSpec",
             Self::ParentNotFound => "ParentNotFound",
             Self::ParentNotAccepting => "ParentNotAccepting",

@@ -490,8 +490,8 @@ proptest! {
     }
 }
 
-/// What holds of amounts in whole quanta should hold to the byte too, because memory stated in decimal suffixes is no
-/// whole number of Mi. It does not: these are ignored until it does, and `--ignored` finds the counterexamples.
+/// What holds of amounts in whole quanta holds to the byte too, because memory stated in decimal suffixes is no whole
+/// number of Mi.
 mod to_the_byte {
     use super::*;
 
@@ -500,7 +500,6 @@ mod to_the_byte {
 
         /// A2, below, in any one family.
         #[test]
-        #[ignore = "broken: floors are rounded up one by one, what a parent has for them only once"]
         fn a2_guarantees_that_fit_are_kept(forest in forest::forest(Grain::Bytes)) {
             for family in families(&forest, &forest.plan()) {
                 if family.sum(|one| one.floor) <= family.available {
@@ -510,7 +509,6 @@ mod to_the_byte {
         }
 
         #[test]
-        #[ignore = "broken: the end of what is divided, and the end that a share is cut back by, are lost"]
         fn a3_what_is_wanted_is_handed_out(forest in forest::forest(Grain::Bytes)) {
             for family in families(&forest, &forest.plan()) {
                 let wanted = family.sum(|one| one.demand);
@@ -519,7 +517,6 @@ mod to_the_byte {
         }
 
         #[test]
-        #[ignore = "broken: a demand that is met in full is met to the byte, one that is not in whole quanta"]
         fn a7_more_capacity_lowers_nobody(forest in forest::forest(Grain::Bytes), bytes in 0i128..20 << 20) {
             let larger = with_more(&forest, [0, bytes, 0]);
             prop_assert_eq!(raised(&deserved(&larger), &deserved(&forest), &[]), None, "{:?}", larger);

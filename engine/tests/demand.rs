@@ -288,3 +288,22 @@ fn demand_rises_at_once_and_falls_after_half_a_minute() {
         "#]],
     );
 }
+
+/// What `waits` still has a chance of is no less while it is on its way out: until it is gone, `broken` counts.
+#[test]
+fn of_an_owner_nothing_new_is_said_before_a_pod_in_trouble_is_gone() {
+    let story = |phase: &str| {
+        let story = "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         pod a/broken cpu=1 memory=1Gi node=n1 started=5 stuck=600 owner=job
+         pod a/waits cpu=1 memory=1Gi pending stuck=970 owner=job PHASE
+         owner a/job replicas=2 cpu=1 memory=1Gi";
+        story::decide(&story.replace("PHASE", phase))
+    };
+    let deserves = |told: String| told.lines().find(|line| line.contains(" a: ")).map(str::to_owned);
+    expect!["  a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi"]
+        .assert_eq(&deserves(story("")).unwrap_or_default());
+    expect!["  a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi"]
+        .assert_eq(&deserves(story("terminating")).unwrap_or_default());
+}

@@ -426,3 +426,46 @@ fn a_gang_goes_from_all_its_nodes_and_what_that_leaves_is_used() {
         "#]],
     );
 }
+
+#[test]
+fn what_goes_for_one_room_goes_at_once() {
+    plays(
+        "node n1 cpu=6 memory=9Gi
+         node n2 cpu=8 memory=3Gi
+         queue a weight=0
+         queue b weight=0 demand=Observed
+         owner a/train replicas=7 cpu=1500m memory=100Mi gang=train min=2
+         owner b/web replicas=1 cpu=1 memory=1Gi
+         owner b/big replicas=2 cpu=2 memory=512Mi created=10
+         pod a/train-1 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
+         pod a/train-2 cpu=1500m memory=100Mi node=n1 owner=train gang=train min=2
+         pod a/train-3 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod a/train-4 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod a/train-5 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod a/train-6 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod a/train-7 cpu=1500m memory=100Mi node=n2 owner=train gang=train min=2
+         pod b/web-1 cpu=1 memory=1Gi node=n1 owner=web
+         pod c/other cpu=1500m memory=100Mi node=n1",
+        &expect![[r#"
+            step 1: capacity 12500mc 12188Mi
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 10500mc 700Mi
+              b: deserved 5c 2Gi, allocated 2c 2Gi, used 1c 1Gi, preempting 3c 0 (WaitingForPreemption)
+                2 pods of ReplicaSet big, 2c 512Mi each: WaitingForPreemption
+              evict a/train-7 for b: Reclaimed
+              evict a/train-6 for b: Reclaimed
+              evict a/train-5 for b: Reclaimed
+              started a/train-r1001-0
+            step 2: capacity 12500mc 12188Mi
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
+                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 5c 2Gi, used 1c 1Gi
+                2 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
+              started b/big-r1002-0
+            step 3: capacity 12500mc 12188Mi
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
+                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 5c 2Gi, used 5c 2Gi
+                1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
+        "#]],
+    );
+}

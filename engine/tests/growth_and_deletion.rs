@@ -28,20 +28,20 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
          settings resources=cpu,memory",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 0c 0, idle 250mc 256Mi
+              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
+              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 0c 0, idle 400mc 409Mi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
             then, 1 s later
             step 2: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
+              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
+              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 3c 3Gi, idle 400mc 409Mi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
               started b/web-r1001-2
             step 3: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
+              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
+              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 3c 3Gi, idle 400mc 409Mi
         "#]],
     );
 }

@@ -86,21 +86,21 @@ fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
             step 1: capacity 20c 20Gi
               a: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0, idle 6c 6Gi
               b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
-              c: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              c: deserved 5c 5Gi, allocated 5c 5Gi, used 2c 2Gi, idle 3c 3Gi
             then
             step 2: capacity 20c 20Gi
-              a: deserved 0c 6Gi, allocated 0c 6Gi, used 0c 0, idle 0c 6Gi
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
-              c: deserved 15c 9Gi, allocated 15c 9Gi, used 2c 2Gi, idle 1c 3Gi
+              a: deserved 1c 6Gi, allocated 1c 6Gi, used 0c 0, idle 1c 6Gi
+              b: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
+              c: deserved 15c 7Gi, allocated 15c 7Gi, used 2c 2Gi, idle 1c 1Gi
                 4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
               started c/web-r1002-0
               started c/web-r1002-1
               started c/web-r1002-2
               started c/web-r1002-3
             step 3: capacity 20c 20Gi
-              a: deserved 0c 6Gi, allocated 0c 6Gi, used 0c 0, idle 0c 6Gi
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
-              c: deserved 15c 9Gi, allocated 15c 9Gi, used 14c 6Gi, idle 1c 3Gi
+              a: deserved 1c 6Gi, allocated 1c 6Gi, used 0c 0, idle 1c 6Gi
+              b: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
+              c: deserved 15c 7Gi, allocated 15c 7Gi, used 14c 6Gi, idle 1c 1Gi
         "#]],
     );
 }
@@ -170,6 +170,58 @@ fn the_idle_part_goes_before_anybody_is_evicted() {
             step 2: capacity 10c 10Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 6c 6Gi
+        "#]],
+    );
+}
+
+/// Found by a benchmark: a client created pods one by one, and once what its queue was given was used up, the rest of
+/// the cluster stayed empty for ever.
+#[test]
+fn who_has_used_up_its_headroom_is_given_more_of_what_nobody_holds() {
+    plays(
+        "node n1 cpu=100 memory=100Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         quota a cpu=32 memory=32Gi
+         quota b cpu=25 memory=25Gi
+         pod a/p1 cpu=32 memory=32Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 100c 100Gi
+              a: deserved 49c 49Gi, allocated 49c 49Gi, used 32c 32Gi, idle 17c 17Gi
+              b: deserved 25c 25Gi, allocated 25c 25Gi, used 0c 0, idle 25c 25Gi
+        "#]],
+    );
+    plays(
+        "node n1 cpu=100 memory=100Gi
+         queue a demand=Observed
+         queue b demand=Observed
+         quota a cpu=75 memory=75Gi
+         quota b cpu=25 memory=25Gi
+         pod a/p1 cpu=75 memory=75Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 100c 100Gi
+              a: deserved 81250mc 83200Mi, allocated 81250mc 83200Mi, used 75c 75Gi, idle 6250mc 6400Mi
+              b: deserved 18750mc 19200Mi, allocated 18750mc 19200Mi, used 0c 0, idle 18750mc 19200Mi
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_releases_what_a_limit_keeps_away() {
+    plays(
+        "node n1 cpu=100 memory=100Gi
+         queue org children=All limit=cpu:10,memory:10Gi
+         queue a demand=Observed
+         queue b demand=Observed parent=org
+         quota a cpu=90 memory=90Gi
+         quota b cpu=10 memory=10Gi
+         pod a/p1 cpu=5 memory=5Gi node=n1 started=10
+         pod b/p1 cpu=10 memory=10Gi node=n1 started=10",
+        &expect![[r#"
+            step 1: capacity 100c 100Gi
+              a: deserved 90c 90Gi, allocated 90c 90Gi, used 5c 5Gi, idle 85c 85Gi
+              b: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
+              org: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
         "#]],
     );
 }

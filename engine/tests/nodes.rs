@@ -841,6 +841,21 @@ fn a_stuck_pod_that_is_not_within_a_guarantee_is_fragmented() {
 }
 
 #[test]
+fn nobody_is_moved_aside_who_would_be_scheduled_before_the_stuck_pod() {
+    explains(
+        &STUCK.replace("node=n2", "node=n2 priority=1").replace("node=n1", "node=n1 priority=1"),
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+              spare a/p1: PriorityAboveAsk
+              spare a/p2: PriorityAboveAsk
+        "#]],
+    );
+}
+
+#[test]
 fn nobody_is_moved_aside_out_of_his_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),

@@ -112,13 +112,13 @@ proptest! {
 
     #[test]
     fn shares_are_the_rounding_of_exact_fractions(capacity in 0i128..160, claims in claims(8, 40)) {
-        let asks: Vec<Ask> = claims.iter().map(|claim| Ask::of(claim, 1)).collect();
+        let asks: Vec<Ask> = claims.iter().map(Ask::of).collect();
         prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
     }
 
     #[test]
     fn large_shares_are_the_rounding_of_exact_fractions(capacity in 0i128..1 << 34, claims in claims(12, 1 << 32)) {
-        let asks: Vec<Ask> = claims.iter().map(|claim| Ask::of(claim, 1)).collect();
+        let asks: Vec<Ask> = claims.iter().map(Ask::of).collect();
         prop_assert_eq!(trouble(capacity, &asks, &shares(capacity, &claims, 1)), None);
     }
 }
@@ -196,7 +196,7 @@ fn the_examples_of_the_definition() {
     assert_eq!(shares(10, &weighted([6, 6, 2]), 1), [5, 4, 1]);
     assert_eq!(shares(11, &weighted([6, 6, 2]), 1), [5, 5, 1]);
     assert_eq!(shares(8, &weighted([1, 1, 1]), 1), [3, 3, 2]);
-    let asks = weighted([6, 6, 2]).map(|claim| Ask::of(&claim, 1));
+    let asks = weighted([6, 6, 2]).map(|claim| Ask::of(&claim));
     let exact = [Fraction::new(30, 7), Fraction::new(30, 7), Fraction::new(10, 7)];
     assert_eq!(water::shares(10, &asks), exact);
 }

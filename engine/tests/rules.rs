@@ -165,7 +165,7 @@ fn three_equal_queues_on_eight_devices() {
 }
 
 #[test]
-fn a_share_in_quanta_is_cut_back_to_the_exact_demand() {
+fn a_demand_that_ends_within_a_quantum_leaves_the_rest_of_it_to_others() {
     decides(
         "node n1 cpu=4 memory=1Gi
          queue a request=cpu:1,memory:1500Ki
@@ -173,9 +173,9 @@ fn a_share_in_quanta_is_cut_back_to_the_exact_demand() {
         &expect![[r#"
             step 1: capacity 4c 1Gi
               a: deserved 1c 1500Ki, allocated 1c 1500Ki, used 0c 0
-              b: deserved 3c 1022Mi, allocated 3c 1022Mi, used 0c 0
+              b: deserved 3c 1047076Ki, allocated 3c 1047076Ki, used 0c 0
               lower a to 1c 1500Ki
-              lower b to 3c 1022Mi
+              lower b to 3c 1047076Ki
         "#]],
     );
 }
@@ -457,6 +457,25 @@ fn a_pod_long_past_its_deadline_is_forced_where_its_queue_says_so() {
               delete a/hangs without grace
               lower a to 2c 2Gi
               lower b to 1c 1Gi
+        "#]],
+    );
+}
+
+// ---- quotas that cannot follow --------------------------------------------------------------------------
+
+#[test]
+fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
+    decides(
+        "node n1 cpu=2 memory=9Gi
+         queue a
+         quota a cpu=1 memory=9Gi
+         pod a/one cpu=1 memory=1Gi node=n1
+         pod a/two cpu=1 memory=1Gi node=n1
+         pod a/three cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 3c 9Gi
+              a: deserved 3c 9Gi, allocated 2c 9Gi, used 3c 3Gi, its quota lacks 1c 0 that its pods hold
+              raise a to 2c 9Gi
         "#]],
     );
 }

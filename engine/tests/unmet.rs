@@ -43,7 +43,7 @@ fn everybody_is_told_what_stands_in_the_way() {
                 2 pods of Job job, 20c 1Gi 0gpu each: UnitAboveShare
               limited: deserved 2c 11520Mi 0gpu, allocated 2c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 0gpu (WaitingForNodes)
                 1 pods of StatefulSet db, 3c 1Gi 0gpu each: AboveLimit
-              lost: deserved 2c 2Gi 0gpu, allocated 2c 2Gi 0gpu, used 3c 3Gi 1gpu
+              lost: deserved 2c 2Gi 0gpu, allocated 1c 2Gi 0gpu, used 3c 3Gi 1gpu, its quota lacks 1c 0 0gpu that its pods hold
                 pod p1, 1c 1Gi 0gpu: NotTakenUp
                 pod p2, 1c 1Gi 1gpu: WaitingForNodes
                 pod p3, 1c 1Gi 0gpu: RoomAvailable
@@ -55,7 +55,7 @@ fn everybody_is_told_what_stands_in_the_way() {
               lower foreign to 1c 9728Mi 0gpu
               lower large to 3c 11520Mi 0gpu
               lower limited to 2c 9728Mi 0gpu
-              lower lost to 2c 2Gi 0gpu
+              lower lost to 1c 2Gi 0gpu
               lower room to 1c 1Gi 0gpu
               lower used to 3c 11520Mi 0gpu
         "#]],

@@ -196,3 +196,75 @@ fn a_parents_own_guarantee_comes_first() {
         "#]],
     );
 }
+
+#[test]
+fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
+    plays(
+        "settings resources=memory
+         node n1 memory=2Gi
+         queue a
+         queue b
+         queue c
+         owner a/web replicas=1 memory=1Gi created=10
+         owner b/web replicas=1 memory=1Gi created=10
+         owner c/web replicas=1 memory=1Gi created=10
+         pod a/p memory=1Gi node=n1 started=10 owner=web
+         pod b/p memory=1Gi node=n1 started=10 owner=web
+         pod c/p memory=1Gi pending owner=web",
+        &expect![[r#"
+            step 1: capacity 2Gi
+              a: deserved 1Gi, allocated 1Gi, used 1Gi
+              b: deserved 0, allocated 0, used 1Gi
+              c: deserved 1Gi, allocated 1Gi, used 1Gi
+              evict b/p for nobody in particular: Overcommitted
+              started c/p
+            step 2: capacity 2Gi
+              a: deserved 1Gi, allocated 1Gi, used 1Gi
+              b: deserved 0, allocated 0, used 0
+                1 pods of ReplicaSet web, 1Gi each: UnitAboveShare
+              c: deserved 1Gi, allocated 1Gi, used 1Gi
+        "#]],
+    );
+}
+
+#[test]
+fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
+    // Nobody recreates a's youngest pod, so it goes last: with it and two others a's share is whole.
+    plays(
+        "settings resources=cpu
+         node n1 cpu=9
+         queue a
+         queue b
+         owner a/web replicas=5 cpu=1 created=10
+         owner b/web replicas=9 cpu=1 created=10
+         pod a/web-1 cpu=1 node=n1 started=10 owner=web
+         pod a/web-2 cpu=1 node=n1 started=20 owner=web
+         pod a/web-3 cpu=1 node=n1 started=30 owner=web
+         pod a/web-4 cpu=1 node=n1 started=40 owner=web
+         pod a/web-5 cpu=1 node=n1 started=50 owner=web
+         pod a/bare cpu=2500m node=n1 started=60",
+        &expect![[r#"
+            step 1: capacity 9c
+              a: deserved 4500mc, allocated 4500mc, used 7500mc
+              b: deserved 4500mc, allocated 1500mc, used 0c, preempting 3c (WaitingForPreemption)
+                9 pods of ReplicaSet web, 1c each: RoomAvailable
+              evict a/web-5 for b: Reclaimed
+              evict a/web-4 for b: Reclaimed
+              evict a/web-3 for b: Reclaimed
+              started b/web-r1001-0
+            step 2: capacity 9c
+              a: deserved 4500mc, allocated 4500mc, used 4500mc
+                3 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 4500mc, allocated 4500mc, used 1c
+                8 pods of ReplicaSet web, 1c each: RoomAvailable
+              started b/web-r1002-0
+              started b/web-r1002-1
+              started b/web-r1002-2
+            step 3: capacity 9c
+              a: deserved 4500mc, allocated 4500mc, used 4500mc
+                3 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 4500mc, allocated 4500mc, used 4c
+                5 pods of ReplicaSet web, 1c each: ShareInUse
+        "#]],
+    );
+}

@@ -3,23 +3,26 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Remembered, Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{Destruction, Remembered, Settings, Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
 use crate::budgets::BudgetKind;
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
+use crate::limit_ranges::LimitRangeKind;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
 use crate::owners::OwnerKinds;
 use crate::pods::PodKind;
 use crate::priority_classes::PriorityClasses;
+use crate::queue_jobs::QueueJobKind;
 use crate::queues::{ObservedQueue, QueueKind};
-use crate::quotas::{ObservedQuota, QuotaEntry, QuotaKind};
+use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
+use crate::sizes::{AutoscalerKind, DeploymentKind};
 
 /// What is known of the cluster: fed through [`Keeps`](crate::Keeps), read through [`snapshot`](Self::snapshot).
 ///
@@ -33,9 +36,14 @@ pub struct Index {
     pub(crate) pods: PodKind,
     pub(crate) owners: OwnerKinds,
     pub(crate) budgets: BudgetKind,
+    pub(crate) deployments: DeploymentKind,
+    pub(crate) autoscalers: AutoscalerKind,
     pub(crate) priority_classes: PriorityClasses,
     pub(crate) queues: QueueKind,
+    pub(crate) queue_jobs: QueueJobKind,
     pub(crate) quotas: QuotaKind,
+    pub(crate) limit_ranges: LimitRangeKind,
+    pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Shape>,
     pub(crate) ties: Interned<Ties>,
@@ -52,9 +60,14 @@ impl Index {
             pods: PodKind::default(),
             owners: OwnerKinds::default(),
             budgets: BudgetKind::default(),
+            deployments: DeploymentKind::default(),
+            autoscalers: AutoscalerKind::default(),
             priority_classes: PriorityClasses::default(),
             queues: QueueKind::default(),
+            queue_jobs: QueueJobKind::default(),
             quotas: QuotaKind::default(),
+            limit_ranges: LimitRangeKind::default(),
+            ledger: None,
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),
             ties: Interned::new(),
@@ -62,23 +75,32 @@ impl Index {
         }
     }
 
-    /// What is known, as of `now`: what the API server said, and over it what was written and not seen yet.
+    /// What is known, as of `now`: what the API server said, and over it what was granted and done and not seen yet.
     ///
     /// Costs time by the number of namespaces and nodes, not of pods. `now` decides only which nodes have been
     /// Ready for long enough, and which refused evictions may be tried again.
     pub fn snapshot(&mut self, now: Timestamp) -> Snapshot {
         self.end_refusals(now);
+        let shown = self.namespaces.iter().filter(|(_, entry)| entry.is_shown());
+        let namespaces = shown.map(|(name, entry)| (name.clone(), Arc::clone(entry.state()))).collect();
+        let growth = self.ledger.as_ref().map(|ledger| ledger.growth(&namespaces, now));
         Snapshot {
             now,
-            settings: self.settings.engine.clone(),
+            settings: self.engine_settings(),
+            growth: growth.unwrap_or_default(),
+            destruction: Destruction::Allowed,
             nodes: self.nodes.at(now, self.settings.ready_seconds),
-            namespaces: self
-                .namespaces
-                .iter()
-                .filter(|(_, entry)| entry.is_shown())
-                .map(|(name, entry)| (name.clone(), Arc::clone(entry.state())))
-                .collect(),
+            namespaces,
         }
+    }
+
+    /// With a ceiling, what may still be added shrinks as nodes come.
+    fn engine_settings(&self) -> Settings {
+        let mut settings = self.settings.engine.clone();
+        if !self.settings.ceiling.is_empty() {
+            settings.expandable.add_all(&self.settings.ceiling.less(&self.nodes.claimed()));
+        }
+        settings
     }
 
     /// When a snapshot would next differ although nothing is applied: a node will have been Ready for long
@@ -97,41 +119,7 @@ impl Index {
 
     /// What was observed of a namespace's quota, for writing it: id, version and generation.
     pub fn observed_quota(&self, namespace: &Namespace) -> Option<&Arc<ObservedQuota>> {
-        self.namespaces.get(namespace)?.quota().observed()
-    }
-
-    /// A write of the quota `hard` was sent, or is about to be, and its outcome is not known.
-    ///
-    /// Until it is, snapshots carry the amounts in `Quota::unconfirmed`, so that a write that lands late is
-    /// already counted. `based_on` is the quota as the write found it, none for a create. The write must test that
-    /// the uid and the generation are still those of `based_on`, and must change the generation: then the amounts
-    /// stay until the quota is observed with another uid or generation (for a create: at all), for from there on
-    /// the write is either part of what is observed or refused for ever. An observation that came before this
-    /// call counts, too.
-    pub fn quota_written(
-        &mut self,
-        namespace: &Namespace,
-        hard: &Bounds,
-        based_on: Option<&ObservedQuota>,
-    ) -> bool {
-        let entry = self.namespaces.entry(namespace.clone()).or_default();
-        let changed =
-            entry.change_quota(|quota| quota.written(hard.clone(), based_on.map(ObservedQuota::stamp)));
-        self.drop_if_empty(namespace);
-        changed
-    }
-
-    /// Whether a write of this namespace's quota may still land.
-    pub fn quota_is_unconfirmed(&self, namespace: &Namespace) -> bool {
-        self.namespaces.get(namespace).is_some_and(|entry| entry.quota().is_unconfirmed())
-    }
-
-    /// The outcome of every write of this namespace's quota so far is known: none is on its way any more.
-    pub fn quota_confirmed(&mut self, namespace: &Namespace) -> bool {
-        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let changed = entry.change_quota(QuotaEntry::confirmed);
-        self.drop_if_empty(namespace);
-        changed
+        self.namespaces.get(namespace)?.observed_quota()
     }
 
     /// The API server accepted the eviction of this pod, which has to be gone by `deadline`.
@@ -169,6 +157,12 @@ impl Index {
         }
         self.pods.refused(pod, until);
         entry.set_pod_refused(&pod.uid, true)
+    }
+
+    /// When the containers of this pod first started; none if they have not, or if it is not known any more.
+    pub fn pod_started(&self, pod: &PodId) -> Option<Timestamp> {
+        let (kept, _) = self.namespaces.get(&pod.namespace)?.pod(&pod.name)?;
+        kept.started.filter(|_| kept.uid == pod.uid)
     }
 
     /// What a decision leaves to the next one, for snapshots to show at once and not only when the Queue's status

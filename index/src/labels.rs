@@ -42,6 +42,11 @@ impl NamespaceLabels {
     pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
         self.entries.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
     }
+
+    /// Whether the API server knows `namespace`.
+    pub(crate) fn knows(&self, namespace: &Namespace) -> bool {
+        self.entries.contains_key(namespace)
+    }
 }
 
 impl Keeps<Object> for Index {
@@ -57,7 +62,8 @@ impl Keeps<Object> for Index {
         let known = kept.map(|kept| &kept.labels);
         let labels = shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true);
         self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
-        self.show_labels(&name)
+        // What was granted there may land from now on.
+        self.show_quota(&name) | self.show_labels(&name)
     }
 
     fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {
@@ -90,6 +96,6 @@ impl Index {
     fn remove_labels(&mut self, name: &Namespace) -> bool {
         self.labels.relist.seen(name);
         self.labels.entries.remove(name);
-        self.show_labels(name)
+        self.show_quota(name) | self.show_labels(name)
     }
 }

@@ -5,7 +5,7 @@
 //!                    ├─► Keeps::apply ──┤       Queues, quotas, labels           ├─► Index::snapshot(now) ─► engine
 //!  manifests ────────┘   Keeps::delete  └── nodes; priority classes ─────────────┘
 //!                        Keeps::relist_…              ▲
-//!        what was just done: quota_written, pod_evicted, eviction_refused, remember
+//!        what was just done: set_ledger, pod_evicted, eviction_refused, remember
 //! ```
 //!
 //! A pod of 58 kB of objects becomes an entry of about 200 bytes, stored in exactly the form that the engine
@@ -15,8 +15,8 @@
 //! **Architecture invariant:** nothing here waits, reads a clock or talks to anybody. The operator feeds the
 //! index from watches, `kubectl-quotient simulate` from files; both get the same snapshot for the same objects.
 //!
-//! **Architecture invariant:** the index holds what the API server said last, and over it what was just
-//! written and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
+//! **Architecture invariant:** the index holds what the API server said last, and over it what was granted
+//! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
 mod budgets;
 mod gangs;
@@ -26,20 +26,24 @@ mod index;
 mod interned;
 mod keeps;
 mod labels;
+pub mod limit_ranges;
 mod namespace;
 pub mod nodes;
 mod owners;
 mod placement;
 pub mod pods;
 mod priority_classes;
+pub mod queue_jobs;
 pub mod queues;
 pub mod quotas;
+mod readable;
 mod reading;
 mod relist;
 mod resource_version;
 mod selector;
 mod settings;
 mod shared_labels;
+pub mod sizes;
 mod time;
 
 #[cfg(test)]
@@ -48,6 +52,7 @@ mod tests;
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::Keeps;
+pub use readable::{Readable, Unreadable};
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;

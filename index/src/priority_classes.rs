@@ -133,8 +133,9 @@ impl Index {
     /// Classes change almost never, so every owner is looked at. Says whether a decision depends on the difference.
     fn show_priorities(&mut self) -> bool {
         let Self { namespaces, priority_classes, .. } = self;
-        namespaces
+        let changed = namespaces
             .values_mut()
-            .fold(false, |changed, entry| entry.set_owner_priorities(priority_classes) | changed)
+            .fold(false, |changed, entry| entry.set_owner_priorities(priority_classes) | changed);
+        self.show_queue_jobs() | changed
     }
 }

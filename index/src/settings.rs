@@ -1,6 +1,7 @@
 //! What the index needs to know from configuration.
 
 use kube::core::Selector;
+use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Settings;
 
 /// How objects are read into snapshots.
@@ -12,6 +13,9 @@ pub struct IndexSettings {
     pub ready_seconds: i64,
     /// The nodes that count, by label. The default selects all.
     pub nodes: Selector,
+    /// What the cluster grows to at most where an autoscaler adds nodes: what is missing to it counts as expandable.
+    /// Empty where nothing is added.
+    pub ceiling: Amounts,
 }
 
 impl IndexSettings {
@@ -26,6 +30,7 @@ impl Default for IndexSettings {
             engine: Settings::default(),
             ready_seconds: Self::DEFAULT_READY_SECONDS,
             nodes: Selector::default(),
+            ceiling: Amounts::new(),
         }
     }
 }

@@ -56,13 +56,28 @@ pub struct Args {
     )]
     pub node_ready_seconds: u32,
 
+    /// What is shared out: what the nodes have (`Nodes`), or what an autoscaler grows them to at most, such as
+    /// `cpu=500,memory=2Ti,nvidia.com/gpu=16`.
+    ///
+    /// A stated ceiling is for clusters with an autoscaler: it adds nodes for pods that wait, and a pod that a quota
+    /// refuses never waits. Up to the ceiling quotas are granted beyond the nodes, so that pods come into being and bring
+    /// further nodes; while they wait for them, for at most 10 minutes, nobody is evicted for them. Of resources that it
+    /// does not name, what the nodes have is shared out, and so is what they have beyond it. State no more than the
+    /// autoscaler's own limits allow.
+    #[arg(
+        long,
+        env = "QUOTIENT_CAPACITY",
+        value_delimiter = ',',
+        value_name = "Nodes|NAME=AMOUNT,…",
+        default_value = "Nodes"
+    )]
+    pub capacity: Vec<String>,
+
     /// How much larger than its nodes the cluster is taken to be, such as `cpu=64,memory=256Gi`.
     ///
-    /// For clusters with an autoscaler: it adds nodes for pods that wait, and a pod that a quota refuses never waits.
-    /// What is stated here is shared out on top of what the nodes have, so pods beyond the nodes come into being and
-    /// bring further nodes; while they wait for them, for at most 10 minutes, nobody is evicted for them. One step of
-    /// growth is enough: it moves along with the nodes. What no autoscaler adds should not be stated, for it would be
-    /// given away and never be there.
+    /// The other way to serve an autoscaler, where no ceiling is known: what is stated here is shared out on top of what
+    /// the nodes have. One step of growth is enough: it moves along with the nodes. What no autoscaler adds should not be
+    /// stated, for it would be given away and never be there. Not together with a ceiling in --capacity.
     #[arg(long, env = "QUOTIENT_EXPANDABLE", value_delimiter = ',', value_name = "NAME=AMOUNT,…")]
     pub expandable: Vec<String>,
 
@@ -76,6 +91,19 @@ pub struct Args {
     #[arg(long, env = "QUOTIENT_POOL_LABEL", value_name = "KEY")]
     pub pool_label: Option<String>,
 
+    /// Only look whether the operator could work here: the API server, the kinds, every right; one line each, and a
+    /// failure if something is missing. Writes nothing.
+    #[arg(
+        long,
+        env = "QUOTIENT_CHECK",
+        value_name = "true|false",
+        default_value_t = false,
+        action = clap::ArgAction::Set,
+        num_args = 0..=1,
+        default_missing_value = "true"
+    )]
+    pub check: bool,
+
     /// The kubeconfig to use instead of the one kubectl would use or the pod's service account.
     #[arg(long, env = "QUOTIENT_KUBECONFIG", value_name = "FILE", help_heading = "Connection")]
     pub kubeconfig: Option<PathBuf>,
@@ -84,7 +112,7 @@ pub struct Args {
     #[arg(long, env = "QUOTIENT_CONTEXT", value_name = "NAME", help_heading = "Connection")]
     pub context: Option<String>,
 
-    /// Where /healthz, /readyz and /metrics are served, over plain HTTP. Port 0 takes any free one.
+    /// Where /healthz and /readyz are served, over plain HTTP. Port 0 takes any free one.
     #[arg(
         long,
         env = "QUOTIENT_LISTEN",
@@ -93,6 +121,26 @@ pub struct Args {
         help_heading = "Connection"
     )]
     pub listen: SocketAddr,
+
+    /// Where /metrics is served: on loopback to anybody over plain HTTP, elsewhere over TLS to those with rights.
+    ///
+    /// Elsewhere, such as on 0.0.0.0:8443, who scrapes brings a bearer token of this cluster, and needs the verb get on
+    /// the non-resource URL /metrics; the API server is asked about both. Port 0 takes any free one.
+    #[arg(
+        long,
+        env = "QUOTIENT_METRICS_LISTEN",
+        value_name = "ADDRESS:PORT",
+        default_value = "127.0.0.1:8081",
+        help_heading = "Connection"
+    )]
+    pub metrics_listen: SocketAddr,
+
+    /// The directory with tls.crt and tls.key for /metrics beyond loopback; read again when they are renewed.
+    ///
+    /// Left out: a certificate is made at every start, which nobody can check: it keeps tokens private from those who
+    /// only listen.
+    #[arg(long, env = "QUOTIENT_METRICS_CERTIFICATE", value_name = "DIRECTORY", help_heading = "Connection")]
+    pub metrics_certificate: Option<String>,
 
     /// How many objects one page of a list asks for; bounds the memory that the start leaves behind.
     ///
@@ -119,6 +167,83 @@ pub struct Args {
     )]
     pub watch_timeout_seconds: u32,
 
+    /// How long a watch may say nothing at all before it is taken for dead and opened anew.
+    ///
+    /// The API server sends a bookmark about every minute where nothing else happens. After twice this time without
+    /// any sign of one kind of objects, no quota shrinks and nobody is evicted until there is one.
+    #[arg(
+        long,
+        env = "QUOTIENT_WATCH_SILENCE_SECONDS",
+        value_name = "SECONDS",
+        default_value_t = 90,
+        value_parser = clap::value_parser!(u32).range(10..=3600),
+        help_heading = "Guards"
+    )]
+    pub watch_silence_seconds: u32,
+
+    /// By how many percent the nodes' capacity may fall at one stroke, of any resource, without being doubted.
+    ///
+    /// A deeper fall is more often a list that came back short, a network that is cut or a device plugin that restarts
+    /// than a cluster that shrank. No quota shrinks and nobody is evicted because of it until a second full list of
+    /// nodes shows the same and --capacity-grace-seconds have passed. 100 doubts nothing.
+    #[arg(
+        long,
+        env = "QUOTIENT_CAPACITY_DROP_PERCENT",
+        value_name = "PERCENT",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u32).range(1..=100),
+        help_heading = "Guards"
+    )]
+    pub capacity_drop_percent: u32,
+
+    /// How long a deep fall of the nodes' capacity has to last before it is believed.
+    ///
+    /// Also the time within which several smaller falls count as one.
+    #[arg(
+        long,
+        env = "QUOTIENT_CAPACITY_GRACE_SECONDS",
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u32).range(0..=3600),
+        help_heading = "Guards"
+    )]
+    pub capacity_grace_seconds: u32,
+
+    /// The most evictions of one queue's pods asked for at once, and as many more a minute; the rest waits.
+    #[arg(
+        long,
+        env = "QUOTIENT_EVICTIONS_PER_QUEUE",
+        value_name = "COUNT",
+        default_value_t = 3000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+        help_heading = "Guards"
+    )]
+    pub evictions_per_queue: u32,
+
+    /// How often a quota that somebody edits or deletes is put right at most; the first time it is at once.
+    ///
+    /// While it waits it counts as what it allows, and nobody is evicted because of what comes in through it.
+    #[arg(
+        long,
+        env = "QUOTIENT_QUOTA_REPAIR_SECONDS",
+        value_name = "SECONDS",
+        default_value_t = 30,
+        value_parser = clap::value_parser!(u32).range(1..=3600),
+        help_heading = "Guards"
+    )]
+    pub quota_repair_seconds: u32,
+
+    /// How often every kind is listed anew, so that an event that a watch has lost does not matter for longer.
+    #[arg(
+        long,
+        env = "QUOTIENT_RELIST_SECONDS",
+        value_name = "SECONDS",
+        default_value_t = 1800,
+        value_parser = clap::value_parser!(u32).range(60..=86_400),
+        help_heading = "Connection"
+    )]
+    pub relist_seconds: u32,
+
     /// Whether to lead only while holding the Lease. Without it, run exactly one replica.
     #[arg(
         long,
@@ -142,7 +267,7 @@ pub struct Args {
     )]
     pub lease_name: String,
 
-    /// The Lease's namespace; the pod's own, or the kubeconfig's, if left out.
+    /// The namespace of the Lease and of the ledger; the pod's own, or the kubeconfig's, if left out.
     #[arg(long, env = "QUOTIENT_LEASE_NAMESPACE", value_name = "NAME", help_heading = "Leadership")]
     pub lease_namespace: Option<String>,
 
@@ -234,7 +359,7 @@ pub struct Args {
         value_name = "COUNT",
         default_value_t = 200,
         value_parser = clap::value_parser!(u32).range(1..=10_000),
-        help_heading = "Pace"
+        help_heading = "Guards"
     )]
     pub evictions_per_second: u32,
 
@@ -245,7 +370,7 @@ pub struct Args {
         value_name = "COUNT",
         default_value_t = 500,
         value_parser = clap::value_parser!(u32).range(1..=100_000),
-        help_heading = "Pace"
+        help_heading = "Guards"
     )]
     pub evictions_per_cycle: u32,
 
@@ -355,6 +480,7 @@ mod tests {
         .unwrap();
         assert_eq!(args.mode, Mode::Observe);
         assert_eq!(args.resources, ["cpu", "nvidia.com/gpu"]);
+        assert_eq!(args.capacity, ["Nodes"]);
         assert_eq!(args.expandable, ["cpu=64", "memory=256Gi"]);
         assert_eq!(args.victim_priority, VictimPriority::NotAboveAsk);
         assert!(!args.leader_elect);

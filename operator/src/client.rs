@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
+use http::Request;
 use http::header::{HeaderValue, USER_AGENT};
+use kube::client::Body;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use tokio::time::Instant;
+use tower::service_fn;
 
 use crate::args::Args;
+use crate::metrics::StandardMetrics;
 use crate::settings::stated;
 
 /// How much longer than a watch a connection may be silent.
@@ -54,6 +59,24 @@ pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
     config.headers.push((USER_AGENT, HeaderValue::from_static(NAME)));
     let address = config.cluster_url.to_string();
     Client::try_from(config).map_err(|source| ConnectError::Client { address, source })
+}
+
+/// A client like `client` that counts and times its requests. Of an answer only the beginning is waited for.
+pub(crate) fn measured(client: &Client, metrics: &StandardMetrics) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    let (client, metrics) = (client.clone(), metrics.clone());
+    let service = service_fn(move |request: Request<Body>| {
+        let (client, metrics) = (client.clone(), metrics.clone());
+        async move {
+            let method = request.method().clone();
+            let began = Instant::now();
+            let answer = client.send(request).await;
+            let code = answer.as_ref().ok().map(|response| response.status().as_u16());
+            metrics.requested(method.as_str(), code, began.elapsed());
+            answer
+        }
+    });
+    Client::new(service, namespace)
 }
 
 async fn configuration(args: &Args) -> Result<Config, ConnectError> {

@@ -32,10 +32,14 @@ impl Beat {
         self.0.last.fetch_max(millis, Ordering::Relaxed);
     }
 
+    /// How long it has been since the last sign.
+    pub fn silence(&self) -> Duration {
+        self.0.start.elapsed().saturating_sub(Duration::from_millis(self.0.last.load(Ordering::Relaxed)))
+    }
+
     /// What is wrong, if the part has been silent for too long.
     pub fn complaint(&self) -> Option<String> {
-        let last = Duration::from_millis(self.0.last.load(Ordering::Relaxed));
-        let silent = self.0.start.elapsed().saturating_sub(last);
+        let silent = self.silence();
         (silent > self.0.allowed)
             .then(|| format!("{} has been silent for {} s", self.0.part, silent.as_secs()))
     }

@@ -1,14 +1,13 @@
-//! The small HTTP server: is it alive, is it ready, what are its numbers.
+//! The small HTTP server that kubelets ask: is it alive, is it ready.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::get;
-use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -22,8 +21,6 @@ pub struct Vitals {
     pub beats: Vec<Beat>,
     /// Which kinds have had their first full list: `/readyz`. A replica that does not lead is ready, too.
     pub synced: Synced,
-    /// `/metrics`.
-    pub registry: Registry,
 }
 
 /// Why there is no server.
@@ -38,7 +35,7 @@ pub enum HttpError {
         source: std::io::Error,
     },
     /// It failed later.
-    #[error("serve health and metrics: {0}")]
+    #[error("serve health: {0}")]
     Serve(#[source] std::io::Error),
 }
 
@@ -56,11 +53,7 @@ pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToke
 }
 
 fn router(vitals: Vitals) -> Router {
-    Router::new()
-        .route("/healthz", get(healthz))
-        .route("/readyz", get(readyz))
-        .route("/metrics", get(metrics))
-        .with_state(Arc::new(vitals))
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz)).with_state(Arc::new(vitals))
 }
 
 async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
@@ -86,19 +79,6 @@ fn answer(complaints: &[String]) -> (StatusCode, String) {
     }
 }
 
-async fn metrics(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
-    let encoder = TextEncoder::new();
-    let mut text = Vec::new();
-    match encoder.encode(&vitals.registry.gather(), &mut text) {
-        Ok(()) => (StatusCode::OK, [(header::CONTENT_TYPE, encoder.format_type().to_owned())], text),
-        Err(error) => (
-            StatusCode::INTERNAL_SERVER_ERROR,
-            [(header::CONTENT_TYPE, "text/plain".to_owned())],
-            format!("encode metrics: {error}\n").into_bytes(),
-        ),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -108,7 +88,6 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::metrics::Metrics;
 
     /// Status and text of one answer.
     async fn get(vitals: &Vitals, path: &str) -> (u16, String) {
@@ -120,15 +99,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn health_readiness_and_metrics() {
-        let registry = Registry::new();
-        Metrics::register(&registry).unwrap().leader.set(1);
+    async fn health_and_readiness() {
         let synced = Synced::none_of(["nodes", "pods"]);
-        let vitals = Vitals {
-            beats: vec![Beat::new("the loop", Duration::from_secs(60))],
-            synced: synced.clone(),
-            registry,
-        };
+        let vitals =
+            Vitals { beats: vec![Beat::new("the loop", Duration::from_secs(60))], synced: synced.clone() };
         assert_eq!(get(&vitals, "/healthz").await, (200, "ok\n".to_owned()));
         synced.mark("nodes");
         assert_eq!(get(&vitals, "/readyz").await, (503, "waiting for the first list of pods\n".to_owned()));
@@ -137,12 +111,6 @@ mod tests {
 
         tokio::time::advance(Duration::from_secs(90)).await;
         assert_eq!(get(&vitals, "/healthz").await, (503, "the loop has been silent for 90 s\n".to_owned()));
-        let (status, text) = get(&vitals, "/metrics").await;
-        assert_eq!(status, 200);
-        assert!(
-            text.contains("quotient_leader 1\n") && text.contains("process_resident_memory_bytes"),
-            "{text}"
-        );
-        assert_eq!(get(&vitals, "/debug").await.0, 404);
+        assert_eq!(get(&vitals, "/metrics").await.0, 404);
     }
 }

@@ -1,7 +1,7 @@
 //! The operator: watches the cluster, asks the engine, writes quotas and evictions.
 //!
 //! ```text
-//!  nodes, pods, owners, budgets, Queues, quotas     ┌─► quotas ─► evictions, nudges   (one writer, the leader's)
+//!  nodes, pods, owners, budgets, Queues, quotas     ┌─► ledger ─► quotas ─► evictions, nudges  (one writer, the leader's)
 //!        │ private watches                          │
 //!        ▼                                          │
 //!      View ──► debounce ──► snapshot ──► engine ──►┼─► statuses              (behind, newest wins)
@@ -28,21 +28,29 @@
 pub mod announce;
 pub mod answer;
 pub mod args;
+#[cfg(test)]
+mod bad_days;
+pub mod check;
 pub mod client;
+pub mod clock;
 pub mod cycle;
-mod expandable;
+pub mod guards;
 pub mod health;
 pub mod http;
 pub mod identity;
 pub mod lease;
+pub mod ledger;
 pub mod logging;
 pub mod metrics;
 mod node_selector;
 pub mod particulars;
 mod pool_label;
+pub mod rights;
 mod run;
+pub mod scrape;
 pub mod settings;
 pub mod shutdown;
+mod stated_capacity;
 pub mod status;
 #[cfg(test)]
 mod test_api;

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use quotient_operator::args::Args;
+use quotient_operator::check::{Finding, check};
 use quotient_operator::settings::Settings;
 use quotient_operator::{client, logging, run, shutdown};
 
@@ -28,6 +29,19 @@ async fn operate(args: &Args) -> anyhow::Result<()> {
     let shutdown = shutdown::on_signal()?;
     let client = client::connect(args).await?;
     let settings = Settings::from_args(args, client.default_namespace())?;
+    if args.check {
+        return report(&check(&settings, &client).await);
+    }
     run(settings, client, shutdown).await?;
+    Ok(())
+}
+
+/// Prints what was found.
+fn report(findings: &[Finding]) -> anyhow::Result<()> {
+    for finding in findings {
+        println!("{} {}", if finding.is_good { "ok  " } else { "FAIL" }, finding.sentence);
+    }
+    let bad = findings.iter().filter(|finding| !finding.is_good).count();
+    anyhow::ensure!(bad == 0, "check: {bad} of {} findings are not as they should be", findings.len());
     Ok(())
 }

@@ -95,6 +95,7 @@ mod tests {
             shape: Arc::default(),
             gang: None,
             priority: 0,
+            ..Owner::default()
         };
         let state = NamespaceState {
             pods: vec![pod("bare", "x"), pod("web-0", "web")],

@@ -4,20 +4,25 @@ use std::time::Duration;
 
 use kube::Client;
 use prometheus::Registry;
+use quotient_engine::plan::Planner;
 use quotient_index::Index;
+use tokio::net::TcpListener;
 use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::announce::{Announcer, Publisher};
+use crate::client::measured;
 use crate::cycle::{Cycle, CycleError};
+use crate::guards::Guards;
 use crate::health::Beat;
 use crate::http::{self, HttpError, Vitals};
 use crate::lease::{Elector, Leadership, LeaseError};
 use crate::metrics::Metrics;
+use crate::scrape::{ScrapeError, Scrapes};
 use crate::settings::Settings;
 use crate::view::View;
-use crate::watch::{self, KINDS, Synced};
+use crate::watch::{self, Signs};
 use crate::writer::{Statuses, Tools, Writer};
 
 /// How long the loop may show no sign of life. A cycle shows one with every answer to a write, and no call takes
@@ -37,9 +42,12 @@ pub enum RunError {
     /// The metrics contradict each other.
     #[error("register metrics: {0}")]
     Metrics(#[from] prometheus::Error),
-    /// Health and metrics cannot be served.
+    /// Health cannot be served.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// Metrics cannot be served.
+    #[error(transparent)]
+    Scrape(#[from] ScrapeError),
     /// Leadership was lost.
     #[error(transparent)]
     Lease(#[from] LeaseError),
@@ -65,15 +73,27 @@ pub enum RunError {
 pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken) -> Result<(), RunError> {
     let registry = Registry::new();
     let metrics = Metrics::register(&registry)?;
-    let listener = http::listen(settings.listen).await?;
-    if let Ok(address) = listener.local_addr() {
-        info!(%address, mode = ?settings.mode, identity = %settings.identity, "serving health and metrics");
+    metrics.runs_in(settings.mode);
+    let client = measured(&client, &metrics.standard);
+    let scrapes = match &settings.scrape {
+        Some(scrape) => Some(Scrapes::open(scrape).await?),
+        None => None,
+    };
+    let listener = match settings.listen {
+        Some(address) => Some(http::listen(address).await?),
+        None => None,
+    };
+    if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {
+        info!(%address, mode = ?settings.mode, identity = %settings.identity, "serving health");
+    }
+    if let Some(url) = scrapes.as_ref().and_then(Scrapes::url) {
+        info!(url, "serving metrics");
     }
 
     let view = View::new(Index::new(settings.index.clone()));
-    let synced = Synced::none_of(KINDS);
+    let signs = Signs::new(settings.watch);
     let mut watches = JoinSet::new();
-    watch::start(&mut watches, &client, settings.watch, &view, &synced, &metrics);
+    watch::start(&mut watches, &client, &settings.identity, settings.watch, &view, &signs, &metrics);
 
     let beat = Beat::new("the loop", LOOP_SILENCE);
     let mut beats = vec![beat.clone()];
@@ -85,24 +105,33 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         Some(terms) => {
             let beat = Beat::new("the lease", LEASE_SILENCE);
             beats.push(beat.clone());
-            let (elector, leadership) = Elector::new(client.clone(), terms, settings.identity.clone(), beat);
+            let (identity, clock) = (settings.identity.clone(), settings.clock.clone());
+            let (elector, leadership) = Elector::new(client.clone(), terms, identity, clock, beat);
             lease.spawn(elector.run(stop_lease.clone()));
             leadership
         }
     };
 
     let stop_http = CancellationToken::new();
-    let vitals = Vitals { beats, synced: synced.clone(), registry };
     let mut server = JoinSet::new();
-    server.spawn(http::serve(listener, vitals, stop_http.clone()));
+    if let Some(listener) = listener {
+        let vitals = Vitals { beats, synced: signs.synced.clone() };
+        let stop = stop_http.clone();
+        server.spawn(async move { http::serve(listener, vitals, stop).await.map_err(RunError::from) });
+    }
+    if let Some(scrapes) = scrapes {
+        let (client, stop) = (client.clone(), stop_http.clone());
+        server.spawn(async move { scrapes.serve(registry, client, stop).await.map_err(RunError::from) });
+    }
 
     let mut work =
-        start_work(&settings, &client, &view, &synced, &metrics, leadership, beat, shutdown.clone());
+        start_work(&settings, &client, &view, &signs, &metrics, leadership, beat, shutdown.clone());
     let result = tokio::select! {
+        biased;
         () = shutdown.cancelled() => Ok(()),
         ended = watches.join_next() => Err(ended.map_or(RunError::Ended("watches"), unexpected)),
         ended = lease.join_next(), if !lease.is_empty() => Err(failure(ended, "the lease")),
-        ended = server.join_next() => Err(failure(ended, "the HTTP server")),
+        ended = server.join_next(), if !server.is_empty() => Err(failure(ended, "the HTTP server")),
         ended = work.join_next() => Err(failure(ended, "the loop")),
     };
     // After an error nothing more may be written: leadership may be lost, or the view torn.
@@ -118,7 +147,7 @@ fn start_work(
     settings: &Settings,
     client: &Client,
     view: &View,
-    synced: &Synced,
+    signs: &Signs,
     metrics: &Metrics,
     leadership: Leadership,
     beat: Beat,
@@ -130,6 +159,7 @@ fn start_work(
         client: client.clone(),
         view: view.clone(),
         identity: settings.identity.clone(),
+        clock: settings.clock.clone(),
         metrics: metrics.clone(),
     };
     work.spawn(async move {
@@ -139,6 +169,7 @@ fn start_work(
 
     let tools = Tools {
         client: client.clone(),
+        clock: settings.clock.clone(),
         view: view.clone(),
         leadership,
         metrics: metrics.clone(),
@@ -152,9 +183,13 @@ fn start_work(
         statuses.run(newest).await;
         Ok(())
     });
-    let writer = Writer::new(&tools, settings.mode, settings.writes);
-    let cycle = Cycle { tools, synced: synced.clone(), writer, pace: settings.pace, reports };
-    work.spawn(async move { cycle.run().await.map_err(RunError::Cycle) });
+    let writer = Writer::new(&tools, settings.mode, settings.writes, settings.ledger.clone());
+    let guards = Guards::new(settings.guards, signs, metrics);
+    let synced = signs.synced.clone();
+    let planner = Planner::new();
+    let lease = settings.lease.as_ref().map(|lease| lease.name.clone());
+    let cycle = Cycle { tools, planner, synced, guards, writer, pace: settings.pace, lease, reports };
+    work.spawn(async move { Box::pin(cycle.run()).await.map_err(RunError::Cycle) });
     work
 }
 

@@ -2,19 +2,23 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_engine::amounts::Resource;
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::snapshot;
 use quotient_index::{IndexSettings, governable};
 
 use crate::args::{Args, Mode, VictimPriority};
-use crate::expandable::{self, ExpandableError};
+use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
+use crate::ledger::LedgerSettings;
 use crate::node_selector::{self, SelectorError};
 use crate::pool_label;
+use crate::scrape::ScrapeSettings;
+use crate::stated_capacity::{self, CapacityError};
 
 /// Everything that [`run`](crate::run) needs to know besides the connection.
 #[derive(Clone, Debug)]
@@ -25,12 +29,20 @@ pub struct Settings {
     pub index: IndexSettings,
     /// This replica's name.
     pub identity: Identity,
-    /// Where health and metrics are served.
-    pub listen: SocketAddr,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where health is served, if anywhere.
+    pub listen: Option<SocketAddr>,
+    /// Where metrics are served, if anywhere.
+    pub scrape: Option<ScrapeSettings>,
     /// How the leader is found; none if this replica is to lead without asking.
     pub lease: Option<LeaseSettings>,
+    /// Where the ledger is kept.
+    pub ledger: LedgerSettings,
     /// The watches.
     pub watch: WatchSettings,
+    /// When nothing is taken from anybody.
+    pub guards: GuardSettings,
     /// When cycles happen.
     pub pace: Pace,
     /// How hard the API server is used.
@@ -46,6 +58,27 @@ pub struct WatchSettings {
     pub page_size: u32,
     /// How long a watch lasts before it is opened anew.
     pub timeout: Duration,
+    /// How long it may say nothing at all before it is.
+    pub silence: Duration,
+    /// How often every kind is listed anew, each a little later than the other.
+    pub relist: Duration,
+}
+
+impl WatchSettings {
+    /// How long nothing may be heard of a kind before nothing is taken from anybody: time enough to open its watch
+    /// anew, and to see that this does not help.
+    pub const fn too_silent(&self) -> Duration {
+        self.silence.saturating_mul(2)
+    }
+}
+
+/// When what is seen is not trusted enough to take anything from anybody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardSettings {
+    /// The capacity may fall by so many percent at one stroke.
+    pub capacity_drop_percent: u32,
+    /// How long a deeper fall has to last.
+    pub capacity_grace: Duration,
 }
 
 /// When cycles happen.
@@ -68,6 +101,10 @@ pub struct WriteSettings {
     pub evictions_per_second: u32,
     /// The most evictions asked for in one cycle.
     pub evictions_per_cycle: usize,
+    /// The most evictions of one queue's pods asked for at once, and as many more a minute.
+    pub evictions_per_queue: u32,
+    /// How often one quota that others change is put right at most.
+    pub repair_interval: Duration,
 }
 
 /// Why a command line makes no sense as a whole.
@@ -97,9 +134,26 @@ pub enum SettingsError {
         /// What was written.
         name: String,
     },
+    /// A certificate is given for what is served in plain text.
+    #[error(
+        "check --metrics-certificate: --metrics-listen {listen} is loopback, where metrics are served over plain HTTP; \
+         name another address, such as 0.0.0.0:8443, or no certificate"
+    )]
+    MetricsCertificate {
+        /// Where metrics are served.
+        listen: SocketAddr,
+    },
     /// What an autoscaler may add cannot be read.
     #[error("check --expandable: {0}")]
-    Expandable(#[from] ExpandableError),
+    Expandable(#[source] CapacityError),
+    /// The ceiling cannot be read.
+    #[error("check --capacity: {0}")]
+    Ceiling(#[source] CapacityError),
+    /// What an autoscaler adds is stated in two ways.
+    #[error(
+        "check --capacity and --expandable: both say what an autoscaler adds; state either the ceiling or the step"
+    )]
+    CapacityTwice,
     /// The pool label is no key of a label.
     #[error(
         "check --pool-label: {key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its \
@@ -111,17 +165,28 @@ pub enum SettingsError {
     },
 }
 
+/// What --capacity says where there is no ceiling.
+const NODES: &str = "Nodes";
+
 impl Settings {
     /// Checks `args` as a whole.
     ///
-    /// `default_namespace` holds the Lease if the command line names no namespace.
+    /// `default_namespace` holds Lease and ledger if the command line names no namespace.
     pub fn from_args(args: &Args, default_namespace: &str) -> Result<Self, SettingsError> {
         let identity = stated(args.identity.as_deref()).map_or_else(Identity::of_this_process, Identity::new);
+        let ledger = LedgerSettings {
+            namespace: own_namespace(args, default_namespace),
+            limit: LedgerSettings::LIMIT,
+        };
         let lease = args.leader_elect.then(|| lease_settings(args, default_namespace)).transpose()?;
         let names = args.resources.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let resources: BTreeSet<Resource> = names.map(resource).collect::<Result<_, _>>()?;
         let nodes = node_selector::parse(&args.node_selector)?;
-        let expandable = expandable::parse(&args.expandable)?;
+        let expandable = stated_capacity::parse(&args.expandable).map_err(SettingsError::Expandable)?;
+        let ceiling = ceiling(&args.capacity)?;
+        if !ceiling.is_empty() && !expandable.is_empty() {
+            return Err(SettingsError::CapacityTwice);
+        }
         let pool_label = stated(args.pool_label.as_deref()).map(pool).transpose()?;
         Ok(Self {
             mode: args.mode,
@@ -137,13 +202,23 @@ impl Settings {
                 },
                 ready_seconds: args.node_ready_seconds.into(),
                 nodes,
+                ceiling,
             },
             identity,
-            listen: args.listen,
+            clock: Clock::wall(),
+            listen: Some(args.listen),
+            scrape: Some(scrape(args)?),
             lease,
+            ledger,
             watch: WatchSettings {
                 page_size: args.watch_page_size,
                 timeout: Duration::from_secs(args.watch_timeout_seconds.into()),
+                silence: Duration::from_secs(args.watch_silence_seconds.into()),
+                relist: Duration::from_secs(args.relist_seconds.into()),
+            },
+            guards: GuardSettings {
+                capacity_drop_percent: args.capacity_drop_percent,
+                capacity_grace: Duration::from_secs(args.capacity_grace_seconds.into()),
             },
             pace: Pace {
                 interval: Duration::from_millis(args.cycle_interval_milliseconds),
@@ -154,6 +229,8 @@ impl Settings {
                 evictions_in_parallel: args.evictions_in_parallel.into(),
                 evictions_per_second: args.evictions_per_second,
                 evictions_per_cycle: usize::try_from(args.evictions_per_cycle).unwrap_or(usize::MAX),
+                evictions_per_queue: args.evictions_per_queue,
+                repair_interval: Duration::from_secs(args.quota_repair_seconds.into()),
             },
             status_interval: Duration::from_secs(args.status_interval_seconds.into()),
         })
@@ -165,6 +242,19 @@ pub(crate) fn stated(text: Option<&str>) -> Option<&str> {
     text.filter(|text| !text.trim().is_empty())
 }
 
+fn scrape(args: &Args) -> Result<ScrapeSettings, SettingsError> {
+    let listen = args.metrics_listen;
+    match stated(args.metrics_certificate.as_deref()).map(PathBuf::from) {
+        Some(_) if listen.ip().is_loopback() => Err(SettingsError::MetricsCertificate { listen }),
+        certificate => Ok(ScrapeSettings { listen, certificate }),
+    }
+}
+
+/// The operator's namespace.
+fn own_namespace(args: &Args, default_namespace: &str) -> String {
+    stated(args.lease_namespace.as_deref()).unwrap_or(default_namespace).to_owned()
+}
+
 fn lease_settings(args: &Args, default_namespace: &str) -> Result<LeaseSettings, SettingsError> {
     let (retry, deadline, duration) =
         (args.lease_retry_seconds, args.lease_renew_deadline_seconds, args.lease_duration_seconds);
@@ -173,12 +263,20 @@ fn lease_settings(args: &Args, default_namespace: &str) -> Result<LeaseSettings,
     }
     let seconds = |count: u32| Duration::from_secs(count.into());
     Ok(LeaseSettings {
-        namespace: stated(args.lease_namespace.as_deref()).unwrap_or(default_namespace).to_owned(),
+        namespace: own_namespace(args, default_namespace),
         name: args.lease_name.clone(),
         duration: seconds(duration),
         renew_deadline: seconds(deadline),
         retry: seconds(retry),
     })
+}
+
+/// What the cluster grows to; nothing where capacity is what its nodes have.
+fn ceiling(parts: &[String]) -> Result<Amounts, SettingsError> {
+    match parts {
+        [one] if one.trim().eq_ignore_ascii_case(NODES) => Ok(Amounts::new()),
+        _ => stated_capacity::parse(parts).map_err(SettingsError::Ceiling),
+    }
 }
 
 fn resource(name: &str) -> Result<Resource, SettingsError> {
@@ -207,6 +305,7 @@ mod tests {
         let settings = settings(&[]).unwrap();
         let lease = settings.lease.unwrap();
         assert_eq!((lease.namespace.as_str(), lease.name.as_str()), ("home", "quotient-operator"));
+        assert_eq!(settings.ledger.namespace, "home");
         assert_eq!(
             [lease.duration, lease.renew_deadline, lease.retry].map(|time| time.as_secs()),
             [15, 10, 2]
@@ -244,6 +343,7 @@ mod tests {
             "--node-selector=",
             "--expandable=",
             "--pool-label=",
+            "--metrics-certificate=",
         ];
         let settings = settings(&unset).unwrap();
         assert_eq!(settings.index.engine, snapshot::Settings::default());
@@ -272,9 +372,30 @@ mod tests {
     }
 
     #[test]
+    fn capacity_is_that_of_the_nodes_or_a_ceiling() {
+        let ceiling = |flags: &[&str]| settings(flags).map(|settings| settings.index.ceiling.to_string());
+        for none in [&[][..], &["--capacity=nodes"], &["--capacity="]] {
+            assert_eq!(ceiling(none).unwrap(), "nothing", "{none:?}");
+        }
+        assert_eq!(ceiling(&["--capacity=cpu=500,memory=2Ti"]).unwrap(), "cpu 500, memory 2Ti");
+        let error = ceiling(&["--capacity=cpu=500", "--expandable=cpu=64"]).unwrap_err().to_string();
+        assert!(error.contains("either the ceiling or the step"), "{error}");
+    }
+
+    #[test]
+    fn a_certificate_is_of_use_beyond_loopback_only() {
+        let certificate = "--metrics-certificate=/certificates";
+        let error = settings(&[certificate]).unwrap_err().to_string();
+        assert!(error.contains("--metrics-listen 127.0.0.1:8081 is loopback"), "{error}");
+        let beyond = settings(&[certificate, "--metrics-listen=0.0.0.0:8443"]).unwrap().scrape.unwrap();
+        assert_eq!(beyond.certificate.unwrap().to_str(), Some("/certificates"));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_named_with_its_flag() {
         for (flag, named) in [
             ("--expandable=cpu", "--expandable: \"cpu\" is not NAME=AMOUNT"),
+            ("--capacity=Nodes,cpu=5", "--capacity: \"Nodes\" is not NAME=AMOUNT"),
             ("--pool-label=pool=gpu", "--pool-label: \"pool=gpu\""),
         ] {
             let error = settings(&[flag]).unwrap_err().to_string();

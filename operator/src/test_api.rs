@@ -1,8 +1,15 @@
 //! An API server made of a closure, for tests.
 
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use bytes::Bytes;
+use futures::{StreamExt, stream};
 use http::{Method, Request, Response};
+use http_body::Frame;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
 use kube::Client;
 use kube::client::Body;
 use serde_json::{Value, json};
@@ -29,6 +36,8 @@ impl Asked {
 pub(crate) enum Reply {
     /// Answers with this status and body.
     Json(u16, Value),
+    /// Answers with these lines, each so long after the one before, and then says nothing more.
+    Lines(Vec<(Duration, Value)>),
     /// Never answers.
     Silence,
 }
@@ -79,14 +88,25 @@ pub(crate) fn client(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -
                 body: if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() },
             };
             log.0.lock().unwrap().push(asked.clone());
-            match answer(&asked) {
-                Reply::Json(code, body) => {
-                    let body = Body::from(serde_json::to_vec(&body).unwrap());
-                    Ok::<_, std::convert::Infallible>(Response::builder().status(code).body(body).unwrap())
-                }
+            let (code, body) = match answer(&asked) {
+                Reply::Json(code, body) => (code, whole(&body)),
+                Reply::Lines(lines) => (200, line_by_line(lines)),
                 Reply::Silence => std::future::pending().await,
-            }
+            };
+            Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap())
         }
     });
     (Client::new(service, "default"), log)
+}
+
+fn whole(body: &Value) -> UnsyncBoxBody<Bytes, Infallible> {
+    Full::new(Bytes::from(serde_json::to_vec(body).unwrap())).boxed_unsync()
+}
+
+fn line_by_line(lines: Vec<(Duration, Value)>) -> UnsyncBoxBody<Bytes, Infallible> {
+    let said = stream::iter(lines).then(|(wait, line)| async move {
+        tokio::time::sleep(wait).await;
+        Ok(Frame::data(Bytes::from(format!("{line}\n"))))
+    });
+    StreamBody::new(said.chain(stream::pending())).boxed_unsync()
 }

@@ -7,6 +7,7 @@ use quotient_index::{UnreadableQuantity, nodes, pods, queues, quotas};
 
 use super::disruption::Bound;
 use super::object::Object;
+use super::queue_jobs;
 
 /// The object's amounts and numbers that make no sense.
 pub(super) fn mistakes(object: &Object) -> Vec<String> {
@@ -17,6 +18,7 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
             let snapshot::Queue { invalid, .. } = queues::decode(queue);
             invalid.iter().map(ToString::to_string).collect()
         }
+        Object::QueueJob(job) => queue_jobs::mistakes(job),
         Object::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
         Object::PodDisruptionBudget(budget) => Bound::of(budget).err().into_iter().collect(),
         Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {

@@ -21,6 +21,7 @@ use super::lists::take_apart;
 use super::object::Object;
 use super::priorities::{prioritize, unknown_classes};
 use super::problem::{Place, Problem, Problems};
+use super::queue_jobs::add_jobs;
 use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
@@ -86,8 +87,8 @@ impl Reader {
 
         // Ours are all known. Others may be of a newer Kubernetes, or misspelled: a warning for each kind, since
         // a dump of a cluster repeats them in every object.
-        if kind == Kind::Queue && !unknown_fields.is_empty() {
-            let message = |field: String| format!("{field}: a Queue has no such field");
+        if matches!(kind, Kind::Queue | Kind::QueueJob) && !unknown_fields.is_empty() {
+            let message = |field: String| format!("{field}: a {} has no such field", kind.name());
             return Err(unknown_fields.into_iter().map(message).collect());
         }
         for field in unknown_fields {
@@ -149,6 +150,7 @@ impl Reader {
             complete(object, &created);
         }
         roll_out(&mut objects);
+        add_jobs(&mut objects);
         self.warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
             format!(
                 "PriorityClass {class} is named but not described: pods of it are taken to have priority 0"

@@ -17,7 +17,7 @@ pub(super) struct Decoded {
 
 /// Reads `value` as an object of `kind`. The error names the field.
 pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
-    // They have done their duty, and a Queue's type knows them not as fields.
+    // They have done their duty, and our own types know them not as fields.
     if let Value::Object(fields) = &mut value {
         fields.remove("apiVersion");
         fields.remove("kind");
@@ -34,6 +34,7 @@ pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
         Kind::PodDisruptionBudget => Object::PodDisruptionBudget(typed(value, &mut unknown_fields)?),
         Kind::PriorityClass => Object::PriorityClass(typed(value, &mut unknown_fields)?),
         Kind::Queue => Object::Queue(typed(value, &mut unknown_fields)?),
+        Kind::QueueJob => Object::QueueJob(typed(value, &mut unknown_fields)?),
         Kind::ResourceQuota => Object::ResourceQuota(typed(value, &mut unknown_fields)?),
     };
     Ok(Decoded { object, unknown_fields })

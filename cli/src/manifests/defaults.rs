@@ -22,7 +22,11 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         Object::ReplicaSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::Job(job) => complete_job(job),
-        Object::Node(_) | Object::Queue(_) | Object::PodDisruptionBudget(_) | Object::PriorityClass(_) => {}
+        Object::Node(_)
+        | Object::Queue(_)
+        | Object::QueueJob(_)
+        | Object::PodDisruptionBudget(_)
+        | Object::PriorityClass(_) => {}
     }
 }
 

@@ -15,11 +15,12 @@ pub(crate) enum Kind {
     PodDisruptionBudget,
     PriorityClass,
     Queue,
+    QueueJob,
     ResourceQuota,
 }
 
 /// Every kind, as they are listed to users.
-const ALL: [Kind; 11] = [
+const ALL: [Kind; 12] = [
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
@@ -30,6 +31,7 @@ const ALL: [Kind; 11] = [
     Kind::PodDisruptionBudget,
     Kind::PriorityClass,
     Kind::Queue,
+    Kind::QueueJob,
     Kind::ResourceQuota,
 ];
 
@@ -62,6 +64,7 @@ impl Kind {
             Self::PodDisruptionBudget => "PodDisruptionBudget",
             Self::PriorityClass => "PriorityClass",
             Self::Queue => "Queue",
+            Self::QueueJob => "QueueJob",
             Self::ResourceQuota => "ResourceQuota",
         }
     }
@@ -73,7 +76,7 @@ impl Kind {
             Self::Job => "batch/v1",
             Self::PodDisruptionBudget => "policy/v1",
             Self::PriorityClass => "scheduling.k8s.io/v1",
-            Self::Queue => API_VERSION,
+            Self::Queue | Self::QueueJob => API_VERSION,
         }
     }
 
@@ -84,6 +87,6 @@ impl Kind {
 
     /// Whether its objects create pods, themselves or through others.
     pub(super) const fn owns_pods(self) -> bool {
-        matches!(self, Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::Job)
+        matches!(self, Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::Job | Self::QueueJob)
     }
 }

@@ -20,6 +20,7 @@ mod lists;
 mod object;
 mod priorities;
 mod problem;
+mod queue_jobs;
 mod sources;
 mod ungoverned;
 

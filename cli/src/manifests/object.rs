@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::{Namespace, Node, Pod, PodTemplateSpec, Resource
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use quotient_crds::Queue;
+use quotient_crds::{Queue, QueueJob};
 use quotient_index::{Index, Keeps};
 
 use super::known::Kind;
@@ -24,6 +24,7 @@ pub(crate) enum Object {
     PodDisruptionBudget(Box<PodDisruptionBudget>),
     PriorityClass(Box<PriorityClass>),
     Queue(Box<Queue>),
+    QueueJob(Box<QueueJob>),
     ResourceQuota(Box<ResourceQuota>),
 }
 
@@ -41,6 +42,7 @@ macro_rules! whatever_kind {
             Self::PodDisruptionBudget($object) => $same,
             Self::PriorityClass($object) => $same,
             Self::Queue($object) => $same,
+            Self::QueueJob($object) => $same,
             Self::ResourceQuota($object) => $same,
         }
     };
@@ -59,6 +61,7 @@ impl Object {
             Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
             Self::PriorityClass(_) => Kind::PriorityClass,
             Self::Queue(_) => Kind::Queue,
+            Self::QueueJob(_) => Kind::QueueJob,
             Self::ResourceQuota(_) => Kind::ResourceQuota,
         }
     }
@@ -77,7 +80,7 @@ impl Object {
         owners.find(|owner| owner.controller == Some(true))
     }
 
-    /// What the pods look like that it creates; none for what creates no pods.
+    /// What the pods look like that it creates; none for what creates no pods. A QueueJob's Jobs do that for it.
     pub(crate) fn template(&self) -> Option<&PodTemplateSpec> {
         match self {
             Self::Deployment(owner) => owner.spec.as_ref().map(|spec| &spec.template),
@@ -88,19 +91,20 @@ impl Object {
         }
     }
 
-    /// Puts the object into the index. A Deployment is not kept there: its ReplicaSets stand for it.
+    /// Puts the object into the index. Of a Deployment only its size is kept there: its ReplicaSets stand for it.
     pub(super) fn apply_to(&self, index: &mut Index) {
         match self {
             Self::Namespace(object) => index.apply(&**object),
             Self::Node(object) => index.apply(&**object),
             Self::Pod(object) => index.apply(&**object),
-            Self::Deployment(_) => false,
+            Self::Deployment(object) => index.apply(&**object),
             Self::ReplicaSet(object) => index.apply(&**object),
             Self::StatefulSet(object) => index.apply(&**object),
             Self::Job(object) => index.apply(&**object),
             Self::PodDisruptionBudget(object) => index.apply(&**object),
             Self::PriorityClass(object) => index.apply(&**object),
             Self::Queue(object) => index.apply(&**object),
+            Self::QueueJob(object) => index.apply(&**object),
             Self::ResourceQuota(object) => index.apply(&**object),
         };
     }

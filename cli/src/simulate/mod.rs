@@ -1,5 +1,6 @@
 //! `simulate`: the engine's steps for a cluster made of manifests.
 
+mod jobs;
 mod opening;
 mod report;
 mod sentence;

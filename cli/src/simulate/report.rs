@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, PassedOver, Plan, PodId, QueuePlan, Unmet};
+use quotient_engine::plan::{
+    Eviction, PassedOver, Plan, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
+};
 use serde::Serialize;
 
 use super::steps::{Simulation, Step};
-use super::unmet;
+use super::{jobs, unmet};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -25,8 +27,12 @@ struct StepReport {
     elapsed_seconds: i64,
     capacity: Quantities,
     queues: Vec<QueueReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queue_jobs: Vec<QueueJobReport>,
     evictions: Vec<EvictionReport>,
     forced: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scalings: Vec<ScalingReport>,
     started: Vec<String>,
     unmet: Vec<UnmetReport>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,10 +51,47 @@ struct QueueReport {
 }
 
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct QueueJobReport {
+    queue_job: String,
+    queue: Option<String>,
+    state: String,
+    reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    min_available: u32,
+    /// What it had before, has now, and is to have in the end.
+    slots_before: u32,
+    slots: u32,
+    slots_deserved: u32,
+    running: u32,
+    pending: u32,
+    terminating: u32,
+    succeeded: u32,
+    deserved: Quantities,
+    allocated: Quantities,
+    used: Quantities,
+    preempting: Quantities,
+}
+
+#[derive(Debug, Serialize)]
 struct EvictionReport {
     pod: String,
     queue: String,
     beneficiary: Option<String>,
+    reason: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct ScalingReport {
+    kind: &'static str,
+    name: String,
+    queue: String,
+    from: u32,
+    to: u32,
+    former: Option<u32>,
+    pods: Vec<String>,
+    beneficiaries: Vec<String>,
     reason: &'static str,
 }
 
@@ -90,8 +133,14 @@ fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
         elapsed_seconds: step.elapsed_seconds,
         capacity: quantities(&plan.capacity, resources),
         queues: plan.queues.iter().map(|(name, queue)| queue_report(name, queue, resources)).collect(),
+        queue_jobs: plan
+            .queue_jobs
+            .iter()
+            .map(|(name, job)| queue_job_report(name, job, resources))
+            .collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
         forced: plan.forced.iter().map(pod_name).collect(),
+        scalings: plan.scalings.iter().map(scaling_report).collect(),
         started: step.started.iter().map(pod_name).collect(),
         unmet: unmet_reports(plan, resources),
         passed_over: explain.then(|| plan.passed_over.iter().map(passed_over_report).collect()),
@@ -110,12 +159,48 @@ fn queue_report(name: &QueueName, queue: &QueuePlan, resources: &[Resource]) -> 
     }
 }
 
+fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resource]) -> QueueJobReport {
+    QueueJobReport {
+        queue_job: name.to_string(),
+        queue: job.queue.as_ref().map(ToString::to_string),
+        state: format!("{:?}", job.standing),
+        reason: job.reason.name(),
+        message: jobs::why_it_waits(job),
+        min_available: job.min_available,
+        slots_before: job.had,
+        slots: job.total(),
+        slots_deserved: job.slots.iter().copied().fold(0, u32::saturating_add),
+        running: job.pods.running,
+        pending: job.pods.pending,
+        terminating: job.pods.terminating,
+        succeeded: job.succeeded,
+        deserved: quantities(&job.deserved, resources),
+        allocated: quantities(&job.allocated, resources),
+        used: quantities(&job.used, resources),
+        preempting: quantities(&job.preempting(), resources),
+    }
+}
+
 fn eviction_report(eviction: &Eviction) -> EvictionReport {
     EvictionReport {
         pod: pod_name(&eviction.pod),
         queue: eviction.queue.to_string(),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         reason: eviction.reason.name(),
+    }
+}
+
+fn scaling_report(scaling: &Scaling) -> ScalingReport {
+    ScalingReport {
+        kind: scaling.setter.kind.name(),
+        name: format!("{}/{}", scaling.namespace, scaling.setter.name),
+        queue: scaling.queue.to_string(),
+        from: scaling.from,
+        to: scaling.to,
+        former: scaling.former,
+        pods: scaling.pods.iter().map(pod_name).collect(),
+        beneficiaries: scaling.beneficiaries.iter().map(unmet::asker).collect(),
+        reason: scaling.reason.name(),
     }
 }
 

@@ -2,8 +2,10 @@
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, Plan, QueuePlan};
+use quotient_engine::plan::{Eviction, Plan, QueuePlan, Scaling};
 use quotient_engine::reason::Reason;
+
+use super::unmet;
 
 /// Why `eviction` is part of `plan`, for people.
 pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
@@ -20,7 +22,7 @@ pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
             "{beneficiary} needs its room on this node for a pod within what is guaranteed; {queue} keeps its quota"
         ),
         (_, Some(beneficiary)) => {
-            let short = numbers(beneficiary).map(|queue| queue.preempting.compact());
+            let short = numbers(beneficiary).map(|queue| queue.lacking.compact());
             let need = match short.filter(|short| short != "0") {
                 Some(short) => format!("{beneficiary} is short of {short}"),
                 // It has its share, but not where its pods can use it.
@@ -52,7 +54,7 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
     let mut coming = Amounts::new();
     let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
     for_it.for_each(|eviction| coming.add_all(&eviction.requests));
-    let short = queue.preempting.less(&coming);
+    let short = queue.lacking.less(&coming);
     let deserved = queue.deserved.compact();
     (!short.is_empty()).then(|| format!("{} of the {deserved} that it deserves {why}", short.compact()))
 }
@@ -71,6 +73,31 @@ pub(super) fn why_kept(reason: Reason) -> &'static str {
         Reason::Budget => "a disruption budget allows no more",
         Reason::EvictionRefused => "the API server refused its eviction a moment ago",
         Reason::PriorityAboveAsk => "its priority is above that of the pod that needs room",
+        Reason::Autoscaled => "an autoscaler says how many pods its owner wants",
+        Reason::OptedOut => "its owner says quotient.dev/within-queue: Never",
+        Reason::SizeSetByAnother => "somebody else changed its owner's size after it was scaled down",
+        Reason::RollingOut => "its Deployment is between two templates",
+        Reason::NotScalable => "nobody is known who could be told to want fewer pods",
         _ => "a rule protects it",
     }
+}
+
+/// `from 3 to 2 of 3 for ReplicaSet high, without low-2: Outranked`.
+pub(super) fn how_scaled(scaling: &Scaling) -> String {
+    let mut text = format!("from {} to {}", scaling.from, scaling.to);
+    if let Some(former) = scaling.former {
+        text.push_str(" of ");
+        text.push_str(&former.to_string());
+    }
+    if !scaling.beneficiaries.is_empty() {
+        let whom: Vec<String> = scaling.beneficiaries.iter().map(unmet::asker).collect();
+        text.push_str(" for ");
+        text.push_str(&whom.join(", "));
+    }
+    if !scaling.pods.is_empty() {
+        let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();
+        text.push_str(", without ");
+        text.push_str(&pods.join(", "));
+    }
+    format!("{text}: {}", scaling.reason)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use quotient_engine::advance::{Advanced, advance, advance_until, settle};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, PodId};
+use quotient_engine::plan::{Plan, PodId, QueueJobPlan};
 use quotient_engine::snapshot::{Remembered, Snapshot};
 
 use super::opening::{Opening, open};
@@ -77,9 +77,13 @@ pub(crate) fn simulate(cluster: &Cluster, until_stable: bool) -> Simulation {
 }
 
 impl Step {
-    /// Whether a pod goes or starts.
+    /// Whether a pod goes or starts, or slots do.
     fn moves(&self) -> bool {
-        !self.plan.evictions.is_empty() || !self.plan.forced.is_empty() || !self.started.is_empty()
+        !self.plan.evictions.is_empty()
+            || !self.plan.forced.is_empty()
+            || !self.plan.scalings.is_empty()
+            || !self.started.is_empty()
+            || self.plan.queue_jobs.values().any(QueueJobPlan::moves)
     }
 }
 

@@ -5,9 +5,9 @@ use quotient_engine::plan::{PodId, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
 use super::report::pod_name;
-use super::sentence::{why, why_kept, why_nobody};
+use super::sentence::{how_scaled, why, why_kept, why_nobody};
 use super::steps::{Simulation, Step};
-use super::{tree, unmet};
+use super::{jobs, tree, unmet};
 use crate::output::{Cell, Colour, Style, align};
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
@@ -28,13 +28,16 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
             step.plan.capacity.compact()
         ));
         lines.extend(queues(step, with_idle, style));
+        lines.extend(jobs::rows(step, style));
         lines.extend(evictions(step, style));
         lines.extend(forced(step, style));
+        lines.extend(scaled(step, style));
         if explain {
             lines.extend(kept(step, style));
         }
         lines.extend(short(step, style));
         lines.extend(started(&step.started, style));
+        lines.extend(jobs::waits(step, style));
         lines.extend(unmet_asks(step, style));
         lines.extend(stalled(step, style));
         lines.push(String::new());
@@ -126,6 +129,16 @@ fn forced(step: &Step, style: Style) -> Vec<String> {
             Cell::plain(&pod_name(pod)),
             Cell::plain("has overstayed its grace by its queue's forceDeleteAfterSeconds"),
         ]
+    });
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// The owners that yield inside their queue, and those that have their size back.
+fn scaled(step: &Step, style: Style) -> Vec<String> {
+    let rows = step.plan.scalings.iter().map(|scaling| {
+        let colour = if scaling.lowers() { Colour::Alarm } else { Colour::Good };
+        let name = format!("{}/{}", scaling.namespace, scaling.setter.name);
+        vec![Cell::new("scale", colour), Cell::plain(&name), Cell::plain(&how_scaled(scaling))]
     });
     align(&rows.collect::<Vec<_>>(), style)
 }

@@ -12,7 +12,12 @@ pub(super) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, 
 
 /// Kind and name, such as `ReplicaSet web`.
 pub(super) fn what(unmet: &Unmet) -> String {
-    match &unmet.who {
+    asker(&unmet.who)
+}
+
+/// Who asks: kind and name.
+pub(super) fn asker(asker: &Asker) -> String {
+    match asker {
         Asker::Pod(name) => format!("Pod {name}"),
         Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
     }
@@ -45,6 +50,7 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
                 format!("one alone is more than the {} that the queue could have", share.compact())
             };
         }
+        Reason::GaveWay => "its owner was scaled down for pods of a higher priority in the queue",
         Reason::ShareInUse => "other pods of its queue use the share",
         Reason::AboveLimit => "the limit of the queue, or of one above it, would be exceeded",
         Reason::ForeignQuota => "another ResourceQuota of the namespace does not allow it",

@@ -162,3 +162,42 @@ fn what_a_budget_protects_stays_and_others_go() {
     "#]],
     );
 }
+
+#[test]
+fn gangs_run_wholly_or_wait_and_the_rest_is_shared_evenly() {
+    check_example(
+        "queue-jobs",
+        &expect![[r#"
+        Step 1  capacity 8c 32Gi
+          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
+          team-1/team-1  1       8c 32Gi  8c 32Gi   8c 32Gi    0     0
+          QUEUEJOB      STATE     MIN  SLOTS   RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
+          team-1/sweep  Starting  1    0 -> 3  0        0          3c 3Gi    3c 3Gi     Admitted
+          team-1/train  Starting  5    0 -> 5  0        0          5c 5Gi    5c 5Gi     Admitted
+          team-1/wide   Waiting   4    0       0        0          0         0          WaitingForRoom
+          start  team-1/sweep-trial-r1-0
+          start  team-1/sweep-trial-r1-1
+          start  team-1/sweep-trial-r1-2
+          start  team-1/train-launcher-r1-3
+          start  team-1/train-worker-r1-4
+          start  team-1/train-worker-r1-5
+          start  team-1/train-worker-r1-6
+          start  team-1/train-worker-r1-7
+          waits  team-1/wide  other pods of its queue hold too much for the 4 pods that it needs at once
+
+        Step 2  capacity 8c 32Gi
+          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
+          team-1/team-1  1       8c 32Gi  8c 32Gi   8c 32Gi    8c 8Gi  0
+          QUEUEJOB      STATE    MIN  SLOTS  RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
+          team-1/sweep  Running  1    3      3        0          3c 3Gi    3c 3Gi     Admitted
+          team-1/train  Running  5    5      5        0          5c 5Gi    5c 5Gi     Admitted
+          team-1/wide   Waiting  4    0      0        0          0         0          WaitingForRoom
+          waits  team-1/wide  other pods of its queue hold too much for the 4 pods that it needs at once
+          unmet  team-1/train/worker  2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+          unmet  team-1/sweep/trial   7 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+          unmet  team-1/wide/rank     4 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+
+        Stable: nothing more would happen.
+    "#]],
+    );
+}

@@ -38,7 +38,7 @@ metadata: {name: p}
 ",
         )],
         &expect![[r#"
-            error: DIR/cluster.yaml (document 1): DaemonSet team-a/agent: kind: DaemonSet is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, PriorityClass, Queue, ResourceQuota
+            error: DIR/cluster.yaml (document 1): DaemonSet team-a/agent: kind: DaemonSet is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
             error: DIR/cluster.yaml (document 2): Deployment team-a/web: apiVersion: Deployment is understood in apps/v1, not in extensions/v1beta1
             error: DIR/cluster.yaml (document 3): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
             error: DIR/cluster.yaml (document 4): kind: a manifest says what it describes, such as kind: Pod

@@ -6,10 +6,12 @@ mod formats;
 mod input;
 mod owners;
 mod priorities;
+mod queue_jobs;
 mod seeds;
 mod time;
 mod trees;
 mod unmet;
+mod within;
 
 use std::path::{Path, PathBuf};
 

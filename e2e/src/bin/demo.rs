@@ -58,5 +58,5 @@ fn say_how_to_talk(narrator: &Narrator, demo: &Demo) {
     narrator.line("  kubectl explain queue.spec --api-version=quotient.dev/v1alpha1");
     narrator.line("");
     narrator.line(&format!("  the operator's log: {}", relative(log)));
-    narrator.line(&format!("  its metrics: curl http://{}/metrics", demo.operator.listen()));
+    narrator.line(&format!("  its metrics: curl http://{}/metrics", demo.operator.metrics()));
 }

@@ -1,18 +1,55 @@
-//! Putting Quotient's kinds on an API server, the way its documentation says.
+//! Putting Quotient on an API server, the way its documentation says.
 
 use std::time::Duration;
 
 use anyhow::Context as _;
+use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
+use kube::Api;
+use tokio::sync::OnceCell;
 
-use super::workspace_root;
-use crate::testbed::TestBed;
+use super::{RELEASE, SYSTEM_NAMESPACE, helm_arguments, workspace_root};
+use crate::testbed::{ADMIN, Helm, TestBed};
+
+/// The chart as scenarios need it, rendered once a process.
+static RENDERED: OnceCell<String> = OnceCell::const_new();
 
 /// Applies the generated CRDs with plain `kubectl apply` and waits until they are served.
 pub async fn install_crds(bed: &TestBed) -> anyhow::Result<()> {
     let directory = workspace_root().join("crds/yaml");
     let directory = directory.to_str().context("the workspace's path is no text")?;
     bed.kubectl(["apply", "-f", directory]).await.context("applying the CRDs")?;
+    until_served(bed).await
+}
+
+/// Applies all of the chart: kinds, account, roles and admission policies; does nothing where that was done before.
+///
+/// Its Deployment has no replicas, for the operator is a process of ours. The test's own user may do to quotas what nobody
+/// else may, to see that it is put right.
+pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
+    let namespaces: Api<Namespace> = Api::all(bed.client());
+    if namespaces.get_opt(SYSTEM_NAMESPACE).await?.is_none() {
+        bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    }
+    let accounts: Api<ServiceAccount> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+    if accounts.get_opt(RELEASE).await?.is_some() {
+        return Ok(());
+    }
+    let rendered = RENDERED.get_or_try_init(render).await.context("rendering the chart")?;
+    let apply = ["apply", "--server-side", "--force-conflicts", "--namespace", SYSTEM_NAMESPACE, "-f", "-"];
+    bed.kubectl_with_input(apply, rendered).await.context("applying the chart")?;
+    until_served(bed).await
+}
+
+async fn render() -> anyhow::Result<String> {
+    let exempt = format!("admission.exemptUsers={{{ADMIN}}}");
+    let values = ["replicaCount=0", &exempt];
+    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
+}
+
+async fn until_served(bed: &TestBed) -> anyhow::Result<()> {
     let timeout = format!("--timeout={}s", Duration::from_secs(30).as_secs());
+    let directory = workspace_root().join("crds/yaml");
+    let directory = directory.to_str().context("the workspace's path is no text")?;
     bed.kubectl(["wait", "--for=condition=Established", &timeout, "-f", directory])
         .await
         .context("waiting for the CRDs to be served")?;

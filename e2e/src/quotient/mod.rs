@@ -3,15 +3,25 @@
 //! What tests assert comes from objects of the API server and from its audit log, not from the operator's word.
 
 mod build;
+mod chart;
 mod install;
+mod jobs;
+mod newcomer;
 mod observe;
 mod operator;
+mod rights;
 mod stage;
+mod trial;
 mod writes;
 
 pub use build::{Programs, workspace_root};
-pub use install::install_crds;
+pub use chart::{RELEASE, chart, helm_arguments, installed};
+pub use install::{install_chart, install_crds};
+pub use jobs::queue_job;
+pub use newcomer::Newcomer;
 pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
-pub use operator::{OPERATOR_USER, Operator, SYSTEM_NAMESPACE};
+pub use operator::{OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, SYSTEM_NAMESPACE};
+pub use rights::nothing_forbidden;
 pub use stage::{PATIENCE, PodCounts, Stage, shares_text};
+pub use trial::{acquitted, judged};
 pub use writes::{Write, writes_of_operator};

@@ -15,6 +15,8 @@ use crate::testbed::TestBed;
 /// The numbers of one Queue as its status shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueView {
+    /// Whether its status says anything yet.
+    pub is_told: bool,
     /// What the queue deserves.
     pub deserved: Amounts,
     /// What its quota allows.
@@ -31,6 +33,7 @@ pub struct QueueView {
 
 impl QueueView {
     fn of(queue: &Queue) -> anyhow::Result<Self> {
+        let is_told = queue.status.is_some();
         let status = queue.status.clone().unwrap_or_default();
         let read =
             |map: &Option<ResourceMap>| map.as_ref().map_or_else(|| Ok(Amounts::new()), amounts_of_map);
@@ -38,6 +41,7 @@ impl QueueView {
             status.condition(*kind).filter(|condition| condition.status == "True").map(|c| c.reason.clone())
         };
         Ok(Self {
+            is_told,
             deserved: read(&status.deserved)?,
             allocated: read(&status.allocated)?,
             used: read(&status.used)?,

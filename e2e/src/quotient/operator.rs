@@ -2,19 +2,19 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use k8s_openapi::api::core::v1::Namespace;
-use kube::Api;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{Programs, install_crds};
+use super::{PATIENCE, Programs, install_chart, installed};
+use crate::testbed::proxy::Proxy;
 use crate::testbed::{ManagedProcess, ProcessSpec, TestBed, eventually, ports};
 
-/// The user that the operator is for the API server, so that the audit log can tell its writes.
-pub const OPERATOR_USER: &str = "quotient-operator";
+/// The user that the operator is for the API server, so that the audit log can tell its writes: the chart's account.
+pub const OPERATOR_USER: &str = "system:serviceaccount:quotient-system:quotient";
+/// The group of accounts that it is in. What it may do, the chart says: see [`install_chart`].
+pub const OPERATOR_GROUP: &str = "system:serviceaccounts:quotient-system";
 /// The operator's own namespace.
 pub const SYSTEM_NAMESPACE: &str = "quotient-system";
 
@@ -22,33 +22,87 @@ pub const SYSTEM_NAMESPACE: &str = "quotient-system";
 #[derive(Debug)]
 pub struct Operator {
     process: ManagedProcess,
-    listen: SocketAddr,
+    health: SocketAddr,
+    metrics: SocketAddr,
 }
 
+/// A Lease that is over soon, so that a test waits for no dead leader, and that a busy machine keeps all the same.
+pub const SHORT_LEASE: [&str; 6] = [
+    "--lease-duration-seconds=6",
+    "--lease-renew-deadline-seconds=4",
+    "--lease-retry-seconds=1",
+    "--resync-seconds=5",
+    "--status-interval-seconds=1",
+    "--log-level=info",
+];
+
 impl Operator {
-    /// Installs the CRDs, starts the operator and waits until it is ready.
+    /// Installs the chart, starts the operator and waits until it is ready.
     pub async fn start(bed: &TestBed, programs: &Programs) -> anyhow::Result<Self> {
-        install_crds(bed).await?;
         Self::start_with(bed, &programs.operator, &[]).await
     }
 
     /// Starts the operator with further arguments and waits until it is ready.
     pub async fn start_with(bed: &TestBed, program: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
-        let namespaces: Api<Namespace> = Api::all(bed.client());
-        if namespaces.get_opt(SYSTEM_NAMESPACE).await?.is_none() {
-            bed.create_namespace(SYSTEM_NAMESPACE).await?;
-        }
-        let kubeconfig = bed.user_kubeconfig(OPERATOR_USER, Some("system:masters"))?;
-        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let kubeconfig = bed.user_kubeconfig(OPERATOR_USER, Some(OPERATOR_GROUP))?;
+        Self::start_as(bed, program, &kubeconfig, arguments).await
+    }
+
+    /// Starts the operator behind a proxy, with [`SHORT_LEASE`], and waits until it is ready.
+    pub async fn start_behind(proxy: &Proxy, bed: &TestBed, program: &Path) -> anyhow::Result<Self> {
+        Self::start_as(bed, program, proxy.kubeconfig(), &SHORT_LEASE).await
+    }
+
+    /// Starts the operator with a kubeconfig of its own, that of a proxy perhaps, and waits until it is ready.
+    pub async fn start_as(
+        bed: &TestBed,
+        program: &Path,
+        kubeconfig: &Path,
+        arguments: &[&str],
+    ) -> anyhow::Result<Self> {
+        install_chart(bed).await?;
+        let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
         let spec = ProcessSpec::new("quotient-operator", program)
             .arg("--kubeconfig")
-            .arg(&kubeconfig)
-            .args(["--listen", &listen.to_string()])
+            .arg(kubeconfig)
+            .args(["--listen", &health.to_string()])
             .args(["--lease-namespace", SYSTEM_NAMESPACE])
             // The nodes of a test bed do not flap.
             .args(["--node-ready-seconds", "0"])
             .args(arguments);
-        let operator = Self { process: bed.spawn(&spec)?, listen };
+        let elsewhere = arguments.iter().any(|argument| argument.starts_with("--metrics-listen"));
+        let spec = if elsewhere { spec } else { spec.args(["--metrics-listen", &metrics.to_string()]) };
+        Self::spawn(bed, &spec, health, metrics).await
+    }
+
+    /// Starts the operator as the installed chart would: its arguments, its account's token. Only where it listens and
+    /// where the cluster is, which a pod is told otherwise, are ours.
+    pub async fn start_as_installed(bed: &TestBed, program: &Path) -> anyhow::Result<Self> {
+        let (account, arguments) = installed(bed).await?;
+        let kubeconfig = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, &account).await?;
+        let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
+        let listens = |argument: &&String| {
+            argument.starts_with("--listen=") || argument.starts_with("--metrics-listen=")
+        };
+        let spec = ProcessSpec::new("quotient-operator", program)
+            .args(arguments.iter().filter(|argument| !listens(argument)))
+            .arg(format!("--listen={health}"))
+            .arg(format!("--metrics-listen={metrics}"))
+            .arg("--kubeconfig")
+            .arg(&kubeconfig);
+        Self::spawn(bed, &spec, health, metrics).await
+    }
+
+    async fn spawn(
+        bed: &TestBed,
+        spec: &ProcessSpec,
+        health: SocketAddr,
+        metrics: SocketAddr,
+    ) -> anyhow::Result<Self> {
+        let spec = spec.clone();
+        let operator = Self { process: bed.spawn(&spec)?, health, metrics };
         operator.wait_until_ready().await?;
         Ok(operator)
     }
@@ -58,15 +112,16 @@ impl Operator {
         &self.process
     }
 
-    /// Where it serves /healthz, /readyz and /metrics.
-    pub fn listen(&self) -> SocketAddr {
-        self.listen
+    /// Where it serves /metrics, to anybody on this machine, unless its arguments said otherwise.
+    pub fn metrics(&self) -> SocketAddr {
+        self.metrics
     }
 
     /// What the operator answers on `path`, such as `/metrics`: status code and body.
     pub async fn get(&self, path: &str) -> anyhow::Result<(u16, String)> {
-        let mut stream = TcpStream::connect(self.listen).await.context("connecting to the operator")?;
-        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.listen);
+        let address = if path == "/metrics" { self.metrics } else { self.health };
+        let mut stream = TcpStream::connect(address).await.context("connecting to the operator")?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await?;
@@ -76,13 +131,15 @@ impl Operator {
     }
 
     /// Ends the operator as Kubernetes would, and waits for it.
+    ///
+    /// Its rights have to have been enough until then: see [`nothing_forbidden`](super::nothing_forbidden).
     pub async fn stop(self) -> anyhow::Result<()> {
-        self.process.terminate(Duration::from_secs(20)).await?;
+        self.process.terminate(PATIENCE).await?;
         Ok(())
     }
 
     async fn wait_until_ready(&self) -> anyhow::Result<()> {
-        let ready = eventually("the operator is ready", Duration::from_secs(30), async || {
+        let ready = eventually("the operator is ready", PATIENCE, async || {
             self.process.must_run()?;
             match self.get("/readyz").await? {
                 (200, _) => Ok(()),

@@ -10,13 +10,17 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
+use quotient_judge::Tolerance;
 use serde_json::{Value, json};
 
-use super::{Operator, Programs, QueueView, queues, quota_amounts, writes_of_operator};
+use super::{
+    Operator, Programs, QueueView, acquitted, judged, nothing_forbidden, queues, quota_amounts,
+    writes_of_operator,
+};
 use crate::testbed::{Options, TestBed, annotations, eventually};
 
-/// How long things may take that take a second on an idle machine.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+/// How long things may take that take a second on an idle machine: others may be busy on it.
+pub const PATIENCE: Duration = Duration::from_secs(180);
 
 /// Admission looks at a cache of its own, which follows the quota's status within milliseconds.
 const ADMISSION_LAG: Duration = Duration::from_millis(250);
@@ -30,20 +34,27 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// A control plane with these nodes (name, cpu, memory) and Quotient's CRDs; the operator does not run yet.
+    /// A control plane with these nodes (name, cpu, memory) and Quotient's chart; the operator does not run yet.
     pub async fn set(nodes: &[(&str, &str, &str)]) -> anyhow::Result<Self> {
         let programs = Programs::build().await?;
-        let bed = TestBed::start(Options::default()).await?;
+        let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
         for (name, cpu, memory) in nodes {
             bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
         }
-        super::install_crds(&bed).await?;
+        super::install_chart(&bed).await?;
         Ok(Self { bed, programs })
     }
 
     /// Starts the operator and waits until it is ready.
     pub async fn start_operator(&self) -> anyhow::Result<Operator> {
         Operator::start(&self.bed, &self.programs).await
+    }
+
+    /// Ends it, once everything rests and all that happened has been judged.
+    pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
+        nothing_forbidden(&self.bed)?;
+        acquitted(&judged(&self.bed, tolerance, true)?)?;
+        Ok(self.bed.stop().await?)
     }
 
     /// Makes a namespace with a Queue of the same name.
@@ -88,6 +99,9 @@ impl Stage {
         if hold {
             notes.insert(annotations::HOLD_TERMINATION, "true");
         }
+        // Of devices the API server wants to know a limit, too.
+        let devices: BTreeMap<&String, &Value> =
+            requests.as_object().into_iter().flatten().filter(|(name, _)| name.contains('/')).collect();
         let deployment: Deployment = serde_json::from_value(json!({
             "metadata": {"namespace": namespace, "name": name},
             "spec": {
@@ -100,7 +114,7 @@ impl Stage {
                         "containers": [{
                             "name": "main",
                             "image": "registry.k8s.io/pause:3.10",
-                            "resources": {"requests": requests},
+                            "resources": {"requests": requests, "limits": devices},
                         }],
                     },
                 },
@@ -223,7 +237,11 @@ impl PodCounts {
 /// What is used is left out: the operator reports it at leisure.
 pub fn shares_text(queues: &BTreeMap<String, QueueView>) -> String {
     queues.iter().fold(String::new(), |mut text, (name, queue)| {
-        let QueueView { deserved, allocated, preempting, .. } = queue;
+        let QueueView { is_told, deserved, allocated, preempting, .. } = queue;
+        if !is_told {
+            let _ = writeln!(text, "{name}: not told yet");
+            return text;
+        }
         let _ = writeln!(text, "{name}: deserved {deserved}; allocated {allocated}; preempting {preempting}");
         text
     })

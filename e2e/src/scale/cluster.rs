@@ -1,8 +1,10 @@
 //! A full cluster: nodes, teams with a Queue each, and pods that run.
 
+use std::fmt;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
@@ -14,17 +16,17 @@ use super::pods;
 use crate::demo::Narrator;
 use crate::testbed::{TestBed, eventually, objects};
 
-/// How many pods of one cpu fill a node.
-const PODS_PER_NODE: u32 = 20;
+/// How many pods a node may have at most.
+const PODS_PER_NODE: u32 = 250;
 /// How long the last node may take to be Ready and the last pod to run, after all have been posted.
-const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Between two looks at the whole cluster, which cost the API server something.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How large the cluster is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterSize {
-    /// Nodes of 20 cpu and 80Gi.
+    /// Nodes that the pods just fill.
     pub nodes: u32,
     /// Namespaces with a Queue each, all of the same weight.
     pub queues: u32,
@@ -45,14 +47,45 @@ impl ClusterSize {
         ensure!(self.pods <= room, "{} nodes have room for {room} pods, not for {}", self.nodes, self.pods);
         Ok(())
     }
+
+    /// Whole cpus of a node, and four times as many GiB of memory.
+    pub(super) const fn node_cpu(self) -> u32 {
+        self.pods.div_ceil(self.nodes)
+    }
+}
+
+impl fmt::Display for ClusterSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} pods, {} queues, {} nodes", self.pods, self.queues, self.nodes)
+    }
+}
+
+impl FromStr for ClusterSize {
+    type Err = anyhow::Error;
+
+    /// `pods/queues/nodes`.
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        let parts: Vec<u32> = text
+            .split('/')
+            .map(|part| part.parse().with_context(|| format!("{part} is no whole number")))
+            .collect::<anyhow::Result<_>>()?;
+        let &[pods, queues, nodes] = parts.as_slice() else {
+            bail!("{text} is not of the form PODS/QUEUES/NODES, such as 20000/1000/1000");
+        };
+        let size = Self { nodes, queues, pods };
+        size.check()?;
+        Ok(size)
+    }
 }
 
 /// Fills a test bed on which the CRDs are served, and says how it goes; ends when every pod runs.
 pub async fn fill(bed: &TestBed, size: ClusterSize, narrator: &Narrator) -> anyhow::Result<()> {
     let begun = Instant::now();
-    post("nodes", size.nodes, narrator, bed.client(), add_node).await?;
+    let cpu = size.node_cpu();
+    post("nodes", size.nodes, narrator, bed.client(), move |client, number| add_node(client, cpu, number))
+        .await?;
     until_nodes_are_ready(bed.client()).await?;
-    narrator.done(&format!("{} nodes of 20 cpu and 80Gi are Ready", size.nodes), begun);
+    narrator.done(&format!("{} nodes of {cpu} cpu are Ready", size.nodes), begun);
 
     let begun = Instant::now();
     for team in 0..size.queues {
@@ -68,8 +101,11 @@ pub async fn fill(bed: &TestBed, size: ClusterSize, narrator: &Narrator) -> anyh
     Ok(())
 }
 
-async fn add_node(client: Client, number: u32) -> anyhow::Result<()> {
-    let node = objects::node(&pods::node_name(number), &[("cpu", "20"), ("memory", "80Gi")]);
+async fn add_node(client: Client, cpu: u32, number: u32) -> anyhow::Result<()> {
+    let (cpu, memory) = (cpu.to_string(), format!("{}Gi", cpu.saturating_mul(4)));
+    let pods = PODS_PER_NODE.to_string();
+    let allocatable = [("cpu", cpu.as_str()), ("memory", &memory), ("pods", &pods)];
+    let node = objects::node(&pods::node_name(number), &allocatable);
     Api::all(client).create(&PostParams::default(), &node).await?;
     Ok(())
 }
@@ -139,17 +175,16 @@ async fn until_pods_run(client: Client, narrator: &Narrator) -> anyhow::Result<(
 mod tests {
     use super::*;
 
-    fn check(nodes: u32, queues: u32, pods: u32) -> String {
-        ClusterSize { nodes, queues, pods }
-            .check()
-            .map_or_else(|error| error.to_string(), |()| "fits".to_owned())
-    }
-
     #[test]
     fn a_team_never_holds_more_than_its_share() {
-        assert_eq!(check(1000, 100, 20_000), "fits");
-        assert_eq!(check(1000, 100, 20_050), "20050 pods cannot be divided evenly among 100 queues");
-        assert_eq!(check(999, 100, 20_000), "999 nodes have room for 19980 pods, not for 20000");
-        assert_eq!(check(10, 0, 10), "nodes, queues and pods: at least one of each");
+        let check = |text: &str| {
+            text.parse::<ClusterSize>().map_or_else(|error| error.to_string(), |size| size.to_string())
+        };
+        assert_eq!(check("20000/100/1000"), "20000 pods, 100 queues, 1000 nodes");
+        assert_eq!(check("20050/100/1000"), "20050 pods cannot be divided evenly among 100 queues");
+        assert_eq!(check("20000/100/50"), "50 nodes have room for 12500 pods, not for 20000");
+        assert_eq!(check("10/0/10"), "nodes, queues and pods: at least one of each");
+        assert_eq!(check("10/2"), "10/2 is not of the form PODS/QUEUES/NODES, such as 20000/1000/1000");
+        assert_eq!(check("10/two/3"), "two is no whole number");
     }
 }

@@ -11,7 +11,7 @@ use kube::api::ListParams;
 
 use super::{Histogram, ProcessNumbers, ResidentMemory};
 use crate::demo::Narrator;
-use crate::quotient::{OPERATOR_USER, Operator, SYSTEM_NAMESPACE, Write, writes_of_operator};
+use crate::quotient::{OPERATOR_USER, Operator, Write, install_chart, writes_of_operator};
 use crate::testbed::{AuditEvent, TestBed, eventually};
 
 /// After the last pod runs, the controllers still have some work with it.
@@ -67,7 +67,7 @@ pub async fn measure(
 ) -> anyhow::Result<(Measurement, Operator)> {
     let pod_bytes = size_of_a_pod(bed).await?;
     // Not the operator's doing, so not in its time.
-    bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    install_chart(bed).await?;
     tokio::time::sleep(CALM).await;
     let mark = bed.audit().mark()?;
 

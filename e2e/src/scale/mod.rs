@@ -17,4 +17,4 @@ pub use machine::Machine;
 pub use measure::{Measurement, Rest, measure};
 pub use metrics_text::Histogram;
 pub use process_numbers::{ProcessNumbers, ResidentMemory};
-pub use report::Report;
+pub use report::{Report, section};

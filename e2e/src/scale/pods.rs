@@ -14,7 +14,7 @@ const ANNOTATIONS: usize = 6;
 
 /// The namespace of a team.
 pub(super) fn namespace_of(team: u32) -> String {
-    format!("team-{team:03}")
+    format!("team-{team:04}")
 }
 
 /// The name of a node.
@@ -79,7 +79,7 @@ mod tests {
         let size = ClusterSize { nodes: 4, queues: 2, pods: 8 };
         let with = pod(size, 7);
         let without =
-            objects::pod("team-001", "recommender-7d9c6b5f8d-000007", &[("cpu", "1"), ("memory", "4Gi")]);
+            objects::pod("team-0001", "recommender-7d9c6b5f8d-000007", &[("cpu", "1"), ("memory", "4Gi")]);
         let bytes = |pod: &Pod| serde_json::to_vec(pod).unwrap().len();
         let added = bytes(&with) - bytes(&without);
         assert!((2000..2500).contains(&added), "{added}");

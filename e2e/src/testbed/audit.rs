@@ -38,6 +38,8 @@ pub struct AuditEvent {
     pub name: String,
     /// HTTP status of the answer; 0 if there was none.
     pub code: u16,
+    /// What the answer says of a failure; empty otherwise.
+    pub message: String,
     /// When the request came in, to the microsecond.
     pub received: Timestamp,
     /// When it was answered (a watch: when it ended), to the microsecond.
@@ -167,6 +169,8 @@ struct Object {
 struct Status {
     #[serde(default)]
     code: u16,
+    #[serde(default)]
+    message: String,
 }
 
 impl From<Entry> for AuditEvent {
@@ -182,6 +186,7 @@ impl From<Entry> for AuditEvent {
             namespace: entry.object_ref.namespace,
             name: entry.object_ref.name,
             code: entry.response_status.code,
+            message: entry.response_status.message,
             received: entry.request_received_timestamp,
             answered: entry.stage_timestamp,
             request: entry.request_object,

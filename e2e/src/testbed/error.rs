@@ -95,6 +95,24 @@ pub enum TestBedError {
         /// What it printed to standard error.
         output: String,
     },
+    /// Helm failed.
+    #[error("running helm {arguments}: {status}: {output}")]
+    Helm {
+        /// Its arguments.
+        arguments: String,
+        /// How it ended.
+        status: String,
+        /// What it printed.
+        output: String,
+    },
+    /// No proxy could be started.
+    #[error("starting a proxy for {user}: {source}")]
+    Proxy {
+        /// Its client.
+        user: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The audit log could not be read.
     #[error("reading the audit log {path}: {reason}", path = path.display())]
     Audit {

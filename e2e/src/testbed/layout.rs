@@ -8,12 +8,12 @@ use super::components::Component;
 use super::kubeconfig::{self, Credential};
 use super::pki::{Authority, CertificateFiles};
 use super::ports::Ports;
-use super::{ProcessSpec, TestBedError};
+use super::{Options, ProcessSpec, TestBedError};
 
 /// The group whose members may do everything.
 pub(super) const MASTERS: &str = "system:masters";
 /// The user that tests act as.
-pub(super) const ADMIN: &str = "testbed-admin";
+pub const ADMIN: &str = "testbed-admin";
 
 /// Programs, ports and files of one test bed. Made once, before the first process: a component that is started
 /// again gets what it got the first time.
@@ -27,6 +27,7 @@ pub(super) struct Layout {
     /// The key that signs tokens of service accounts, and the one that checks them.
     pub(super) service_account_keys: (PathBuf, PathBuf),
     pub(super) termination_delay: Duration,
+    pub(super) audit_bodies: bool,
 }
 
 impl Layout {
@@ -34,7 +35,7 @@ impl Layout {
     pub(super) fn prepare(
         binaries: Binaries,
         directory: &Path,
-        termination_delay: Duration,
+        options: &Options,
     ) -> Result<Self, TestBedError> {
         let ports = Ports::free()?;
         let authority = Authority::create(&directory.join("pki"))?;
@@ -55,7 +56,8 @@ impl Layout {
             authority,
             server_certificate,
             service_account_keys,
-            termination_delay,
+            termination_delay: options.termination_delay,
+            audit_bodies: options.audit_bodies,
         };
         layout.user_kubeconfig(&layout.admin_kubeconfig(), ADMIN, Some(MASTERS))?;
         for component in Component::ALL {

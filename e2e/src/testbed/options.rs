@@ -10,6 +10,9 @@ pub struct Options {
     /// How long a deleted pod keeps running before its pretended kubelet ends it. Zero by default: gone within
     /// milliseconds. Single pods can differ, see [`annotations`](super::annotations).
     pub termination_delay: Duration,
+    /// Have the audit log hold pods and nodes with every write of them, for whoever wants to replay what happened: some
+    /// 25 kB a pod.
+    pub audit_bodies: bool,
     /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
     pub keep: bool,
 }

@@ -1,7 +1,9 @@
 //! Free ports on loopback.
 
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{Mutex, PoisonError};
 
 /// Why there are no ports.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,9 @@ fn free_port(held: &mut Vec<TcpListener>) -> Result<u16, PortError> {
     let mut last = std::io::Error::other("nothing was tried");
     for _ in 0..TRIES {
         let port = random_port();
+        if !is_first_time(port) {
+            continue;
+        }
         match TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {
             Ok(listener) => {
                 held.push(listener);
@@ -73,6 +78,13 @@ fn free_port(held: &mut Vec<TcpListener>) -> Result<u16, PortError> {
         }
     }
     Err(PortError { tried: TRIES, last })
+}
+
+/// Whether this process has not given out `port` before: tests run beside each other, and a port is not taken yet while the
+/// server that it is for starts.
+fn is_first_time(port: u16) -> bool {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    GIVEN.lock().unwrap_or_else(PoisonError::into_inner).insert(port)
 }
 
 fn random_port() -> u16 {
@@ -85,7 +97,6 @@ fn random_port() -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeSet;
 
     #[test]
     fn ports_differ_and_stay_in_their_range() {

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
 
 use super::bed::End;
-use super::binaries::{Binaries, kubernetes_version};
+use super::binaries::{Binaries, Module, kubernetes_version};
 use super::cache::cache_directory;
 use super::layout::Layout;
 use super::process::{ManagedProcess, Supervisor};
@@ -43,14 +43,14 @@ impl TestBed {
 }
 
 async fn ensure_binaries(cache: std::path::PathBuf) -> Result<Binaries, TestBedError> {
-    let built = tokio::task::spawn_blocking(move || Binaries::ensure(&cache)).await;
+    let built = tokio::task::spawn_blocking(move || Binaries::ensure(&cache, Module::ControlPlane)).await;
     let action = "building the control plane programs";
     Ok(built.map_err(|error| TestBedError::Thread { action, reason: error.to_string() })??)
 }
 
 async fn start_once(cache: &Path, binaries: Binaries, options: &Options) -> Result<TestBed, TestBedError> {
     let directory = RunDirectory::create(cache, options.name.as_deref())?;
-    let layout = Layout::prepare(binaries, directory.path(), options.termination_delay)?;
+    let layout = Layout::prepare(binaries, directory.path(), options)?;
     let end = End { directory: Some(directory), keep: options.keep };
     let supervisor = Supervisor::start(&layout.data(), &layout.logs(), &layout.pids())?;
     let spawn = |component: Component| supervisor.spawn(&component.process(&layout));

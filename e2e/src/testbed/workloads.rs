@@ -13,7 +13,7 @@ use super::objects::{self, Amounts};
 use super::{TestBed, TestBedError, eventually};
 
 /// How long to wait for what normally takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 impl TestBed {
     /// Adds a node and waits until pods can be scheduled to it. `allocatable` is also its capacity; it has room for

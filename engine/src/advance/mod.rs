@@ -14,10 +14,12 @@
 //! affinity and taints alone.
 
 mod budgets;
+mod jobs;
 mod leaving;
 mod owners;
 mod quotas;
 mod scheduler;
+mod sizes;
 mod statuses;
 
 use crate::plan::{Plan, PodId, plan};
@@ -78,7 +80,9 @@ pub fn advance_until(snapshot: &Snapshot, plan: &Plan, now: Timestamp) -> Advanc
     next.now = now.max(snapshot.now.plus_seconds(1));
     quotas::put_in_force(&mut next, plan);
     statuses::keep(&mut next, plan);
+    jobs::keep(&mut next, plan);
     leaving::remove(&mut next, plan);
+    sizes::change(&mut next, plan);
     owners::reconcile(&mut next, snapshot);
     let started = scheduler::bind(&mut next);
     budgets::recover(&mut next, snapshot);

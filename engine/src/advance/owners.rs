@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid};
-use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Snapshot, Ties};
+use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Snapshot, Ties, WithinQueue};
 use crate::time::Timestamp;
+use crate::within::removal::in_order;
 
 /// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
 /// million.
@@ -34,23 +35,17 @@ pub(super) fn reconcile(snapshot: &mut Snapshot, before: &Snapshot) {
     }
 }
 
-/// The pods that owners have too many of: those that are furthest from being of use, then the youngest.
+/// The pods that owners have too many of, as their controllers choose them.
 fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
     let mut surplus = BTreeSet::new();
     for owner in &state.owners {
-        let mut live: Vec<&Pod> =
+        let live: Vec<&Pod> =
             state.pods.iter().filter(|pod| pod.is_live() && pod.owner() == Some(&owner.uid)).collect();
-        let too_many = live.len().saturating_sub(usize::try_from(owner.wanted).unwrap_or(usize::MAX));
+        let too_many =
+            live.len().saturating_sub(usize::try_from(at_once(state, owner)).unwrap_or(usize::MAX));
         if too_many > 0 {
-            live.sort_by_key(|pod| {
-                (
-                    pod.node.is_some(),
-                    pod.phase,
-                    pod.stuck.is_none(),
-                    Reverse((pod.created, &pod.name, &pod.uid)),
-                )
-            });
-            surplus.extend(live.into_iter().take(too_many).map(|pod| pod.uid.clone()));
+            let first = in_order(owner.kind, live).into_iter().take(too_many);
+            surplus.extend(first.map(|pod| pod.uid.clone()));
         }
     }
     surplus
@@ -62,12 +57,15 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
 /// ever used twice.
 fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now: Timestamp) -> Vec<Pod> {
     let mut owners: Vec<&Owner> = state.owners.iter().collect();
-    owners.sort_by_key(|owner| (owner.created, owner.kind, &owner.name, &owner.uid));
+    // Controllers know of no priority; but whom room was made for inside a queue is told first.
+    let by_priority = state.queues.iter().any(|queue| queue.within_queue == WithinQueue::LowerPriority);
+    let priority = |owner: &Owner| Reverse(if by_priority { owner.priority } else { 0 });
+    owners.sort_by_key(|owner| (priority(owner), owner.created, owner.kind, &owner.name, &owner.uid));
     let mut charged = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
     let mut created = Vec::new();
     for owner in owners {
-        let missing = owner.wanted.saturating_sub(standing(owner, &state.pods)).min(MOST_AT_ONCE);
+        let missing = at_once(state, owner).saturating_sub(standing(owner, &state.pods)).min(MOST_AT_ONCE);
         for _ in 0..missing {
             if !admits(state, &charged, &owner.shape.requests) {
                 break;
@@ -79,10 +77,22 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
     created
 }
 
+/// How many pods an owner may have now: a task of a QueueJob as many as its Job may run.
+fn at_once(state: &NamespaceState, owner: &Owner) -> u32 {
+    if owner.kind != OwnerKind::QueueJob {
+        return owner.wanted;
+    }
+    let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks);
+    let mut of_owner = tasks.filter(|task| task.owner == owner.uid);
+    of_owner.next().map_or(0, |task| task.parallelism.min(owner.wanted))
+}
+
 /// How many of its pods an owner counts. A StatefulSet waits until a pod is gone before it creates it anew.
 fn standing(owner: &Owner, pods: &[Pod]) -> u32 {
     let counts = |pod: &&Pod| {
-        let there = if owner.kind == OwnerKind::StatefulSet { pod.is_charged() } else { pod.is_live() };
+        // A Job with a pod failure policy waits, too, until a pod has ended before it replaces it.
+        let waits = matches!(owner.kind, OwnerKind::StatefulSet | OwnerKind::QueueJob);
+        let there = if waits { pod.is_charged() } else { pod.is_live() };
         there && pod.owner() == Some(&owner.uid)
     };
     u32::try_from(pods.iter().filter(counts).count()).unwrap_or(u32::MAX)
@@ -108,7 +118,9 @@ fn new_pod(namespace: &Namespace, owner: &Owner, siblings: &[Pod], now: Timestam
         labels: sibling.map(|pod| pod.ties.labels.clone()).unwrap_or_default(),
     };
     let shared = sibling.map(|pod| &pod.ties).filter(|shared| ***shared == ties);
-    let name = format!("{}-r{}-{number}", owner.name, now.millis().div_euclid(1000));
+    // A task's owner is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
+    let name = owner.name.replace('/', "-");
+    let name = format!("{name}-r{}-{number}", now.millis().div_euclid(1000));
     Pod {
         uid: PodUid::new(format!("{namespace}/{name}")),
         name: PodName::new(name),

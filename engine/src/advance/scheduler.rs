@@ -106,7 +106,7 @@ fn free_room(snapshot: &Snapshot) -> BTreeMap<NodeName, Amounts> {
         .iter()
         .filter(|(_, node)| node.counts)
         .map(|(name, node)| {
-            let bound = census.bound_to.get(name).cloned().unwrap_or_default();
+            let bound = census.carriers.bound_to(name).cloned().unwrap_or_default();
             (name.clone(), node.allocatable.less(&bound))
         })
         .collect()

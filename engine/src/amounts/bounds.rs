@@ -31,6 +31,17 @@ impl Bounds {
         self.0.is_empty()
     }
 
+    /// What either states; the larger where both do.
+    #[must_use]
+    pub fn max(&self, other: &Self) -> Self {
+        let mut most = self.clone();
+        for (resource, amount) in other.iter() {
+            let amount = most.get(resource).map_or(amount, |known| known.max(amount));
+            most.set(resource.clone(), amount);
+        }
+        most
+    }
+
     /// What was stated, in order of resources.
     pub fn iter(&self) -> impl Iterator<Item = (&Resource, Amount)> {
         self.0.iter().map(|(resource, amount)| (resource, *amount))

@@ -81,9 +81,20 @@ impl Amounts {
         self.zip_with(other, Amount::less)
     }
 
+    /// This `count` times.
+    pub fn times(&self, count: impl Into<i128>) -> Self {
+        let count = count.into();
+        let multiple = |(resource, amount): (&Resource, Amount)| {
+            (resource.clone(), Amount::new(amount.units().saturating_mul(count)))
+        };
+        self.iter().map(multiple).collect()
+    }
+
     /// Whether every resource is at most what `other` has of it.
     pub fn fits_in(&self, other: &Self) -> bool {
-        self.zip_with(other, Amount::less).is_empty()
+        self.iter().all(|(resource, amount)| amount <= other.get(resource))
+            // What the other one owes is more than nothing.
+            && other.iter().all(|(resource, amount)| amount.units() >= 0 || self.get(resource) <= amount)
     }
 
     /// Whether there is something of the same resource in both.
@@ -107,16 +118,29 @@ impl Amounts {
     }
 
     fn zip_with(&self, other: &Self, combine: impl Fn(Amount, Amount) -> Amount) -> Self {
-        let mut result = Self::new();
-        for (resource, amount) in self.iter() {
-            result.set(resource, combine(amount, other.get(resource)));
-        }
-        for (resource, amount) in other.iter() {
-            if self.get(resource).is_zero() {
-                result.set(resource, combine(Amount::ZERO, amount));
+        let mut result = SmallVec::new();
+        let (mut mine, mut theirs) = (self.0.as_slice(), other.0.as_slice());
+        // Both are sorted, so the resources of both are met in order.
+        loop {
+            let (resource, amount) = match (mine.split_first(), theirs.split_first()) {
+                (Some(((one, amount), rest)), Some(((same, other), others))) if one == same => {
+                    (mine, theirs) = (rest, others);
+                    (one, combine(*amount, *other))
+                }
+                (Some(((one, amount), rest)), next) if next.is_none_or(|((other, _), _)| one < other) => {
+                    mine = rest;
+                    (one, combine(*amount, Amount::ZERO))
+                }
+                (_, Some(((one, amount), rest))) => {
+                    theirs = rest;
+                    (one, combine(Amount::ZERO, *amount))
+                }
+                _ => return Self(result),
+            };
+            if !amount.is_zero() {
+                result.push((resource.clone(), amount));
             }
         }
-        result
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::live_by_owner;
-use crate::amounts::{Amount, Amounts};
+use crate::amounts::Amounts;
 use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, NotTakenUp, Owner};
 
@@ -13,26 +13,21 @@ pub(crate) struct Ask<'a> {
     pub(crate) owner: &'a Owner,
     /// How many it lacks.
     pub(crate) pods: u32,
+    /// Of these, how many it lacks because it was scaled down for others of its queue.
+    pub(crate) held_back: u32,
     /// Whether they do not count, because nothing came of the ones it has.
     pub(crate) not_taken_up: bool,
 }
 
 impl Ask<'_> {
-    /// Adds everything that it lacks.
-    pub(crate) fn add_to(&self, sum: &mut Amounts) {
-        add_times(sum, &self.owner.shape.requests, self.pods);
-    }
-}
-
-/// Adds what `pods` of `requests` each request together.
-pub(super) fn add_times(sum: &mut Amounts, requests: &Amounts, pods: u32) {
-    for (resource, amount) in requests.iter() {
-        sum.add(resource, Amount::new(amount.units().saturating_mul(i128::from(pods))));
+    /// Everything that it lacks.
+    pub(crate) fn requests(&self) -> Amounts {
+        self.owner.shape.requests.times(self.pods)
     }
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(super) fn asks<'a>(
+pub(crate) fn asks<'a>(
     state: &'a NamespaceState,
     not_taken_up: &BTreeMap<OwnerUid, NotTakenUp>,
 ) -> Vec<Ask<'a>> {
@@ -45,9 +40,11 @@ pub(super) fn asks<'a>(
         .iter()
         .map(|owner| Ask {
             owner,
-            pods: owner.wanted.saturating_sub(live.get(&owner.uid).copied().unwrap_or_default()),
+            pods: owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default()),
+            held_back: owner.size.held_back,
             not_taken_up: not_taken_up.contains_key(&owner.uid),
         })
+        .map(|ask| Ask { held_back: ask.held_back.min(ask.pods), ..ask })
         .filter(|ask| ask.pods > 0)
         .collect();
     asks.sort_by(|a, b| {

@@ -15,12 +15,14 @@ mod taken_up;
 mod units;
 mod window;
 
-use std::collections::HashMap;
-
-pub(crate) use asks::Ask;
+pub(crate) use asks::{Ask, asks};
 pub(crate) use headroom::{headroom, weight_shares};
-pub(crate) use taken_up::{is_ignored, node_patience};
-pub(crate) use units::{Stock, Unit, smallest, units};
+pub(crate) use taken_up::{first_patience, is_ignored, node_patience};
+pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::census::Headcount;
@@ -63,20 +65,27 @@ impl<'a> Demand<'a> {
         };
         let mut remember = Remembered { not_taken_up: idleness.entries, ..before.clone() };
         let mut next_change = idleness.next_change;
-        let asks = asks::asks(state, &remember.not_taken_up);
+        let mut asks = asks::asks(state, &remember.not_taken_up);
+        for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
+            // It could not use what it had; nobody is to go for it until it tries again.
+            let of_job = |ask: &&mut Ask<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
+            asks.iter_mut().filter(of_job).for_each(|ask| ask.not_taken_up = true);
+        }
 
-        let live = headcount.charged.less(&headcount.leaving);
+        let live = headcount.all_staying();
         let (mut known, mut counts) = (live.clone(), live);
         for ask in &asks {
-            ask.add_to(&mut known);
+            known.add_all(&ask.requests());
             if !ask.not_taken_up {
-                ask.add_to(&mut counts);
+                counts.add_all(&ask.requests());
             }
         }
         if !remember.not_taken_up.is_empty() {
-            for pod in state.pods.iter().filter(|pod| pod.is_live()) {
-                if taken_up::is_ignored(pod, &remember.not_taken_up, now) {
-                    counts.subtract_all(pod.requests());
+            for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+                match taken_up::ignored_from(pod, &remember.not_taken_up) {
+                    Some(from) if from > now => next_change = earliest(next_change, Some(from)),
+                    Some(_) if pod.is_live() => counts.subtract_all(pod.requests()),
+                    _ => {}
                 }
             }
         }
@@ -86,7 +95,7 @@ impl<'a> Demand<'a> {
             for (resource, least) in queue.request.iter().flat_map(Bounds::iter) {
                 raw.set(resource, raw.get(resource).max(least));
             }
-            let window = window::apply(raw, before, now);
+            let window = window::apply(raw, &headcount.leaving, before, now);
             remember.demand = window.demand.clone();
             remember.falling = window.falling;
             next_change = earliest(next_change, window.next_change);
@@ -98,7 +107,7 @@ impl<'a> Demand<'a> {
         }
         let mut lasting = Amounts::new();
         for owner in &state.owners {
-            asks::add_times(&mut lasting, &owner.shape.requests, owner.wanted);
+            lasting.add_all(&owner.shape.requests.times(owner.rightful()));
         }
         Self { observed, asks, known, lasting, remember, next_change }
     }
@@ -132,11 +141,19 @@ pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Opti
 }
 
 /// How many live pods each owner has.
-fn live_by_owner(state: &NamespaceState) -> HashMap<&OwnerUid, u32> {
-    let mut live: HashMap<&OwnerUid, u32> = HashMap::new();
-    for owner in state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
-        let count = live.entry(owner).or_default();
-        *count = count.saturating_add(1);
+fn live_by_owner(state: &NamespaceState) -> FxHashMap<&OwnerUid, u32> {
+    let mut live: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+    let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
+    while let Some(first) = pods.next() {
+        // Pods of an owner stand together as a rule, and share their ties.
+        let mut together = 1u32;
+        while pods.next_if(|pod| Arc::ptr_eq(&pod.ties, &first.ties)).is_some() {
+            together = together.saturating_add(1);
+        }
+        if let Some(owner) = first.owner() {
+            let count = live.entry(owner).or_default();
+            *count = count.saturating_add(together);
+        }
     }
     live
 }

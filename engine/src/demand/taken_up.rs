@@ -3,12 +3,15 @@
 //! It does not count until the owner is changed or one of its pods gets Ready. It is remembered by owner, so
 //! that new pods in place of the old ones do not bring it back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
 
 use super::earliest;
 use crate::amounts::Amounts;
-use crate::names::OwnerUid;
-use crate::snapshot::{NamespaceState, NotTakenUp, Owner, Pod, Settings};
+use crate::census::Census;
+use crate::names::{Namespace, OwnerUid};
+use crate::snapshot::{NamespaceState, NotTakenUp, Owner, Pod, Settings, Snapshot};
 use crate::time::Timestamp;
 
 /// How long a pod may be unschedulable.
@@ -39,6 +42,17 @@ pub(crate) fn node_patience(pod: &Pod, settings: &Settings, now: Timestamp) -> O
     (until > now && waits_for_nodes(pod.requests(), settings)).then_some(until)
 }
 
+/// Until when the first pod that waits for a node that an autoscaler may add is waited for; none if no pod does.
+pub(crate) fn first_patience(snapshot: &Snapshot, census: &Census<'_>) -> Option<Timestamp> {
+    if snapshot.settings.expandable.is_empty() {
+        return None;
+    }
+    let is_stuck = |name: &Namespace| census.namespaces.get(name).is_some_and(|headcount| headcount.stuck);
+    let pods =
+        snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
+    pods.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
+}
+
 fn waits_for_nodes(requests: &Amounts, settings: &Settings) -> bool {
     requests.overlaps(&settings.expandable)
 }
@@ -56,19 +70,21 @@ struct Signs {
     fails: Option<Timestamp>,
     /// Whether one of them is Ready, or nothing is known of it yet.
     hopeful: bool,
+    /// Whether one that does not get on is on its way out.
+    trouble_leaves: bool,
 }
 
 impl Signs {
     fn add(&mut self, pod: &Pod, settings: &Settings) {
         if pod.is_terminating() {
-            // Of its owner nothing new is said before it is gone, unless it was in trouble itself.
-            self.hopeful |= pod.stuck.is_none();
-            return;
-        }
-        self.live = self.live.saturating_add(1);
-        if is_ready(pod) {
-            self.ready = self.ready.saturating_add(1);
-            self.ready_since = self.ready_since.max(Some(pod.started.unwrap_or(pod.created)));
+            // Nothing new is said of its owner before it is gone.
+            self.trouble_leaves |= pod.stuck.is_some();
+        } else {
+            self.live = self.live.saturating_add(1);
+            if is_ready(pod) {
+                self.ready = self.ready.saturating_add(1);
+                self.ready_since = self.ready_since.max(Some(pod.started.unwrap_or(pod.created)));
+            }
         }
         match pod.stuck {
             None => self.hopeful = true,
@@ -97,7 +113,8 @@ impl Signs {
     /// Whether an entry made at `since` has been disproved.
     fn recovered(&self, since: Timestamp, wanted: u32) -> bool {
         let new_one = self.ready_since.is_some_and(|ready| ready > since);
-        let all_of_them = self.ready > 0 && self.ready == self.live && self.live >= wanted;
+        let all_of_them =
+            !self.trouble_leaves && self.ready > 0 && self.ready == self.live && self.live >= wanted;
         new_one || all_of_them
     }
 }
@@ -109,7 +126,7 @@ pub(super) fn look(
     settings: &Settings,
     now: Timestamp,
 ) -> Idleness {
-    let mut signs: HashMap<OwnerUid, Signs> = HashMap::new();
+    let mut signs: FxHashMap<OwnerUid, Signs> = FxHashMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
         // A pod without an owner is its own; of those only the ones in trouble matter.
         let key = match pod.owner() {
@@ -119,7 +136,7 @@ pub(super) fn look(
         };
         signs.entry(key).or_default().add(pod, settings);
     }
-    let owners: HashMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+    let owners: FxHashMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let mut idleness = Idleness::default();
     for (uid, signs) in &signs {
         let owner = owners.get(uid);
@@ -152,13 +169,20 @@ pub(super) fn look(
 ///
 /// One that has a node and may get Ready in time counts, unless it stands for one that did not.
 pub(crate) fn is_ignored(pod: &Pod, entries: &BTreeMap<OwnerUid, NotTakenUp>, now: Timestamp) -> bool {
+    ignored_from(pod, entries).is_some_and(|from| from <= now)
+}
+
+/// From when on what `pod` requests does not count, if that will be so.
+pub(super) fn ignored_from(pod: &Pod, entries: &BTreeMap<OwnerUid, NotTakenUp>) -> Option<Timestamp> {
     let entry = match pod.owner() {
         Some(owner) => entries.get(owner),
         None => entries.get(&own_key(pod)),
     };
-    let Some(entry) = entry.filter(|_| !is_ready(pod)) else { return false };
-    let too_long = |stuck: Timestamp| stuck.plus_seconds(NOT_READY_SECONDS) <= now;
-    pod.node.is_none() || pod.created > entry.since || pod.stuck.is_some_and(too_long)
+    let entry = entry.filter(|_| !is_ready(pod))?;
+    if pod.node.is_none() || pod.created > entry.since {
+        return Some(Timestamp::from_millis(i64::MIN));
+    }
+    pod.stuck.map(|stuck| stuck.plus_seconds(NOT_READY_SECONDS))
 }
 
 fn own_key(pod: &Pod) -> OwnerUid {

@@ -1,6 +1,7 @@
-//! The window: demand rises at once and falls only after a while.
+//! The window: demand rises at once and falls only after a while, and no faster than pods leave.
 //!
-//! Demand that comes and goes every minute would otherwise evict every minute.
+//! Demand that comes and goes every minute would otherwise evict every minute. And what pods on their way out hold is
+//! nobody else's before they are gone: shares that moved as soon as a victim begins to leave would choose another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +23,8 @@ pub(super) struct Window {
     pub(super) next_change: Option<Timestamp>,
 }
 
-/// What counts of `raw`, the demand of this instant.
-pub(super) fn apply(raw: Amounts, before: &Remembered, now: Timestamp) -> Window {
+/// What counts of `raw`, the demand of this instant, where `leaving` is still held by pods on their way out.
+pub(super) fn apply(raw: Amounts, leaving: &Amounts, before: &Remembered, now: Timestamp) -> Window {
     let mut window = Window::default();
     let resources: BTreeSet<Resource> = raw.resources().chain(before.demand.resources()).cloned().collect();
     window.demand = raw;
@@ -35,11 +36,38 @@ pub(super) fn apply(raw: Amounts, before: &Remembered, now: Timestamp) -> Window
         // Never in the future: somebody's clock was wrong.
         let since = before.falling.get(&resource).copied().unwrap_or(now).min(now);
         let until = since.plus_seconds(SECONDS);
+        let (raw, leaving) = (window.demand.get(&resource), leaving.get(&resource));
         if until > now {
             window.demand.set(&resource, kept);
             window.falling.insert(resource, since);
             window.next_change = earliest(window.next_change, Some(until));
+        } else if leaving.is_positive() {
+            window.demand.set(&resource, kept.min(raw + leaving));
+            window.falling.insert(resource, since);
         }
     }
     window
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::amounts::Amount;
+
+    fn cpu(units: i128) -> Amounts {
+        [(Resource::Cpu, Amount::new(units))].into_iter().collect()
+    }
+
+    /// Whose grace is longer than the window holds its room until it is gone, and as long that is nobody else's.
+    #[test]
+    fn demand_falls_no_faster_than_pods_leave() {
+        let mut before = Remembered { demand: cpu(3000), ..Remembered::default() };
+        let mut demand = Vec::new();
+        for (now, raw, leaving) in [(0, 0, 3000), (40, 0, 3000), (50, 500, 2000), (60, 500, 0)] {
+            let window = apply(cpu(raw), &cpu(leaving), &before, Timestamp::from_seconds(now));
+            demand.push(window.demand.get(&Resource::Cpu).units());
+            before = Remembered { demand: window.demand, falling: window.falling, ..before };
+        }
+        assert_eq!(demand, [3000, 3000, 2500, 500]);
+    }
 }

@@ -12,21 +12,28 @@ pub(crate) struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    /// What its quota allows as it was written last; what is charged if it restricts nothing.
+    /// What it was granted last, whatever somebody else has made of its quota; what is charged if nothing was.
     pub(crate) fn allocated(&self, resource: &Resource) -> Amount {
         self.quota
-            .and_then(|quota| quota.hard.get(resource))
+            .and_then(|quota| quota.allocated().get(resource))
             .unwrap_or_else(|| self.headcount.charged.get(resource))
     }
 
-    /// What a quota of ours says of `resource`, as it was written last.
+    /// What a quota of ours was to say of `resource` when it was written last.
     pub(crate) fn written(&self, resource: &Resource) -> Option<Amount> {
-        self.quota.filter(|quota| quota.ours).and_then(|quota| quota.hard.get(resource))
+        self.quota.filter(|quota| quota.ours).and_then(|quota| quota.allocated().get(resource))
+    }
+
+    /// The most that it can still occupy by what was granted, without what somebody else wrote into its quota.
+    pub(crate) fn own_hold(&self, resource: &Resource) -> Amount {
+        let ceiling = self.quota.map(|quota| quota.own_ceiling(resource)).unwrap_or_default();
+        ceiling.max(self.headcount.charged.get(resource))
     }
 
     /// The most that it can still occupy, as far as has been observed: its hold.
     pub(crate) fn hold(&self, resource: &Resource) -> Amount {
         let ceiling = self.quota.map(|quota| quota.ceiling(resource)).unwrap_or_default();
-        ceiling.max(self.headcount.charged.get(resource))
+        let unseen = self.quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
+        ceiling.max(unseen).max(self.headcount.charged.get(resource))
     }
 }

@@ -5,8 +5,9 @@
 //!                            └──────────────── X, the idle capacity ──────────────────────────────────────────────┘
 //! ```
 //!
-//! Half of it is given. What a queue holds of it is what its quota allows above its share, so nothing has to be
-//! remembered, and a pod that starts rewrites nobody's quota: demand rises, the part falls, their sum stays.
+//! Half of it is given, and whoever has used up its headroom is given more. What a queue holds of it is what its quota
+//! allows above its share, so nothing has to be remembered, and a pod that starts rewrites nobody's quota: demand rises,
+//! the part falls, their sum stays.
 
 use std::cmp::Ordering;
 
@@ -51,6 +52,7 @@ pub(crate) fn idle_parts(
         idle.fit();
         idle.serve_takers();
         idle.fill_up();
+        idle.put_at_ease();
         for (amounts, part) in parts.iter_mut().zip(&idle.part) {
             amounts.set(resource, *part);
         }
@@ -70,6 +72,7 @@ struct Idle<'a> {
     /// The most that a leaf's own limit lets it have.
     most: Vec<Amount>,
     headroom: Vec<Amount>,
+    deserved: Vec<Amount>,
     weight: Vec<i128>,
     /// What leaves hold of it.
     part: Vec<Amount>,
@@ -97,6 +100,7 @@ impl<'a> Idle<'a> {
             takes_part: vec![false; length],
             most: vec![Amount::ZERO; length],
             headroom: vec![Amount::ZERO; length],
+            deserved: deserved.iter().map(|deserved| deserved.get(resource)).collect(),
             weight: tree.branches.iter().map(|branch| i128::from(branch.queue.weight)).collect(),
             part: vec![Amount::ZERO; length],
             need: vec![Amount::ZERO; length],
@@ -224,6 +228,68 @@ impl<'a> Idle<'a> {
         self.part = self.filled_up(&self.part);
     }
 
+    /// Gives whoever has used up its headroom what it would have if everything were handed out anew, out of what is
+    /// unassigned and of what others hold beyond that: who creates pods without an owner can show no demand before there
+    /// is room for them.
+    fn put_at_ease(&mut self) {
+        if !self.everywhere.is_positive() {
+            return;
+        }
+        let least = |at: Index| get(&self.headroom, at).max(Amount::new(self.resource.quantum()));
+        let is_short =
+            |at: &Index| self.takes_part.get(*at) == Some(&true) && get(&self.part, *at) < least(*at);
+        let short: Vec<Index> = (0..self.part.len()).filter(is_short).collect();
+        if short.is_empty() {
+            return;
+        }
+        let anew = self.filled_up(&vec![Amount::ZERO; self.part.len()]);
+        for at in short {
+            let (part, headroom) = (get(&self.part, at), get(&self.headroom, at));
+            let lacks = get(&anew, at).max(headroom).min(get(&self.most, at)).less(part);
+            if lacks.is_zero() || (part >= headroom && self.is_next_to_nothing(at, lacks)) {
+                continue;
+            }
+            // Nobody releases what a limit above would keep away.
+            let lacks = lacks.min(self.left_below_limits(at));
+            // Where no headroom is wanted, what others hold is theirs.
+            if headroom.is_positive() {
+                self.release(lacks.less(self.left_everywhere()), &anew);
+            }
+            let more = lacks.min(self.left_everywhere());
+            set(&mut self.part, at, part + more);
+        }
+    }
+
+    /// Whether `lacks` is not worth a write: less than a hundredth of what the leaf at `at` deserves, or than a tenth of
+    /// what would be its part by weight. What is divided anew leaves a little here and there that nobody waits for.
+    fn is_next_to_nothing(&self, at: Index, lacks: Amount) -> bool {
+        let weight = |at: Index| self.weight.get(at).copied().unwrap_or(0).max(1);
+        let takers = (0..self.part.len()).filter(|at| self.takes_part.get(*at) == Some(&true));
+        let all = takers.map(weight).fold(0i128, i128::saturating_add);
+        let a_tenth =
+            half(self.everywhere).units().saturating_mul(weight(at)).checked_div(all.saturating_mul(10));
+        let a_hundredth = get(&self.deserved, at).units().checked_div(100);
+        lacks.units() < a_tenth.max(a_hundredth).unwrap_or(0)
+    }
+
+    /// Takes `amount` from those who hold more than `anew` and their headroom, the most per weight first.
+    fn release(&mut self, mut amount: Amount, anew: &[Amount]) {
+        if amount.is_zero() {
+            return;
+        }
+        let mut holders: Vec<Index> = (0..self.part.len()).collect();
+        holders.sort_by(|a, b| self.per_weight(*b, *a).then(a.cmp(b)));
+        for at in holders {
+            if amount.is_zero() {
+                return;
+            }
+            let part = get(&self.part, at);
+            let taken = part.less(get(anew, at).max(get(&self.headroom, at))).min(amount);
+            set(&mut self.part, at, part - taken);
+            amount -= taken;
+        }
+    }
+
     /// Half of all on top of `parts`: headroom first, then by weight.
     fn filled_up(&self, parts: &[Amount]) -> Vec<Amount> {
         let mut parts = parts.to_vec();
@@ -252,18 +318,27 @@ impl<'a> Idle<'a> {
             self.below.get(at).copied().flatten().map_or(Amount::MAX, |idle| idle.less(get(&have, at)))
         };
         let room = Room::within(self.tree, all, slack);
+        // Nobody waits for it: in whole quanta, so that quotas stay readable.
+        let beyond = amount.units().checked_rem(self.resource.quantum()).unwrap_or(0);
         Pour { tree: self.tree, resource: self.resource, have: &have, weight: &self.weight }
-            .out(amount, &room)
+            .out(amount - Amount::new(beyond), &room)
     }
 
     /// What is left for the leaf at `at`, everywhere and below every limit on its path.
     fn left(&self, at: Index) -> Amount {
+        self.left_everywhere().min(self.left_below_limits(at))
+    }
+
+    fn left_everywhere(&self) -> Amount {
+        self.everywhere.less(self.part.iter().copied().sum())
+    }
+
+    fn left_below_limits(&self, at: Index) -> Amount {
         let held = sums(self.tree, self.part.clone());
-        let everywhere = self.everywhere.less(self.part.iter().copied().sum());
         let below = |(index, _): (Index, _)| {
             self.below.get(index).copied().flatten().map(|idle| idle.less(get(&held, index)))
         };
-        self.tree.path_up(at).filter_map(below).fold(everywhere, Amount::min)
+        self.tree.path_up(at).filter_map(below).fold(Amount::MAX, Amount::min)
     }
 }
 

@@ -14,6 +14,7 @@ mod damping;
 mod holder;
 mod idle;
 mod one_resource;
+mod standing;
 mod whole_units;
 
 pub(crate) use damping::{Next, damped};
@@ -23,8 +24,10 @@ pub(crate) use idle::{Sharer, idle_parts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::Stock;
 use crate::shares::sums;
+use crate::snapshot::Growth;
 use crate::tree::{Index, Tree};
 use one_resource::OneResource;
+use standing::nothing_lowered;
 
 /// What is to be granted; every list has an entry a branch.
 #[derive(Clone, Copy, Debug)]
@@ -36,33 +39,37 @@ pub(crate) struct Aim<'a> {
     /// Who comes after all others, because nobody may be evicted for them now: what was evicted for others must not be
     /// caught by them.
     pub(crate) last: &'a [bool],
+    /// Whether anything may grow into what is free.
+    pub(crate) growth: Growth,
+    /// Whether every quota is to allow at least what it allows already.
+    pub(crate) nothing_falls: bool,
 }
 
 /// The next allocated amounts of every branch: of a leaf its quota, of a parent the sum of its children.
 ///
-/// `units` says which units a leaf has when there is not room for all of them in an amount. Keeps Σ max(hold,
-/// allocated) ≤ C, and ≤ limit below every queue with one, wherever Σ hold was before: nothing grows but into what is
-/// free.
+/// `units` says which units a leaf has when there is not room for all of them in an amount; `offered` is the part of
+/// `capacity` that nodes offer. Keeps Σ max(hold, allocated) ≤ `offered`, and ≤ limit below every queue with one, wherever
+/// Σ hold was before: nothing grows but into what is free.
 pub(crate) fn grants<'u>(
     tree: &Tree<'_>,
     holders: &[Option<Holder<'_>>],
     aim: Aim<'_>,
     units: &dyn Fn(Index, &Amounts) -> Option<Stock<'u>>,
-    capacity: &Amounts,
+    (capacity, offered): (&Amounts, &Amounts),
     resources: &[Resource],
 ) -> Vec<Amounts> {
     let mut all = vec![Amounts::new(); tree.branches.len()];
     // No capacity in sight is more often a blind operator than an empty cluster: nothing shrinks.
-    let (offered, unseen): (Vec<&Resource>, Vec<&Resource>) =
+    let (seen, unseen): (Vec<&Resource>, Vec<&Resource>) =
         resources.iter().partition(|resource| !capacity.get(resource).is_zero());
     for resource in unseen {
         let allocated =
             holders.iter().map(|holder| holder.map(|holder| holder.allocated(resource)).unwrap_or_default());
         book(&mut all, resource, sums(tree, allocated.collect()));
     }
-    let mut each: Vec<OneResource<'_>> = offered
+    let mut each: Vec<OneResource<'_>> = seen
         .into_iter()
-        .map(|resource| OneResource::new(tree, holders, aim, resource, capacity.get(resource)))
+        .map(|resource| OneResource::new(tree, holders, aim, resource, offered.get(resource)))
         .collect();
     for one in &mut each {
         one.raise_to_deserved(aim.last);
@@ -73,7 +80,7 @@ pub(crate) fn grants<'u>(
         let resource = one.resource;
         book(&mut all, resource, one.granted());
     }
-    all
+    if aim.nothing_falls { nothing_lowered(tree, holders, &all, resources) } else { all }
 }
 
 fn book(all: &mut [Amounts], resource: &Resource, granted: Vec<Amount>) {

@@ -3,13 +3,15 @@
 use super::{Aim, Holder};
 use crate::amounts::{Amount, Resource};
 use crate::shares::{Pour, Room, get, sums};
+use crate::snapshot::Growth;
 use crate::tree::{Index, Tree};
 
 /// The grants of one resource in the making; every list has an entry a branch.
 pub(super) struct OneResource<'a> {
     tree: &'a Tree<'a>,
     pub(super) resource: &'a Resource,
-    capacity: Amount,
+    /// What quotas may grow into, held or free.
+    offered: Amount,
     hold: Vec<Amount>,
     deserved: Vec<Amount>,
     idle: Vec<Amount>,
@@ -25,7 +27,7 @@ impl<'a> OneResource<'a> {
         holders: &[Option<Holder<'_>>],
         aim: Aim<'_>,
         resource: &'a Resource,
-        capacity: Amount,
+        offered: Amount,
     ) -> Self {
         let hold: Vec<Amount> = holders
             .iter()
@@ -33,12 +35,14 @@ impl<'a> OneResource<'a> {
             .collect();
         let deserved: Vec<Amount> = aim.deserved.iter().map(|deserved| deserved.get(resource)).collect();
         let idle: Vec<Amount> = aim.idle.iter().map(|idle| idle.get(resource)).collect();
-        // What it may occupy anyway costs nothing.
+        // What is free is nobody's while nothing may grow.
+        let offered = if aim.growth == Growth::Allowed { offered } else { Amount::ZERO };
+        let costless = costless(tree, holders, &hold, resource, offered);
         let entitled = deserved.iter().zip(&idle).map(|(deserved, idle)| *deserved + *idle);
         let granted: Vec<Amount> =
-            hold.iter().zip(entitled).map(|(hold, entitled)| (*hold).min(entitled)).collect();
+            costless.into_iter().zip(entitled).map(|(costless, entitled)| costless.min(entitled)).collect();
         let before = granted.clone();
-        Self { tree, resource, capacity, hold, deserved, idle, before, granted }
+        Self { tree, resource, offered, hold, deserved, idle, before, granted }
     }
 
     /// Raises everybody towards what they deserve, guarantees first.
@@ -116,11 +120,38 @@ impl<'a> OneResource<'a> {
         let weight: Vec<i128> = self.deserved.iter().map(whole).collect();
         let held: Amount = self.tree.roots.iter().map(|root| get(&occupied, *root)).sum();
         let pour = Pour { tree: self.tree, resource: self.resource, have: &granted, weight: &weight };
-        let received = pour.out(self.capacity.less(held), &room);
+        let received = pour.out(self.offered.less(held), &room);
         for (at, branch) in self.tree.branches.iter().enumerate() {
             if let Some(entry) = self.granted.get_mut(at).filter(|_| branch.is_leaf()) {
                 *entry += get(&received, at);
             }
         }
     }
+}
+
+/// How far every leaf may be raised at no cost: what it was granted, and what it may occupy anyway by its pods and by
+/// earlier grants as far as there is room for that beside what all others may occupy.
+///
+/// Where not all of it fits, somebody holds more than was granted, or seems to: others may have what this one had before,
+/// and pods that are seen may be long gone.
+fn costless(
+    tree: &Tree<'_>,
+    holders: &[Option<Holder<'_>>],
+    hold: &[Amount],
+    resource: &Resource,
+    offered: Amount,
+) -> Vec<Amount> {
+    let below = sums(tree, hold.to_vec());
+    let all: Amount = tree.roots.iter().map(|root| get(&below, *root)).sum();
+    let beside_others = |at: Index| {
+        let left = |all: Amount, bound: Amount| bound.less(all - get(hold, at));
+        let above = tree.path_up(at).filter(|(index, _)| *index != at);
+        let limits = above.map(|(index, branch)| left(get(&below, index), branch.limit(resource)));
+        limits.fold(left(all, offered), Amount::min)
+    };
+    let of_leaf = |(at, holder): (Index, &Option<Holder<'_>>)| {
+        let Some(holder) = holder else { return Amount::ZERO };
+        holder.allocated(resource).max(holder.own_hold(resource).min(beside_others(at)))
+    };
+    holders.iter().enumerate().map(of_leaf).collect()
 }

@@ -2,21 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use super::forced::forced;
+use super::hanging::Hanging;
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
 use super::unmet::Obstacles;
-use super::{Plan, QueuePlan, Unmet, orphans, parents, short, whole_shares};
-use crate::amounts::{Amounts, Resource};
+use super::{Asker, Plan, QueuePlan, Scaling, Unmet, orphans, parents, queue_jobs, short, whole_shares};
+use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
-use crate::census;
-use crate::demand::{earliest, smallest, weight_shares};
+use crate::census::{self, Census};
+use crate::demand::{earliest, first_patience, smallest, weight_shares};
 use crate::grants::{Aim, Holder, Next, Sharer, damped, grants, idle_parts};
 use crate::reason::Reason;
-use crate::reclaim::{self, Party};
+use crate::reclaim::{self, Party, Taken};
 use crate::shares::{self, Wish};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{OwnerKind, Snapshot};
+use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
+use crate::within::{self, Yielded};
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
 ///
@@ -29,10 +31,10 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 
     let weight_shares = weight_shares(&tree, &capacity, &resources);
     let leaves = Leaf::all(snapshot, &census, &tree, &weight_shares, &resources);
-    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &capacity, &resources);
+    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &census, &capacity, &resources);
     let wishes: Vec<Wish> = leaves.iter().map(|leaf| leaf.as_ref().map(wish).unwrap_or_default()).collect();
     let mut shares = shares::shares(&tree, &wishes, &capacity, &resources);
-    whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot.now);
+    whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot);
     let deserved: Vec<Amounts> = shares.iter().map(|shares| shares.deserved.clone()).collect();
 
     let holders: Vec<Option<Holder<'_>>> = leaves
@@ -54,22 +56,88 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
     let units = |at: Index, amount: &Amounts| {
         let leaf = leaves.get(at).and_then(Option::as_ref)?;
-        leaf.units_beyond(amount, &Amounts::new(), &resources, snapshot.now)
+        leaf.units_beyond(amount, &Amounts::new(), &capacity, &resources, snapshot)
     };
     let is_last = |(at, leaf): (Index, &Option<Leaf<'_>>)| {
         tree.fence_above(at).is_some() || leaf.as_ref().is_some_and(|leaf| leaf.is_to_wait(snapshot))
     };
     let last: Vec<bool> = leaves.iter().enumerate().map(is_last).collect();
-    let aim = Aim { deserved: &aims, idle: &idle, last: &last };
-    let granted = grants(&tree, &holders, aim, &units, &capacity, &resources);
+    let held = snapshot.destruction.held();
+    let aim = Aim {
+        deserved: &aims,
+        idle: &idle,
+        last: &last,
+        growth: snapshot.growth,
+        nothing_falls: held.is_some(),
+    };
+    let offered = only(&capacity::offered(snapshot, &census, &tree), &resources);
+    let granted = grants(&tree, &holders, aim, &units, (&capacity, &offered), &resources);
     // Of the idle part only what is there to be used is spoken of, so that it is never promised.
     let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
         .map(|((idle, granted), aim)| granted.less(aim).min(idle))
         .collect();
     let entitled: Vec<Amounts> = aims.iter().zip(&idle).map(|(aim, idle)| sum(aim, idle)).collect();
 
-    let parties: Vec<Option<Party<'_>>> = (tree.branches.iter().zip(&leaves))
-        .zip(entitled.iter().zip(&granted))
+    let parties = parties(&tree, &leaves, &entitled, &granted);
+    let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
+    let hanging = Hanging::of(&tree, &leaves, snapshot.now);
+    let shortage = held
+        .unwrap_or_else(|| short::why_short(&holders, &granted, &taken, hanging.overdue.len(), &resources));
+
+    let mut plan = Plan { resources, capacity, held, ..Plan::default() };
+    for (at, branch) in tree.branches.iter().enumerate() {
+        let (Some(shares), Some(allocated), Some(leaf)) = (shares.get(at), granted.get(at), leaves.get(at))
+        else {
+            continue;
+        };
+        let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
+        let reason = short::reason(snapshot.growth, taken.obstacles.get(&at), shortage);
+        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan);
+        if let Some(entitled) = entitled.get(at).filter(|_| leaf.is_some()) {
+            decided.preempting = entitled.less(allocated);
+            decided.lacking = decided.preempting.min(&entitled.less(&decided.used));
+        }
+        decided.deserved.add_all(&idle);
+        decided.idle = idle;
+        decided.starved = (!decided.lacking.is_empty()).then_some(reason);
+        if let Some(leaf) = leaf {
+            let is_short = decided.starved.is_some();
+            let (remember, due) =
+                short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
+            // What is not governed is nobody's to remember.
+            decided.remember = remember.of(&plan.resources);
+            plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+        }
+        plan.queues.insert(branch.name.clone(), decided);
+    }
+    parents::sum_up(&tree, &mut plan);
+    say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
+    say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
+    // A gang that waits although there is room for a pod of it says itself what it waits for.
+    let waits_by_rule = |unmet: &Unmet| {
+        matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+    };
+    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
+    say_who_goes(taken, hanging, &mut plan);
+    say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
+    plan.next_change = earliest(plan.next_change, next_ripe(snapshot, &census, &leaves, &plan));
+    queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
+    if held.is_none() {
+        plan.orphans = orphans::orphans(snapshot, &census, &tree, &plan.resources);
+    }
+    plan.stalled = tree.stalled;
+    plan
+}
+
+/// Who gives and takes: an entry a branch, none for parents.
+fn parties<'a>(
+    tree: &'a Tree<'a>,
+    leaves: &'a [Option<Leaf<'a>>],
+    entitled: &'a [Amounts],
+    granted: &'a [Amounts],
+) -> Vec<Option<Party<'a>>> {
+    (tree.branches.iter().zip(leaves))
+        .zip(entitled.iter().zip(granted))
         .map(|((branch, leaf), (deserved, allocated))| {
             leaf.as_ref().map(|leaf| Party {
                 name: &branch.name,
@@ -78,53 +146,73 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
                 headcount: leaf.headcount,
                 deserved,
                 allocated,
+                asks: &leaf.demand.asks,
                 not_taken_up: &leaf.demand.remember.not_taken_up,
                 spared: leaf.spared,
             })
         })
-        .collect();
-    let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
-    let shortage = short::why_short(&holders, &granted, &taken, &resources);
+        .collect()
+}
 
-    let mut plan = Plan { resources, capacity, ..Plan::default() };
-    for (at, branch) in tree.branches.iter().enumerate() {
-        let (Some(shares), Some(allocated), Some(leaf)) = (shares.get(at), granted.get(at), leaves.get(at))
-        else {
-            continue;
-        };
-        let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
-        let reason = taken.obstacles.get(&at).copied().unwrap_or(shortage);
-        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan.resources);
-        if let Some(entitled) = entitled.get(at).filter(|_| leaf.is_some()) {
-            decided.preempting = entitled.less(allocated);
-        }
-        decided.deserved.add_all(&idle);
-        decided.idle = idle;
-        decided.starved = (!decided.preempting.is_empty()).then_some(reason);
-        if let Some(leaf) = leaf {
-            let is_short = decided.starved.is_some();
-            let (remember, due) =
-                short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-            // What is not governed is nobody's to remember.
-            decided.remember = remember.of(&plan.resources);
-            let (hanging, next_hangs) = forced(&branch.name.namespace, leaf, snapshot.now);
-            plan.forced.extend(hanging);
-            plan.next_change =
-                [leaf.demand.next_change, due, next_hangs].into_iter().fold(plan.next_change, earliest);
-        }
-        plan.queues.insert(branch.name.clone(), decided);
-    }
-    plan.forced.sort();
-    parents::sum_up(&tree, &mut plan);
-    say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
-    say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
+/// Writes down who goes, who should and does not, and whom a rule kept.
+fn say_who_goes(taken: Taken, hanging: Hanging, plan: &mut Plan) {
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = taken.passed_over;
-    plan.orphans = orphans::orphans(snapshot, &census, &plan.resources);
-    plan.stalled = tree.stalled;
-    plan
+    plan.overdue = hanging.overdue;
+    plan.next_change = earliest(plan.next_change, hanging.next_change);
+    if plan.held.is_none() {
+        plan.forced = hanging.forced;
+    }
+}
+
+/// Writes down who yields to others of the same queue, and for whom that makes room.
+fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
+    for (name, promised) in &yielded.promised {
+        let unmet = plan.queues.get_mut(name).map(|queue| &mut queue.unmet);
+        for one in unmet.into_iter().flatten() {
+            let is_promised = match &one.who {
+                Asker::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
+                Asker::Pod(_) => false,
+            };
+            if is_promised && matches!(one.reason, Reason::ShareInUse | Reason::NothingToEvict) {
+                one.reason = Reason::WaitingForPreemption;
+            }
+        }
+    }
+    plan.scalings = yielded.scalings;
+    plan.scalings.sort_by(|a, b| {
+        let key = |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.setter.clone());
+        key(a).cmp(&key(b))
+    });
+    plan.passed_over.extend(yielded.passed_over);
+    plan.next_change = earliest(plan.next_change, yielded.next_change);
+}
+
+/// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
+fn next_ripe(
+    snapshot: &Snapshot,
+    census: &Census<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    plan: &Plan,
+) -> Option<Timestamp> {
+    let is_at_rest = is_at_rest(plan);
+    // Where nobody lacks anything it makes no difference who would go.
+    let matters = |leaf: &&Leaf<'_>| leaf.keeps_some() || !is_at_rest;
+    let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.queue, snapshot.now);
+    let ripe = leaves.iter().flatten().filter(matters).filter_map(unprotected).min();
+    earliest(ripe, first_patience(snapshot, census))
+}
+
+/// Whether nobody goes, is kept from going, is on his way or waits for anything.
+fn is_at_rest(plan: &Plan) -> bool {
+    let is_content =
+        |queue: &QueuePlan| queue.starved.is_none() && queue.unmet.is_empty() && queue.pods.terminating == 0;
+    plan.evictions.is_empty()
+        && plan.waiting.is_empty()
+        && plan.passed_over.is_empty()
+        && plan.queues.values().all(is_content)
 }
 
 /// Tells every leaf what keeps its pods from starting, once all numbers are known.
@@ -172,8 +260,9 @@ fn queue_plan(
     leaf: Option<&Leaf<'_>>,
     shares: &shares::Shares,
     allocated: &Amounts,
-    resources: &[Resource],
+    plan: &Plan,
 ) -> QueuePlan {
+    let resources = &plan.resources;
     let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
     let parent = branch.parent.and_then(|parent| tree.branches.get(parent)).map(|parent| parent.name.clone());
     QueuePlan {
@@ -186,9 +275,21 @@ fn queue_plan(
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| only(&leaf.headcount.charged, resources)).unwrap_or_default(),
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
-        quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, allocated, resources)),
+        quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated))),
         quota_in_force: leaf.is_none() || quota.is_some_and(|quota| is_in_force(quota, allocated, resources)),
         allocated: allocated.clone(),
+        foreign_limit: foreign_limit(branch, shares, resources),
         ..QueuePlan::default()
     }
+}
+
+/// Where what others allow in the namespace of a leaf is what keeps it from asking for more.
+fn foreign_limit(branch: &Branch<'_>, shares: &shares::Shares, resources: &[Resource]) -> Bounds {
+    let binds = |resource: &Resource| {
+        let allowed = branch.foreign?.get(resource)?;
+        let own = branch.queue.limit.get(resource);
+        let is_tighter = own.is_none_or(|own| allowed < own) && shares.demand.get(resource) >= allowed;
+        is_tighter.then(|| (resource.clone(), allowed))
+    };
+    resources.iter().filter_map(binds).collect()
 }

@@ -3,7 +3,7 @@
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::OwnerKind;
+use crate::snapshot::{Owner, OwnerKind};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -90,4 +90,11 @@ pub enum Asker {
     Pod(PodName),
     /// An owner some of whose pods were refused.
     Owner(OwnerKind, Arc<str>),
+}
+
+impl Asker {
+    /// The owner as one who asks.
+    pub(crate) fn of(owner: &Owner) -> Self {
+        Self::Owner(owner.kind, owner.name.clone())
+    }
 }

@@ -4,12 +4,11 @@ use std::cell::OnceCell;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
-use crate::demand::{Demand, Stock, Unit, declared, headroom, units};
+use crate::demand::{Demand, Stock, Unit, alike, declared, headroom, lacking, together};
 use crate::grants::{Holder, Sharer};
-use crate::reclaim;
+use crate::reclaim::{self, Keeping};
 use crate::shares::Wish;
-use crate::snapshot::{DemandMode, NamespaceState, Queue, ReclaimOn, Snapshot};
-use crate::time::Timestamp;
+use crate::snapshot::{DemandMode, GangPolicy, LastReplica, NamespaceState, Queue, ReclaimOn, Snapshot};
 use crate::tree::Tree;
 
 /// What is in the namespace of a leaf.
@@ -22,8 +21,16 @@ pub(super) struct Leaf<'a> {
     pub(super) spared: bool,
     /// What it is to be given above what it asks for, if it asks by what is observed.
     pub(super) headroom: Amounts,
-    /// Its units, once somebody has asked for them.
-    units: OnceCell<Vec<Unit<'a>>>,
+    /// Its pods and what its owners lack, once somebody has asked for its units.
+    there: OnceCell<There<'a>>,
+    lacking: OnceCell<Vec<Unit<'a>>>,
+}
+
+/// The pods of a leaf.
+enum There<'a> {
+    /// No order is better than another.
+    Alike(Vec<Unit<'a>>),
+    Different(Keeping<'a>),
 }
 
 impl<'a> Leaf<'a> {
@@ -52,7 +59,8 @@ impl<'a> Leaf<'a> {
                     demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
                     spared: tree.is_spared(at),
                     headroom: resources.iter().map(headroom).collect(),
-                    units: OnceCell::new(),
+                    there: OnceCell::new(),
+                    lacking: OnceCell::new(),
                 })
             })
             .collect()
@@ -62,9 +70,7 @@ impl<'a> Leaf<'a> {
     /// what it claims, or no node could run what it asks for.
     pub(super) fn is_to_wait(&self, snapshot: &Snapshot) -> bool {
         let queue = self.queue;
-        let since = queue.remembered.short_since.unwrap_or(snapshot.now);
-        let delay = i64::from(queue.delay_seconds).saturating_mul(1000);
-        if delay > 0 && snapshot.now.millis_since(since) < delay {
+        if queue.is_delayed(snapshot.now) {
             return true;
         }
         let mut asks = self.demand.asks.iter().filter(|ask| !ask.not_taken_up).peekable();
@@ -83,7 +89,13 @@ impl<'a> Leaf<'a> {
     }
 
     /// What it brings to the division of `capacity`.
-    pub(super) fn wish(&self, snapshot: &Snapshot, capacity: &Amounts, resources: &[Resource]) -> Wish {
+    pub(super) fn wish(
+        &self,
+        snapshot: &Snapshot,
+        census: &Census<'_>,
+        capacity: &Amounts,
+        resources: &[Resource],
+    ) -> Wish {
         let asked = |resource: &Resource| match &self.demand.observed {
             None => declared(self.queue, resource, capacity.get(resource)),
             Some(observed) => {
@@ -95,7 +107,7 @@ impl<'a> Leaf<'a> {
         };
         Wish {
             asked: resources.iter().map(|resource| (resource.clone(), asked(resource))).collect(),
-            held: self.held(snapshot),
+            held: self.held(snapshot, census),
         }
     }
 
@@ -104,9 +116,10 @@ impl<'a> Leaf<'a> {
         &self,
         amount: &Amounts,
         held: &Amounts,
+        capacity: &Amounts,
         resources: &[Resource],
-        now: Timestamp,
-    ) -> Option<Stock<'_>> {
+        snapshot: &'a Snapshot,
+    ) -> Option<Stock<'a>> {
         let lasting = &self.demand.lasting;
         let fits = |resource: &Resource| {
             let wanted = self.demand.known.get(resource).max(self.headcount.charged.get(resource));
@@ -120,18 +133,49 @@ impl<'a> Leaf<'a> {
         if resources.iter().all(fits) && !resources.iter().any(is_kept) {
             return None;
         }
-        let units = self.units.get_or_init(|| units(self.state, &self.demand, now));
+        let units = self.units(amount, capacity, resources, snapshot);
         let lacks = |resource: &Resource| lasting.get(resource) > amount.get(resource) || is_kept(resource);
         Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared })
     }
 
+    /// All its units: pods that are there, then what its owners lack; each first to be kept first when it has `amount`.
+    fn units(
+        &self,
+        amount: &Amounts,
+        capacity: &Amounts,
+        resources: &[Resource],
+        snapshot: &'a Snapshot,
+    ) -> Vec<Unit<'a>> {
+        let there = self.there.get_or_init(|| {
+            let different = || There::Different(Keeping::of(self.state, self.queue, snapshot));
+            alike(self.state).map_or_else(different, There::Alike)
+        });
+        let mut units = match there {
+            There::Alike(units) => units.clone(),
+            There::Different(keeping) => {
+                let beyond = |resource: &Resource| {
+                    (resource.clone(), self.headcount.charged.get(resource).less(amount.get(resource)))
+                };
+                let beyond: Amounts = resources.iter().map(beyond).collect();
+                together(keeping.order(&beyond, capacity).into_iter())
+            }
+        };
+        units.extend(self.lacking.get_or_init(|| lacking(self.state, &self.demand)));
+        units
+    }
+
+    /// Whether it says itself which of its pods are never taken, so that their order decides what it holds.
+    pub(super) fn keeps_some(&self) -> bool {
+        self.queue.last_replica == LastReplica::Never || self.queue.gang == GangPolicy::Never
+    }
+
     /// What cannot be taken from it, whatever its share.
-    pub(super) fn held(&self, snapshot: &Snapshot) -> Amounts {
+    fn held(&self, snapshot: &Snapshot, census: &Census<'_>) -> Amounts {
         if self.spared {
-            return self.headcount.charged.less(&self.headcount.leaving).max(&self.headcount.untakeable);
+            return self.headcount.all_staying().max(&self.headcount.untakeable);
         }
         let mut held = self.headcount.untakeable.clone();
-        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot));
+        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot, census));
         held
     }
 }

@@ -2,12 +2,16 @@
 
 mod decide;
 mod eviction;
-mod forced;
+mod hanging;
 mod leaf;
 mod orphans;
 mod parents;
+mod planner;
+mod queue_job_plan;
+mod queue_jobs;
 mod queue_plan;
 mod quota_writes;
+mod scaling;
 mod short;
 mod unmet;
 mod whole_shares;
@@ -17,9 +21,12 @@ use std::sync::Arc;
 
 pub use decide::plan;
 pub use eviction::{Asker, Eviction, PassedOver, PodId, Stage, Unmet};
+pub use planner::Planner;
+pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};
+pub use scaling::Scaling;
 
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::time::Timestamp;
@@ -35,6 +42,8 @@ pub struct Plan {
     pub queues: BTreeMap<QueueName, QueuePlan>,
     /// Every Queue that has no share, and what its administrator has to mend.
     pub stalled: BTreeMap<QueueName, Stall>,
+    /// Every QueueJob, with its slots.
+    pub queue_jobs: BTreeMap<QueueJobName, QueueJobPlan>,
     /// The pods to evict now, in this order: their queue's lowered quota is in force.
     pub evictions: Vec<Eviction>,
     /// The pods to evict as soon as their queue's lowered quota is in force.
@@ -42,12 +51,22 @@ pub struct Plan {
     /// Terminating pods that are long past their deadline and that their queue wants gone: to be evicted without
     /// grace.
     pub forced: Vec<PodId>,
+    /// Terminating pods of governed namespaces that are so long past their deadline that they will hardly go by
+    /// themselves. They keep what they hold.
+    pub overdue: Vec<PodId>,
+    /// The owners to scale: down for pods of a higher priority in the same queue, first in this order, and up again where
+    /// there is room.
+    pub scalings: Vec<Scaling>,
     /// The pods that a rule protected where something was taken, by queue and pod.
     pub passed_over: Vec<PassedOver>,
-    /// What to do with quotas of ours in namespaces that no Queue is left in.
+    /// What to do with quotas of ours in namespaces that no Queue with a share is left in.
     pub orphans: BTreeMap<Namespace, Orphan>,
-    /// The earliest time at which another plan would be made although nothing happens: demand that falls, a pod that
-    /// has waited too long, a delay that is over. None if nothing but the clock would change.
+    /// Why nothing is taken from anybody by this plan, if so.
+    pub held: Option<Reason>,
+    /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that
+    /// has waited too long or run long enough, a delay that is over. None if nothing but the clock would change.
+    ///
+    /// Until then the plan is the same at every instant, once the snapshot remembers what [`QueuePlan::remember`] says.
     pub next_change: Option<Timestamp>,
 }
 
@@ -63,6 +82,11 @@ pub struct Stall {
 }
 
 impl Plan {
+    /// Every governed resource with its amount, zeros included: what a quota says that allows `amounts`.
+    pub fn bounds(&self, amounts: &Amounts) -> Bounds {
+        self.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+    }
+
     /// The quotas to write: those that lower something first, each group by queue.
     pub fn quota_writes(&self) -> impl Iterator<Item = (&QueueName, &QuotaWrite)> {
         let writes =
@@ -77,5 +101,6 @@ impl Plan {
             && self.forced.is_empty()
             && self.evictions.is_empty()
             && self.waiting.is_empty()
+            && self.scalings.is_empty()
     }
 }

@@ -7,21 +7,30 @@ use crate::amounts::{Bounds, Resource};
 use crate::census::Census;
 use crate::names::Namespace;
 use crate::snapshot::{Queue, Snapshot};
+use crate::tree::Tree;
 
-/// What to do with quotas of ours in namespaces without a Queue that could govern them.
+/// What to do with quotas of ours in namespaces without a Queue that governs them.
 ///
 /// Such a quota is lowered to what is charged, never raised: removing it would open the namespace. One whose Queue
-/// asked for it is removed. A Queue that is there and has no share keeps its quota as it is.
+/// asked for it is removed. A Queue that is there and has no share keeps what it was granted.
 pub(super) fn orphans(
     snapshot: &Snapshot,
     census: &Census<'_>,
+    tree: &Tree<'_>,
     resources: &[Resource],
 ) -> BTreeMap<Namespace, Orphan> {
     let governs = |queue: &Queue| queue.children.is_none();
     let mut orphans = BTreeMap::new();
     for (name, state) in &snapshot.namespaces {
         let Some(quota) = state.quota.as_ref().filter(|quota| quota.ours) else { continue };
+        if tree.leaves.contains_key(name) {
+            continue;
+        }
         if state.queues.iter().any(governs) {
+            let granted = quota.allocated();
+            if quota.unstamped || quota.hard != *granted {
+                orphans.insert(name.clone(), Orphan::Renew(granted.clone()));
+            }
             continue;
         }
         if quota.goes_with_queue {
@@ -37,6 +46,8 @@ pub(super) fn orphans(
         let hard: Bounds = quota.hard.iter().map(lowered).collect();
         if hard != quota.hard {
             orphans.insert(name.clone(), Orphan::Lower(hard));
+        } else if quota.unstamped && !hard.is_empty() {
+            orphans.insert(name.clone(), Orphan::Renew(hard));
         }
     }
     orphans

@@ -8,8 +8,8 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
     for branch in tree.branches.iter().rev() {
         let Some(parent) = branch.parent.and_then(|parent| tree.branches.get(parent)) else { continue };
         let Some(child) = plan.queues.get(&branch.name) else { continue };
-        let (used, pods, preempting, idle) =
-            (child.used.clone(), child.pods, child.preempting.clone(), child.idle.clone());
+        let (used, pods, idle) = (child.used.clone(), child.pods, child.idle.clone());
+        let (preempting, lacking) = (child.preempting.clone(), child.lacking.clone());
         let (starved, in_force) = (child.starved, child.quota_in_force);
         let Some(parent) = plan.queues.get_mut(&parent.name) else { continue };
         parent.used.add_all(&used);
@@ -19,6 +19,7 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
             terminating: parent.pods.terminating.saturating_add(pods.terminating),
         };
         parent.preempting.add_all(&preempting);
+        parent.lacking.add_all(&lacking);
         // The laws of shares hold without the idle part; what is reported holds it.
         parent.deserved.add_all(&idle);
         parent.idle.add_all(&idle);

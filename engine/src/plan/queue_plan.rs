@@ -28,17 +28,22 @@ pub struct QueuePlan {
     pub allocated: Amounts,
     /// What its pods request, pending and terminating ones included.
     pub used: Amounts,
-    /// Promised and still held by others: D − A where positive.
+    /// Promised and not allocated yet: D − A where positive.
     pub preempting: Amounts,
+    /// The part of `preempting` that others hold. The rest its own pods hold already: for that nobody has to go, and only
+    /// its quota waits until all queues together hold no more than nodes offer.
+    pub lacking: Amounts,
     /// The part of its guarantee that the capacity cannot meet even if nobody else had anything.
     pub unmeetable: Amounts,
+    /// What ResourceQuotas of others in its namespace allow, of the resources of which it asks for more than that.
+    pub foreign_limit: Bounds,
     /// Its pods.
     pub pods: PodCounts,
     /// The quota to write; `None` if the one that stands is right.
     pub quota_write: Option<QuotaWrite>,
     /// Whether the quota that stands is what this plan wants, and is in force.
     pub quota_in_force: bool,
-    /// Why it lacks part of its share, if it does.
+    /// Why others hold part of its share, if they do.
     pub starved: Option<Reason>,
     /// The pods that cannot start now, and why; the most important first.
     pub unmet: Vec<Unmet>,
@@ -46,13 +51,16 @@ pub struct QueuePlan {
     pub remember: Remembered,
 }
 
-/// What to do with a quota of ours in a namespace without a Queue.
+/// What to do with a quota of ours in a namespace without a Queue that has a share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Orphan {
     /// Lower it to what is charged: removing it would open the namespace.
     Lower(Bounds),
     /// Remove it: the Queue had asked for that.
     Remove,
+    /// Write what was granted once more: it does not bear the ledger's stamp, or is not what was granted to a Queue
+    /// that has lost its share.
+    Renew(Bounds),
 }
 
 /// How many pods a queue has in each state; finished ones do not count.

@@ -4,16 +4,12 @@ use super::QuotaWrite;
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::snapshot::{Queue, Quota};
 
-/// The quota to write, if the one that stands names other amounts.
-pub(super) fn quota_write(
-    quota: Option<&Quota>,
-    queue: &Queue,
-    allocated: &Amounts,
-    resources: &[Resource],
-) -> Option<QuotaWrite> {
+/// The quota to write, if the one that stands names other amounts or does not bear the ledger's stamp.
+pub(super) fn quota_write(quota: Option<&Quota>, queue: &Queue, hard: Bounds) -> Option<QuotaWrite> {
     let goes_with_queue = queue.removes_quota;
-    let hard: Bounds = resources.iter().map(|resource| (resource.clone(), allocated.get(resource))).collect();
-    if quota.is_some_and(|quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue) {
+    let stands =
+        |quota: &Quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue && !quota.unstamped;
+    if quota.is_some_and(stands) {
         return None;
     }
     let standing = |resource| quota.and_then(|quota| quota.hard.get(resource));

@@ -4,31 +4,44 @@ use crate::amounts::{Amounts, Resource};
 use crate::grants::Holder;
 use crate::reason::Reason;
 use crate::reclaim::Taken;
-use crate::snapshot::{Queue, Remembered};
+use crate::snapshot::{Growth, Queue, Remembered};
 use crate::time::Timestamp;
 
-/// What stands in the way of those who are short and not fenced in.
+/// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
     holders: &[Option<Holder<'_>>],
     granted: &[Amounts],
     taken: &Taken,
+    overdue: usize,
     resources: &[Resource],
 ) -> Reason {
     let leaves =
         || holders.iter().zip(granted).filter_map(|(holder, granted)| Some((holder.as_ref()?, granted)));
-    let leaving = leaves().any(|(holder, _)| holder.headcount.pods.terminating > 0);
+    let terminating =
+        |holder: &Holder<'_>| usize::try_from(holder.headcount.pods.terminating).unwrap_or(usize::MAX);
+    let leaving = leaves().map(|(holder, _)| terminating(holder)).fold(0, usize::saturating_add);
     let falling = leaves().any(|(holder, granted)| {
         resources.iter().any(|resource| {
             let settled = granted.get(resource).max(holder.headcount.charged.get(resource));
             holder.hold(resource) > settled
         })
     });
-    if leaving || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
+    if leaving > overdue || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption
     } else if falling || !taken.evictions.is_empty() {
         Reason::WaitingForQuota
+    } else if overdue > 0 {
+        Reason::StuckTerminating
     } else {
         Reason::NothingToEvict
+    }
+}
+
+/// Why one of them is: nobody's share can grow, its own `obstacle`, or what stands in everybody's way.
+pub(super) fn reason(growth: Growth, obstacle: Option<&Reason>, everybodys: Reason) -> Reason {
+    match growth {
+        Growth::Held => Reason::WaitingForLedger,
+        Growth::Allowed => obstacle.copied().unwrap_or(everybodys),
     }
 }
 

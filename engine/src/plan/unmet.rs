@@ -31,7 +31,7 @@ impl Obstacles<'_, '_> {
     pub(super) fn unmet(&self) -> Vec<Unmet> {
         let mut unmet = self.pods();
         unmet.extend(self.leaf.demand.asks.iter().map(|ask| Unmet {
-            who: asker(ask.owner),
+            who: Asker::of(ask.owner),
             pods: ask.pods,
             requests: ask.owner.shape.requests.clone(),
             reason: self.of_ask(ask),
@@ -66,7 +66,7 @@ impl Obstacles<'_, '_> {
                 known.insert((&owner.uid, reason), unmet.len());
             }
             unmet.push(Unmet {
-                who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| asker(owner)),
+                who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| Asker::of(owner)),
                 pods: 1,
                 requests: pod.requests().clone(),
                 reason,
@@ -113,6 +113,8 @@ impl Obstacles<'_, '_> {
             Reason::ForeignQuota
         } else if above_limit {
             Reason::AboveLimit
+        } else if ask.held_back == ask.pods {
+            Reason::GaveWay
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
@@ -123,8 +125,4 @@ impl Obstacles<'_, '_> {
             Reason::ShareInUse
         }
     }
-}
-
-fn asker(owner: &Owner) -> Asker {
-    Asker::Owner(owner.kind, owner.name.clone())
 }

@@ -3,25 +3,25 @@
 use super::leaf::Leaf;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::{Fraction, Parts, Shares, Wish, made_whole};
-use crate::time::Timestamp;
+use crate::snapshot::Snapshot;
 use crate::tree::{Index, Tree};
 
 /// Makes the deserved amounts of `shares` whole.
 ///
 /// First come pods that are there and would otherwise be evicted, then the lowest dominant share per weight. Nobody goes
 /// below what it is guaranteed, nor below what cannot be taken, nor above what it asks for.
-pub(super) fn make_whole(
+pub(super) fn make_whole<'a>(
     tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
+    leaves: &[Option<Leaf<'a>>],
     wishes: &[Wish],
     shares: &mut [Shares],
     capacity: &Amounts,
     resources: &[Resource],
-    now: Timestamp,
+    snapshot: &'a Snapshot,
 ) {
     let units: Vec<_> = (leaves.iter().zip(wishes).zip(&*shares))
         .map(|((leaf, wish), shares)| {
-            leaf.as_ref()?.units_beyond(&shares.deserved, &wish.held, resources, now)
+            leaf.as_ref()?.units_beyond(&shares.deserved, &wish.held, capacity, resources, snapshot)
         })
         .collect();
     if units.iter().all(Option::is_none) {

@@ -34,7 +34,7 @@ impl Balance {
                 .collect()
         };
         let mut balance = Self {
-            settled: of_leaves(&|party, resource| party.settled(resource)),
+            settled: tree.sums(of_leaves(&|party, resource| party.settled(resource))),
             impossible: Amounts::new(),
             overuse: of_leaves(&|party, resource| party.overuse(resource)),
         };
@@ -42,14 +42,6 @@ impl Balance {
             for (resource, amount) in impossible(snapshot, party).iter() {
                 if party.overuse(resource).is_zero() {
                     balance.impossible.add(resource, amount);
-                }
-            }
-        }
-        for (at, branch) in tree.branches.iter().enumerate().rev() {
-            for child in &branch.children {
-                let below = balance.settled.get(*child).cloned().unwrap_or_default();
-                if let Some(entry) = balance.settled.get_mut(at) {
-                    entry.add_all(&below);
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! Disruption budgets: no plan goes beyond what they allow.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::candidate::Candidate;
 use crate::names::PodUid;
@@ -9,17 +10,17 @@ use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
 
 /// The budgets of one namespace, and what they still allow while victims are chosen.
 #[derive(Clone, Debug)]
-pub(super) struct Budgets<'a> {
+pub(crate) struct Budgets<'a> {
     state: &'a NamespaceState,
     left: Vec<u32>,
     /// Which budgets protect the pods of an owner; pods that share their ties share the answer.
-    matched: HashMap<*const Ties, Vec<usize>>,
+    matched: FxHashMap<*const Ties, Vec<usize>>,
 }
 
 impl<'a> Budgets<'a> {
-    pub(super) fn of(state: &'a NamespaceState) -> Self {
+    pub(crate) fn of(state: &'a NamespaceState) -> Self {
         let left = state.budgets.iter().map(|budget| budget.allowed).collect();
-        Self { state, left, matched: HashMap::new() }
+        Self { state, left, matched: FxHashMap::default() }
     }
 
     /// The budgets that `pod` counts in. A pod that has not started counts in none: its eviction disrupts nothing.
@@ -37,17 +38,17 @@ impl<'a> Budgets<'a> {
 
     /// How many of `victims`, in order, may go.
     ///
-    /// A pod of several budgets can never be evicted: the API server refuses to decide which one counts.
-    pub(super) fn allow(&mut self, victims: &[Candidate<'a>]) -> Vec<bool> {
+    /// A pod of several budgets can never be evicted: the API server refuses to decide which one counts. Those of `chosen`
+    /// are in the books already: what follows a gang may have been chosen by itself.
+    pub(crate) fn allow(&mut self, victims: &[Candidate<'a>], chosen: &FxHashSet<PodUid>) -> Vec<bool> {
         if self.left.is_empty() {
             return vec![true; victims.len()];
         }
         let mut left = self.left.clone();
-        // What follows a gang may have been chosen by itself already.
-        let mut counted: HashSet<&PodUid> = HashSet::new();
+        let mut counted: FxHashSet<&PodUid> = FxHashSet::default();
         let allowed = victims.iter().map(|victim| {
             let before = left.clone();
-            let mut pods = victim.everything();
+            let mut pods = victim.everything().filter(|pod| !chosen.contains(&pod.uid));
             let all =
                 pods.by_ref().filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut left));
             if !all {
@@ -73,7 +74,7 @@ impl<'a> Budgets<'a> {
     }
 
     /// Books what `victim` uses up.
-    pub(super) fn book(&mut self, victim: &Candidate<'a>) {
+    pub(crate) fn book(&mut self, victim: &Candidate<'a>) {
         let mut left = self.left.clone();
         for pod in victim.pods() {
             self.takes(pod, &mut left);

@@ -1,15 +1,19 @@
 //! Which pods of a queue may be evicted, and which of them only when nothing else is left.
 
-use std::collections::HashMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::candidate::Candidate;
 use super::gangs;
 use super::order::rank;
 use crate::amounts::Amounts;
+use crate::census::Census;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
-use crate::snapshot::{GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Queue, Snapshot};
+use crate::snapshot::{GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Queue, Snapshot, Ties};
+use crate::time::Timestamp;
 
 /// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
 #[derive(Clone, Debug, Default)]
@@ -31,14 +35,21 @@ pub(crate) fn candidates<'a>(
     queue: &Queue,
     snapshot: &'a Snapshot,
 ) -> Candidates<'a> {
-    let mut all = staying(state, queue, snapshot);
-    let floors = gangs::sort_into_stages(&mut all, &state.owners);
+    sorted(of_pods(state.pods.iter().filter(|pod| pod.is_live()), queue, snapshot), state, queue, snapshot)
+}
+
+/// Sorts `all` pods of a namespace.
+pub(super) fn sorted<'a>(
+    mut all: Vec<Candidate<'a>>,
+    state: &'a NamespaceState,
+    queue: &Queue,
+    snapshot: &'a Snapshot,
+) -> Candidates<'a> {
+    let floors = gangs::sort_into_stages(&mut all, &state.owners, &state.queue_jobs);
     let last = last_replicas(&all, snapshot);
-    for candidate in &mut all {
-        candidate.protected |= is_last(&last, candidate.pod, snapshot);
+    for (candidate, last) in all.iter_mut().zip(&last) {
+        candidate.protected |= *last;
     }
-    let wholes: Vec<Candidate<'a>> =
-        floors.iter().filter_map(|(_, floor)| gangs::as_a_whole(&all, floor)).collect();
     let mut in_floor = vec![false; all.len()];
     for at in floors.iter().flat_map(|(_, floor)| floor) {
         if let Some(entry) = in_floor.get_mut(*at) {
@@ -47,25 +58,27 @@ pub(crate) fn candidates<'a>(
     }
 
     let mut sorted = Candidates::default();
-    let never = |pod: &Pod| -> Option<Reason> {
-        let kept = queue.last_replica == LastReplica::Never && is_last(&last, pod, snapshot);
+    let never = |pod: &Pod, last: bool| -> Option<Reason> {
+        let kept = queue.last_replica == LastReplica::Never && last;
         immunity(pod)
             .or_else(|| kept.then_some(Reason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
     };
-    for whole in wholes {
+    for (_, floor) in &floors {
+        let Some(whole) = gangs::as_a_whole(&all, floor) else { continue };
+        let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
         let rule = if queue.gang == GangPolicy::Never {
             Some(Reason::GangFloor)
         } else {
-            whole.pods().iter().find_map(|pod| never(pod))
+            members.into_iter().find_map(|(member, last)| never(member.pod, *last))
         };
         match rule {
             Some(rule) => sorted.never.extend(whole.pods().iter().map(|pod| (*pod, rule))),
             None => sorted.may_go.push(whole),
         }
     }
-    for (candidate, in_floor) in all.into_iter().zip(in_floor) {
-        match never(candidate.pod) {
+    for ((candidate, in_floor), last) in all.into_iter().zip(in_floor).zip(last) {
+        match never(candidate.pod, last) {
             _ if in_floor => {}
             Some(rule) => sorted.never.push((candidate.pod, rule)),
             None => sorted.may_go.push(candidate),
@@ -75,7 +88,7 @@ pub(crate) fn candidates<'a>(
     sorted
 }
 
-fn immunity(pod: &Pod) -> Option<Reason> {
+pub(crate) fn immunity(pod: &Pod) -> Option<Reason> {
     pod.immunity.map(|immunity| match immunity {
         Immunity::Mirror => Reason::MirrorPod,
         Immunity::DaemonSet => Reason::DaemonSetPod,
@@ -85,40 +98,60 @@ fn immunity(pod: &Pod) -> Option<Reason> {
 
 /// What pods of a namespace hold that is never taken although they are not immune: the last replica of each owner,
 /// and what gangs cannot do without, where the queue says so.
-pub(crate) fn never_taken(state: &NamespaceState, queue: &Queue, snapshot: &Snapshot) -> Amounts {
+pub(crate) fn never_taken(
+    state: &NamespaceState,
+    queue: &Queue,
+    snapshot: &Snapshot,
+    census: &Census<'_>,
+) -> Amounts {
     let mut sum = Amounts::new();
     if queue.last_replica != LastReplica::Never && queue.gang != GangPolicy::Never {
         return sum;
     }
     for (pod, rule) in candidates(state, queue, snapshot).never {
-        if matches!(rule, Reason::LastReplica | Reason::GangFloor) && snapshot.frees_room(pod) {
+        if matches!(rule, Reason::LastReplica | Reason::GangFloor) && census.frees_room(pod) {
             sum.add_all(pod.requests());
         }
     }
     sum
 }
 
-/// The pods that hold something and are not on their way out.
-fn staying<'a>(state: &'a NamespaceState, queue: &Queue, snapshot: &Snapshot) -> Vec<Candidate<'a>> {
+/// Every one of `pods` by itself.
+pub(super) fn of_pods<'a>(
+    pods: impl Iterator<Item = &'a Pod>,
+    queue: &Queue,
+    snapshot: &Snapshot,
+) -> Vec<Candidate<'a>> {
     let candidate = |pod| Candidate {
         pod,
         gang: None,
         protected: is_protected(pod, queue, snapshot),
         stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
     };
-    state.pods.iter().filter(|pod| pod.is_live()).map(candidate).collect()
+    pods.map(candidate).collect()
 }
 
-fn is_protected(pod: &Pod, queue: &Queue, snapshot: &Snapshot) -> bool {
+pub(crate) fn is_protected(pod: &Pod, queue: &Queue, snapshot: &Snapshot) -> bool {
     let Some(started) = pod.started else { return false };
-    let minimum = i64::from(queue.min_runtime_seconds).saturating_mul(1000);
-    pod.reluctant || pod.owner().is_none() || snapshot.now.millis_since(started) < minimum
+    let minimum = i64::from(queue.min_runtime_seconds);
+    pod.reluctant || pod.owner().is_none() || minimum > 0 && snapshot.now < started.plus_seconds(minimum)
+}
+
+/// When the next pod will have run for its queue's minimum, which makes it as good a victim as others; also of those on
+/// their way out, for others are chosen as if these were still there.
+pub(crate) fn next_unprotected(state: &NamespaceState, queue: &Queue, now: Timestamp) -> Option<Timestamp> {
+    let minimum = i64::from(queue.min_runtime_seconds);
+    if minimum == 0 {
+        return None;
+    }
+    let started = state.pods.iter().filter(|pod| pod.is_charged()).filter_map(|pod| pod.started);
+    started.map(|started| started.plus_seconds(minimum)).filter(|until| *until > now).min()
 }
 
 /// An owner, and the pool of nodes that a pod of it is in, if pools are told apart.
-type Replicas<'a> = (&'a OwnerUid, Option<&'a str>);
+pub(crate) type Replicas<'a> = (&'a OwnerUid, Option<&'a str>);
 
-fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Replicas<'a>> {
+pub(crate) fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Replicas<'a>> {
     let pool = snapshot.settings.pool_label.as_ref().and_then(|label| {
         let node = snapshot.nodes.get(pod.node.as_ref()?)?;
         node.labels.get(label)
@@ -126,26 +159,35 @@ fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Replicas<'a>> {
     Some((pod.owner()?, pool))
 }
 
-/// Of every owner in every pool the pod that would go last.
-fn last_replicas<'a>(
-    candidates: &[Candidate<'a>],
-    snapshot: &'a Snapshot,
-) -> HashMap<Replicas<'a>, Candidate<'a>> {
-    let mut last: HashMap<Replicas<'_>, Candidate<'_>> = HashMap::new();
-    for candidate in candidates {
-        let Some(of) = replicas(candidate.pod, snapshot) else { continue };
-        last.entry(of)
-            .and_modify(|kept| {
-                if rank(candidate, kept).is_gt() {
-                    *kept = candidate.clone();
-                }
-            })
-            .or_insert_with(|| candidate.clone());
+/// Which of `candidates` have started and would go last of their owner's in their pool.
+fn last_replicas(candidates: &[Candidate<'_>], snapshot: &Snapshot) -> Vec<bool> {
+    let mut groups: FxHashMap<Replicas<'_>, usize> = FxHashMap::default();
+    let mut kept: Vec<(usize, &Candidate<'_>)> = Vec::new();
+    // Pods of an owner stand together as a rule, and share their ties.
+    let mut before: Option<(&Arc<Ties>, Option<&str>, usize)> = None;
+    for (at, candidate) in candidates.iter().enumerate() {
+        let pod = candidate.pod;
+        let Some(of) = replicas(pod, snapshot) else { continue };
+        let same = before.filter(|(ties, pool, _)| Arc::ptr_eq(ties, &pod.ties) && *pool == of.1);
+        let group = same.map_or_else(
+            || {
+                *groups.entry(of).or_insert_with(|| {
+                    kept.push((at, candidate));
+                    kept.len().saturating_sub(1)
+                })
+            },
+            |(_, _, group)| group,
+        );
+        before = Some((&pod.ties, of.1, group));
+        if let Some(kept) = kept.get_mut(group).filter(|(_, kept)| rank(candidate, kept).is_gt()) {
+            *kept = (at, candidate);
+        }
+    }
+    let mut last = vec![false; candidates.len()];
+    for (at, candidate) in kept {
+        if let Some(last) = last.get_mut(at) {
+            *last = candidate.pod.started.is_some();
+        }
     }
     last
-}
-
-fn is_last<'a>(last: &HashMap<Replicas<'a>, Candidate<'a>>, pod: &'a Pod, snapshot: &'a Snapshot) -> bool {
-    let kept = || last.get(&replicas(pod, snapshot)?);
-    pod.started.is_some() && kept().is_some_and(|kept| kept.pod.uid == pod.uid)
 }

@@ -1,6 +1,6 @@
 //! Gangs and owners: which pods are surplus, and which go together or not at all (S-GANG, S-MCM).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::candidate::{Candidate, WholeGang};
@@ -8,7 +8,7 @@ use super::order::rank;
 use crate::amounts::Amounts;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
-use crate::snapshot::{Owner, Pod};
+use crate::snapshot::{Owner, Pod, QueueJob, QueueTask};
 
 /// Puts every candidate into the stage in which its gang, or its owner, leaves it.
 ///
@@ -18,6 +18,7 @@ use crate::snapshot::{Owner, Pod};
 pub(super) fn sort_into_stages<'a>(
     candidates: &mut [Candidate<'a>],
     owners: &[Owner],
+    queue_jobs: &[QueueJob],
 ) -> Vec<(GangName, Vec<usize>)> {
     let mut gangs: BTreeMap<&'a GangName, (usize, Vec<usize>)> = BTreeMap::new();
     let mut owned: BTreeMap<&'a OwnerUid, Vec<usize>> = BTreeMap::new();
@@ -33,17 +34,22 @@ pub(super) fn sort_into_stages<'a>(
             owned.entry(owner).or_default().push(at);
         }
     }
+    // What has succeeded is gone, and counts.
+    let jobs: BTreeMap<GangName, &QueueJob> =
+        queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
     let mut floors = Vec::new();
-    for (name, (needed, mut members)) in gangs {
+    for (name, (needed, members)) in gangs {
+        let job = jobs.get(name).copied();
+        let needed = job.map_or(needed, |job| usize::try_from(job.floor()).unwrap_or(usize::MAX));
         let runs = |at: &usize| candidates.get(*at).is_some_and(|member| member.stage == Stage::Committed);
-        if members.iter().filter(|at| runs(at)).count() < needed {
+        let mut running: Vec<usize> = members.iter().copied().filter(runs).collect();
+        by_rank(candidates, &mut running);
+        let tasks = job.map(|job| job.tasks.as_slice()).unwrap_or_default();
+        let Some((floor, surplus)) = floor_and_surplus(candidates, &running, needed, tasks) else {
             set_stage(candidates, &members, Stage::NotRunning);
             continue;
-        }
-        members.retain(runs);
-        by_rank(candidates, &mut members);
-        let floor = members.split_off(members.len().saturating_sub(needed));
-        set_stage(candidates, &members, Stage::Surplus);
+        };
+        set_stage(candidates, &surplus, Stage::Surplus);
         if !floor.is_empty() {
             floors.push((name.clone(), floor));
         }
@@ -59,6 +65,30 @@ pub(super) fn sort_into_stages<'a>(
         }
     }
     floors
+}
+
+/// What a gang cannot do without of its `running` members, and the others, each first to go first; none if it has too few to
+/// be of use. Of every task stay as many as that task needs, then of all of them those that go last.
+fn floor_and_surplus(
+    candidates: &[Candidate<'_>],
+    running: &[usize],
+    needed: usize,
+    tasks: &[QueueTask],
+) -> Option<(Vec<usize>, Vec<usize>)> {
+    let owner = |at: usize| candidates.get(at).and_then(|member| member.pod.owner());
+    let mut stays = BTreeSet::new();
+    for task in tasks {
+        let its = running.iter().rev().copied().filter(|at| owner(*at) == Some(&task.owner));
+        let needed = usize::try_from(task.floor()).unwrap_or(usize::MAX);
+        let kept: Vec<usize> = its.take(needed).collect();
+        (kept.len() == needed).then_some(())?;
+        stays.extend(kept);
+    }
+    let others = running.iter().rev().copied().filter(|at| !stays.contains(at));
+    let filled: Vec<usize> = others.take(needed.saturating_sub(stays.len())).collect();
+    stays.extend(filled);
+    (stays.len() >= needed).then_some(())?;
+    Some(running.iter().copied().partition(|at| stays.contains(at)))
 }
 
 fn set_stage(candidates: &mut [Candidate<'_>], members: &[usize], stage: Stage) {

@@ -13,26 +13,19 @@ pub(super) struct Guarantees {
 }
 
 impl Guarantees {
-    pub(super) fn new(tree: &Tree<'_>, staying: Vec<Amounts>, deserved: &[&Amounts]) -> Self {
-        let mut staying = staying;
-        for (at, branch) in tree.branches.iter().enumerate().rev() {
-            for child in &branch.children {
-                let below = staying.get(*child).cloned().unwrap_or_default();
-                if let Some(entry) = staying.get_mut(at) {
-                    entry.add_all(&below);
-                }
-            }
-        }
-        let floor = tree.branches.iter().zip(deserved).map(|(branch, deserved)| {
+    /// `staying` and `deserved` of leaves.
+    pub(super) fn new(tree: &Tree<'_>, staying: Vec<Amounts>, deserved: Vec<Amounts>) -> Self {
+        let deserved = tree.sums(deserved);
+        let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
             let guaranteed = branch.queue.guaranteed.iter();
             guaranteed
                 .map(|(resource, amount)| (resource.clone(), amount.min(deserved.get(resource))))
                 .collect()
         });
-        Self { staying, floor: floor.collect() }
+        Self { staying: tree.sums(staying), floor: floor.collect() }
     }
 
-    /// How much of `resource` may be taken from the leaf at `at` for queues that are not below `inside`.
+    /// How much of `resource` may be taken from the leaf at `at` before a guarantee is touched.
     ///
     /// What moves inside a queue does not take it below its guarantee, so queues that contain a taker do not count.
     pub(super) fn spare(

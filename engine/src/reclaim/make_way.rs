@@ -52,7 +52,7 @@ impl<'a> Placing<'a> {
         if !books.victims.is_empty() || self.rooms.someone_leaves(&pod.shape) {
             return Some(Reason::WaitingForPreemption);
         }
-        let staying = party.headcount.charged.less(&party.headcount.leaving);
+        let staying = party.headcount.all_staying();
         let requests = governed(pod.requests(), &case.resources);
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
             requests.resources().all(|resource| staying.get(resource) <= bound(resource))
@@ -68,7 +68,7 @@ impl<'a> Placing<'a> {
             let inside = fence.is_none_or(|fence| case.tree.path_up(at).any(|(above, _)| above == fence));
             if at == asker || !inside || case.party(at).is_none_or(|party| party.spared) {
                 Some(Reason::Fenced)
-            } else if !case.snapshot.frees_room(victim) {
+            } else if !case.census.frees_room(victim) {
                 Some(Reason::NodeNotCounted)
             } else {
                 (limited && victim.priority > pod.priority).then_some(Reason::PriorityAboveAsk)
@@ -90,8 +90,10 @@ impl<'a> Placing<'a> {
         }
         let before = self.rooms.clone();
         let moves = |at: Index, victim: &Pod| {
-            // Who keeps its share has to have somewhere to go.
-            forbids(at, victim).or_else(|| {
+            // Who keeps its share has to have somewhere to go, and comes back: if before the pod that it made way for, it
+            // takes the room again.
+            let returns = (victim.priority > pod.priority).then_some(Reason::PriorityAboveAsk);
+            forbids(at, victim).or(returns).or_else(|| {
                 let node = victim.node.as_ref().and_then(|node| before.find(node));
                 (!before.has_room_beside(&victim.shape, node)).then_some(Reason::NoNodeFits)
             })
@@ -110,8 +112,5 @@ impl<'a> Placing<'a> {
 fn asker(case: &Case<'_>, stuck: &Stuck<'_>) -> Asker {
     let owners = case.party(stuck.leaf).map(|party| party.state.owners.as_slice()).unwrap_or_default();
     let owner = owners.iter().find(|owner| Some(&owner.uid) == stuck.pod.owner());
-    owner.map_or_else(
-        || Asker::Pod(stuck.pod.name.clone()),
-        |owner| Asker::Owner(owner.kind, owner.name.clone()),
-    )
+    owner.map_or_else(|| Asker::Pod(stuck.pod.name.clone()), Asker::of)
 }

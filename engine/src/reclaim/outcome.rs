@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Party;
 use super::victim::Victim;
-use crate::names::PodUid;
+use crate::names::{Namespace, PodUid};
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::Pod;
@@ -21,6 +21,9 @@ pub(crate) struct Taken {
     pub(crate) unmet: BTreeMap<Index, Vec<Unmet>>,
     /// The pods that a rule kept.
     pub(crate) passed_over: Vec<PassedOver>,
+    /// Whether all that was missing is covered, and no pod asked for room on a node: who goes for one may depend on who
+    /// goes for another.
+    pub(super) is_complete: bool,
 }
 
 impl Taken {
@@ -45,6 +48,31 @@ impl Taken {
                 self.evictions.push((eviction, victim.in_force));
             }
         }
+    }
+
+    /// Who goes, by namespace.
+    pub(super) fn pods(&self) -> BTreeMap<Namespace, BTreeSet<PodUid>> {
+        let mut pods: BTreeMap<Namespace, BTreeSet<PodUid>> = BTreeMap::new();
+        for (eviction, _) in &self.evictions {
+            pods.entry(eviction.pod.namespace.clone()).or_default().insert(eviction.pod.uid.clone());
+        }
+        pods
+    }
+
+    /// Adds what was chosen of the others, once those chosen so far were on their way.
+    pub(super) fn append(&mut self, later: Self) {
+        self.evictions.extend(later.evictions);
+        self.obstacles = later.obstacles;
+        self.unmet = later.unmet;
+        self.is_complete = later.is_complete;
+        let gone: BTreeSet<&PodUid> = self.evictions.iter().map(|(eviction, _)| &eviction.pod.uid).collect();
+        let mut kept: BTreeMap<PodId, PassedOver> = BTreeMap::new();
+        for one in self.passed_over.drain(..).chain(later.passed_over) {
+            if !gone.contains(&one.pod.uid) {
+                kept.entry(one.pod.clone()).or_insert(one);
+            }
+        }
+        self.passed_over = kept.into_values().collect();
     }
 
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.

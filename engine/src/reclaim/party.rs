@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
+use crate::demand::Ask;
 use crate::names::{OwnerUid, QueueName};
 use crate::snapshot::{NamespaceState, NotTakenUp, Queue};
 
@@ -16,6 +17,8 @@ pub(crate) struct Party<'a> {
     pub(crate) headcount: &'a Headcount,
     pub(crate) deserved: &'a Amounts,
     pub(crate) allocated: &'a Amounts,
+    /// The owners of it that want more pods than there are, most important first.
+    pub(crate) asks: &'a [Ask<'a>],
     /// Of what it asks for, what does not count because nothing came of it.
     pub(crate) not_taken_up: &'a BTreeMap<OwnerUid, NotTakenUp>,
     /// Whether its pods are never taken, by policy.
@@ -24,8 +27,10 @@ pub(crate) struct Party<'a> {
 
 impl Party<'_> {
     /// What it is promised and does not have yet.
+    ///
+    /// What its own pods hold is not missing, whatever its quota allows: nobody goes for it.
     pub(crate) fn promised(&self, resource: &Resource) -> Amount {
-        self.deserved.get(resource).less(self.allocated.get(resource))
+        self.deserved.get(resource).less(self.settled(resource))
     }
 
     /// What it occupies once every lowered quota is in force and everything on its way out is gone.
@@ -47,11 +52,18 @@ impl Party<'_> {
             .unwrap_or_default()
     }
 
-    /// Whether admission lets in no more of `resources` than it is allocated: only then is an eviction final.
+    /// Whether admission lets in no more of `resources` than it is allocated, and knows of more: only then is an eviction
+    /// final, and needed.
+    ///
+    /// What admission has charged is known here only where the quota is newer than every pod that is seen. If that is no
+    /// more than is allocated, the pods that are seen are gone.
     pub(crate) fn is_fenced<'r>(&self, resources: impl IntoIterator<Item = &'r Resource>) -> bool {
-        let quota = self.state.quota.as_ref();
+        let Some(quota) = &self.state.quota else { return false };
+        let mut is_over = false;
         resources.into_iter().all(|resource| {
-            quota.is_some_and(|quota| quota.is_fenced_at(resource, self.allocated.get(resource)))
-        })
+            let allocated = self.allocated.get(resource);
+            is_over |= quota.charged.get(resource).is_none_or(|charged| charged > allocated);
+            quota.is_fenced_at(resource, allocated)
+        }) && is_over
     }
 }

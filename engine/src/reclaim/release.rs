@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::balance::Balance;
 use super::books::Books;
-use super::nodes::Rooms;
+use super::nodes::{At, Rooms};
 use super::order::rank;
 use super::scope::{Scope, missing};
 use super::take::Case;
@@ -37,7 +37,7 @@ pub(super) fn release<'a>(
     }
     let mut slack: Vec<(Scope, Amounts)> =
         served.iter().map(|served| (served.scope, slack(case, &books.balance, served))).collect();
-    let whole: BTreeSet<(Index, GangName)> = books
+    let mut whole: BTreeSet<(Index, GangName)> = books
         .victims
         .iter()
         .filter(|victim| victim.candidate.gang.is_some())
@@ -65,26 +65,23 @@ pub(super) fn release<'a>(
     let mut released: BTreeSet<usize> = BTreeSet::new();
     for number in order {
         let Some(victim) = books.victims.get(number) else { continue };
-        let pod = victim.candidate.pod;
-        if pod.gang().is_some_and(|gang| whole.contains(&(victim.at, gang.name.clone()))) {
+        let gang = victim.candidate.pod.gang().map(|gang| (victim.at, gang.name.clone()));
+        // Who goes with a gang that is taken as a whole stays only if it stays.
+        if victim.candidate.gang.is_none() && gang.as_ref().is_some_and(|gang| whole.contains(gang)) {
             continue;
         }
         let Some(freed) = freed.get_mut(&victim.at) else { continue };
-        let Some(lost) = lost_without(case, victim, freed, &slack) else { continue };
-        let stays = match (rooms.as_deref_mut(), victim.makes_room) {
-            (Some(rooms), Some(node)) => rooms.spare(node, pod.requests()),
-            (Some(rooms), None) => {
-                let at = pod.node.as_ref().and_then(|node| rooms.find(node));
-                at.is_none_or(|at| rooms.spare(at, pod.requests()))
-            }
-            (None, makes_room) => makes_room.is_none(),
-        };
-        if stays {
-            *freed = freed.less(pod.requests());
+        let requests = victim.candidate.all_requests();
+        let Some(lost) = lost_without(case, victim.at, &requests, freed, &slack) else { continue };
+        if rooms.as_deref_mut().is_none_or(|rooms| spare_rooms(rooms, victim)) {
+            *freed = freed.less(&requests);
             for (scope, slack) in &mut slack {
                 if scope.contains(case.tree, victim.at) {
                     *slack = slack.less(&lost);
                 }
+            }
+            if let Some(gang) = gang {
+                whole.remove(&gang);
             }
             released.insert(number);
         }
@@ -95,6 +92,22 @@ pub(super) fn release<'a>(
         number = number.saturating_add(1);
         stays
     });
+}
+
+/// Takes the room of `victim` back, on every node that it is on; changes nothing if that cannot be.
+fn spare_rooms(rooms: &mut Rooms<'_>, victim: &Victim<'_>) -> bool {
+    let mut spared: Vec<(At, &Amounts)> = Vec::new();
+    for pod in victim.candidate.pods() {
+        let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { continue };
+        if !rooms.spare(at, pod.requests()) {
+            for (at, requests) in spared {
+                rooms.give(at, requests);
+            }
+            return false;
+        }
+        spared.push((at, pod.requests()));
+    }
+    true
 }
 
 /// How much more was freed in a scope than was needed.
@@ -130,15 +143,16 @@ fn slack(case: &Case<'_>, balance: &Balance, served: &Served) -> Amounts {
         .collect()
 }
 
-/// What others lose if `victim` stays, if that can be spared; none if it has to go.
+/// What others lose if a victim of the leaf at `at` stays that requests `requests`, if that can be spared; none if it has
+/// to go.
 fn lost_without(
     case: &Case<'_>,
-    victim: &Victim<'_>,
+    at: Index,
+    requests: &Amounts,
     freed: &Amounts,
     slack: &[(Scope, Amounts)],
 ) -> Option<Amounts> {
-    let party = case.party(victim.at)?;
-    let requests = victim.candidate.pod.requests();
+    let party = case.party(at)?;
     let mut lost = Amounts::new();
     for resource in &case.resources {
         let (with, without) = (freed.get(resource), freed.get(resource).less(requests.get(resource)));
@@ -149,9 +163,7 @@ fn lost_without(
         let overuse = party.overuse(resource);
         lost.set(resource, with.min(overuse) - without.min(overuse));
     }
-    let spared = slack
-        .iter()
-        .filter(|(scope, _)| scope.contains(case.tree, victim.at))
-        .all(|(_, slack)| lost.fits_in(slack));
+    let spared =
+        slack.iter().filter(|(scope, _)| scope.contains(case.tree, at)).all(|(_, slack)| lost.fits_in(slack));
     spared.then_some(lost)
 }

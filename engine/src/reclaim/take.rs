@@ -12,9 +12,9 @@ use super::sources::sources;
 use super::victim::Victim;
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
-use crate::demand::node_patience;
+use crate::demand::first_patience;
 use crate::reason::Reason;
-use crate::snapshot::{DemandMode, Pod, ReclaimOn, Snapshot};
+use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// How often the asks of a scope are tried anew with some of them given up, before all are that lack something.
@@ -23,6 +23,7 @@ const MOST_ATTEMPTS: usize = 8;
 /// Everything that stays the same while victims are chosen.
 pub(super) struct Case<'a> {
     pub(super) snapshot: &'a Snapshot,
+    pub(super) census: &'a Census<'a>,
     pub(super) tree: &'a Tree<'a>,
     pub(super) parties: &'a [Option<Party<'a>>],
     /// The governed resources of which there is any.
@@ -33,15 +34,18 @@ pub(super) struct Case<'a> {
 /// A leaf that is short, and of what.
 pub(super) struct Shortage {
     pub(super) at: Index,
+    /// What it was short of at first, but for what was given up since.
+    pub(super) promised: Amounts,
+    /// What of that nobody goes for yet.
     pub(super) missing: Amounts,
 }
 
-/// The pods to evict.
+/// The pods to evict, of those that stay.
 ///
 /// Per resource, pods leave as far as somebody is short or the cluster exceeded: what is promised plus what everybody
 /// holds once things have settled, minus the capacity (S-PREEMPT §Preprocess stage). What a queue holds above its limit
-/// leaves wholly.
-pub(crate) fn evictions(
+/// leaves wholly. None while nothing may be taken.
+pub(super) fn choose(
     snapshot: &Snapshot,
     census: &Census<'_>,
     tree: &Tree<'_>,
@@ -49,15 +53,19 @@ pub(crate) fn evictions(
     capacity: &Amounts,
     resources: &[Resource],
 ) -> Taken {
+    if snapshot.destruction.held().is_some() {
+        return Taken::default();
+    }
     let resources: Vec<&Resource> =
         resources.iter().filter(|resource| capacity.get(resource).is_positive()).collect();
-    let mut books = Books::new(snapshot, tree, parties, capacity, &resources);
-    let case = Case { snapshot, tree, parties, resources, capacity };
+    let mut books = Books::new(snapshot, census, tree, parties, capacity, &resources);
+    let case = Case { snapshot, census, tree, parties, resources, capacity };
 
     let mut taken = Taken::default();
-    let mut placing = Placing::new(&case, census);
+    let mut placing = Placing::new(&case);
+    taken.is_complete = placing.is_none();
     // While pods wait for nodes that may be added, what there is too little of evicts nobody.
-    let waits_for_nodes = some_pod_waits_for_nodes(snapshot, census);
+    let waits_for_nodes = first_patience(snapshot, census).is_some();
     let mut served = Vec::new();
     let unfenced = sum(&case.shortages(Scope::Cluster, placing.as_ref(), &mut taken));
     for scope in Scope::all(tree) {
@@ -99,6 +107,7 @@ pub(crate) fn evictions(
                 }
             }
             if !need.is_empty() {
+                taken.is_complete = false;
                 case.note_obstacles(scope, &shortages, &need, &books, &mut taken);
             }
             served.push(Served { scope, promised, unfenced: unfenced.clone(), waived });
@@ -113,16 +122,6 @@ pub(crate) fn evictions(
     taken.evict(parties, &books.victims);
     taken.pass_over(parties, books.kept);
     taken
-}
-
-/// Whether some pod waits for a node that an autoscaler may add, and has not waited for too long.
-fn some_pod_waits_for_nodes(snapshot: &Snapshot, census: &Census<'_>) -> bool {
-    let waits = |pod: &Pod| node_patience(pod, &snapshot.settings, snapshot.now).is_some();
-    !snapshot.settings.expandable.is_empty()
-        && snapshot.namespaces.iter().any(|(name, state)| {
-            census.namespaces.get(name).is_some_and(|headcount| headcount.stuck)
-                && state.pods.iter().any(waits)
-        })
 }
 
 /// What there is in `amounts` of the resources of which `others` has something.
@@ -164,7 +163,7 @@ impl<'a> Case<'a> {
                     let given_up = placing.map(|placing| placing.given_up(at)).unwrap_or_default();
                     let missing = due.less(&given_up);
                     if !missing.is_empty() {
-                        all.push(Shortage { at, missing });
+                        all.push(Shortage { at, promised: missing.clone(), missing });
                     }
                 }
                 Err(reason) => {
@@ -178,16 +177,14 @@ impl<'a> Case<'a> {
     /// What of `promised` pods may go for now.
     fn due(&self, party: &Party<'_>, promised: &Amounts) -> Result<Amounts, Reason> {
         let queue = party.queue;
-        let since = queue.remembered.short_since.unwrap_or(self.snapshot.now);
-        let delay = i64::from(queue.delay_seconds).saturating_mul(1000);
-        if delay > 0 && self.snapshot.now.millis_since(since) < delay {
+        if queue.is_delayed(self.snapshot.now) {
             return Err(Reason::Delayed);
         }
         if queue.reclaim == ReclaimOn::Claim || queue.demand == DemandMode::Observed {
             return Ok(promised.clone());
         }
         // Pods are whole: of an ask only as many as fit in what the queue deserves beside its other pods.
-        let staying = party.headcount.charged.less(&party.headcount.leaving);
+        let staying = party.headcount.all_staying();
         let mut entitled = party.deserved.less(&staying);
         let mut lacking = Amounts::new();
         for ask in asks::refused(party) {

@@ -3,8 +3,7 @@
 //! All are sorted once by where their vessels start and end. The level at which everything is handed out is then
 //! found by bisection, and only the vessels that are partly full there have to be looked at.
 
-use super::divide::rounded_up;
-use super::level::Height;
+use super::level::{Height, rounded_down, rounded_up};
 use super::{Claim, divide};
 use crate::amounts::Amount;
 
@@ -12,9 +11,9 @@ use crate::amounts::Amount;
 pub(super) struct Contest {
     claims: Vec<Claim>,
     quantum: i128,
-    /// What all are left by [`divide`] before the last round: what is held and the floors; in quanta.
+    /// What all are left by [`divide`] before the last round: what is held and the floors.
     ground: i128,
-    /// What all ask for, in its own unit and in quanta.
+    /// What all ask for.
     wanted: Amount,
     /// Of those with a weight, what they ask for above the ground.
     room: i128,
@@ -23,12 +22,14 @@ pub(super) struct Contest {
     weightless: Slope,
 }
 
-/// A sibling as the last round of [`divide`] sees it, in quanta.
+/// A sibling as the last round of [`divide`] sees it.
 #[derive(Clone, Copy, Default)]
 struct Vessel {
     ground: i128,
     have: i128,
     room: i128,
+    /// Its room as if its last quantum were whole.
+    span: i128,
     weight: i128,
     weightless: bool,
 }
@@ -36,39 +37,40 @@ struct Vessel {
 impl Vessel {
     fn of(claim: &Claim, quantum: i128) -> Self {
         let demand = demand(claim);
-        let quanta = |amount: Amount| rounded_up(amount.or_zero(), quantum);
-        let (held, floor) = (quanta(claim.held), quanta(claim.guaranteed.min(demand)));
+        let (held, floor) = (claim.held.or_zero().units(), claim.guaranteed.min(demand).or_zero().units());
         let ground = held.max(floor);
+        let room = demand.units().saturating_sub(ground).max(0);
         Self {
             ground,
             have: ground.saturating_sub(floor),
-            room: quanta(demand).saturating_sub(ground).max(0),
+            room,
+            span: rounded_up(room, quantum),
             weight: i128::from(claim.weight).max(1),
             weightless: claim.weight == 0,
         }
     }
 
     fn start(&self) -> Height {
-        Height { quanta: self.have, weight: self.weight }
+        Height { units: self.have, weight: self.weight }
     }
 
     fn end(&self) -> Height {
-        Height { quanta: self.have.saturating_add(self.room), weight: self.weight }
+        Height { units: self.have.saturating_add(self.span), weight: self.weight }
     }
 
-    /// How many quanta it receives before somebody whose next one reaches `height`, whom it precedes in ties or not.
-    fn before(&self, height: Height, precedes: bool) -> i128 {
-        let reached = height.quanta.saturating_mul(self.weight);
-        let whole = reached.checked_div(height.weight).unwrap_or(0);
-        let exact = whole.saturating_mul(height.weight) == reached;
-        let turns = if exact && !precedes { whole.saturating_sub(1) } else { whole };
-        turns.saturating_sub(self.have).clamp(0, self.room)
+    /// What it receives before somebody whose next quantum reaches `height`, whom it precedes in ties or not.
+    fn before(&self, height: Height, precedes: bool, quantum: i128) -> i128 {
+        let below = rounded_down(height.units_of(self.weight).saturating_sub(self.have), quantum);
+        // A turn at just that height comes later, unless ties go to it.
+        let reached = Height { units: self.have.saturating_add(below), weight: self.weight };
+        let turns = if !precedes && reached == height { below.saturating_sub(quantum) } else { below };
+        turns.clamp(0, self.room)
     }
 
     /// What it has received when the level stands at `level`, as a whole.
-    fn below(&self, level: Height) -> i128 {
-        let full = level.quanta.saturating_mul(self.weight).checked_div(level.weight).unwrap_or(0);
-        full.saturating_sub(self.have).clamp(0, self.room)
+    fn below(&self, level: Height, quantum: i128) -> i128 {
+        let below = level.units_of(self.weight).saturating_sub(self.have);
+        rounded_down(below, quantum).clamp(0, self.room)
     }
 }
 
@@ -83,6 +85,8 @@ struct Slope {
     points: Vec<Point>,
     /// The vessels by where they end, highest first.
     by_end: Vec<(Height, usize)>,
+    /// What they receive in the end.
+    room: i128,
 }
 
 /// From `height` on, all have received `full + level · width − counted`.
@@ -112,13 +116,14 @@ impl Slope {
             } else {
                 width = width.saturating_sub(vessel.weight);
                 counted = counted.saturating_sub(vessel.have);
-                full = full.saturating_add(vessel.room);
+                full = full.saturating_add(vessel.span);
             }
             points.push(Point { height, full, width, counted });
         }
         let mut by_end: Vec<(Height, usize)> = members().map(|(at, vessel)| (vessel.end(), at)).collect();
         by_end.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        Self { points, by_end }
+        let room = members().fold(0i128, |sum, (_, vessel)| sum.saturating_add(vessel.room));
+        Self { points, by_end, room }
     }
 
     /// The last point at or below which no more than `amount` is received by all of it, `out` being exchanged for
@@ -127,7 +132,7 @@ impl Slope {
         let received = |height: Height, point: Option<&Point>| -> Fraction {
             let (full, width, counted) = point.map_or((0, 0, 0), |p| (p.full, p.width, p.counted));
             let line = |width: i128, rest: i128| {
-                height.quanta.saturating_mul(width).saturating_add(rest.saturating_mul(height.weight))
+                height.units.saturating_mul(width).saturating_add(rest.saturating_mul(height.weight))
             };
             let all = line(width, full.saturating_sub(counted));
             Fraction {
@@ -139,7 +144,7 @@ impl Slope {
         // Where the exchanged vessels turn the line turns too, so they are points of their own.
         let at = self.points.partition_point(|point| fits(received(point.height, Some(point))));
         let before = at.checked_sub(1).and_then(|at| self.points.get(at));
-        let mut low = before.map_or(Height { quanta: 0, weight: 1 }, |point| point.height);
+        let mut low = before.map_or(Height { units: 0, weight: 1 }, |point| point.height);
         for turn in [out.start(), out.end(), into.start(), into.end()] {
             if turn > low
                 && fits(received(turn, before))
@@ -155,7 +160,7 @@ impl Slope {
         let full = full.saturating_sub(out_full).saturating_add(in_full);
         let width = width.saturating_sub(out_width).saturating_add(in_width);
         let counted = counted.saturating_sub(out_counted).saturating_add(in_counted);
-        Height { quanta: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
+        Height { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
     }
 }
 
@@ -166,9 +171,9 @@ struct Fraction {
 
 /// What `vessel` has received at `height`, times the height's weight.
 fn portion(vessel: &Vessel, height: Height) -> i128 {
-    let level = height.quanta.saturating_mul(vessel.weight);
+    let level = height.units.saturating_mul(vessel.weight);
     let have = vessel.have.saturating_mul(height.weight);
-    level.saturating_sub(have).clamp(0, vessel.room.saturating_mul(height.weight))
+    level.saturating_sub(have).clamp(0, vessel.span.saturating_mul(height.weight))
 }
 
 /// The line of `vessel` just above `height`.
@@ -178,7 +183,7 @@ fn stretch(vessel: &Vessel, height: Height) -> (i128, i128, i128) {
     } else if height < vessel.end() {
         (0, vessel.weight, vessel.have)
     } else {
-        (vessel.room, 0, 0)
+        (vessel.span, 0, 0)
     }
 }
 
@@ -208,7 +213,7 @@ impl Contest {
         if self.wanted - demand(before) + demand(&claim) <= capacity {
             return demand(&claim);
         }
-        let all = capacity.or_zero().units().checked_div(self.quantum).unwrap_or(0);
+        let all = capacity.or_zero().units();
         let left = all.saturating_sub(self.ground).saturating_add(out.ground).saturating_sub(into.ground);
         if left < 0 || out.weightless != into.weightless {
             // Not even what is held and the floors fit: they are divided themselves.
@@ -229,14 +234,13 @@ impl Contest {
         } else {
             self.received(slope, amount, position, out, &into)
         };
-        let quanta = into.ground.saturating_add(received);
-        Amount::new(quanta.saturating_mul(self.quantum)).min(demand(&claim))
+        Amount::new(into.ground.saturating_add(received))
     }
 
     /// The whole quanta below the level, and those of the few that remain whose turn comes in time.
     fn received(&self, slope: &Slope, amount: i128, position: usize, out: &Vessel, into: &Vessel) -> i128 {
         let level = slope.level(amount, out, into);
-        let mut mine = into.below(level);
+        let mut mine = into.below(level, self.quantum);
         // Whoever ends below the level is full to a whole, so only the others have something to receive.
         let mut others: Vec<(usize, &Vessel, i128)> = Vec::new();
         let mut handed_out = mine;
@@ -246,26 +250,29 @@ impl Contest {
                 break;
             }
             let Some(vessel) = self.vessels.get(*at).filter(|_| *at != position) else { continue };
-            let received = vessel.below(level);
+            let received = vessel.below(level, self.quantum);
             partly = partly.saturating_add(vessel.room);
             handed_out = handed_out.saturating_add(received);
             others.push((*at, vessel, received));
         }
-        let everyone = slope.points.last().map_or(0, |point| point.full).saturating_sub(out.room);
+        let everyone = slope.room.saturating_sub(out.room);
         let full = everyone.saturating_sub(partly);
         let left = amount.saturating_sub(full).saturating_sub(handed_out);
         let mut own = 0i128;
         while mine < into.room {
-            let next =
-                Height { quanta: into.have.saturating_add(mine).saturating_add(1), weight: into.weight };
+            let units = into.have.saturating_add(mine).saturating_add(self.quantum);
+            let next = Height { units, weight: into.weight };
             let earlier = others.iter().fold(own, |sum, (at, vessel, received)| {
-                sum.saturating_add(vessel.before(next, *at < position).saturating_sub(*received))
+                let before = vessel.before(next, *at < position, self.quantum);
+                sum.saturating_add(before.saturating_sub(*received))
             });
             if earlier >= left {
                 break;
             }
-            mine = mine.saturating_add(1);
-            own = own.saturating_add(1);
+            let last = left.saturating_sub(earlier);
+            let given = self.quantum.min(into.room.saturating_sub(mine)).min(last);
+            mine = mine.saturating_add(given);
+            own = own.saturating_add(given);
         }
         mine
     }

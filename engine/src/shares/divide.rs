@@ -19,22 +19,21 @@ pub struct Claim {
 /// Divides `capacity` among `claims`: weighted max-min with floors, in quanta of `quantum` units.
 ///
 /// With floor f = min(guaranteed, demand), share = max(held, min(demand, f + λ·weight)) where λ makes the shares
-/// add up to `min(capacity, Σ demand)`; whole quanta by the divisor rule, ties to the earlier claim, so callers
-/// order siblings by path. Floors that exceed the capacity are scaled by the same rule. Demands and guarantees
-/// count in whole quanta, rounded up, and a share never exceeds the exact demand. What is held counts as demanded.
+/// add up to `min(capacity, Σ demand)` to the unit; by the divisor rule in whole quanta above the floor, the last ones as
+/// small as demand and capacity are; ties to the earlier claim, so callers order siblings by path. Floors that exceed the
+/// capacity are scaled by the same rule, those that fit are kept to the unit. What is held counts as demanded.
 pub fn divide(capacity: Amount, claims: &[Claim], quantum: i128) -> Vec<Amount> {
     let demand = |claim: &Claim| claim.demand.max(claim.held).or_zero();
     let wanted: Amount = claims.iter().map(demand).sum();
     if wanted <= capacity {
         return claims.iter().map(demand).collect();
     }
-    let quanta = |amount: Amount| rounded_up(amount.or_zero(), quantum);
-    let mut left = capacity.or_zero().units().checked_div(quantum).unwrap_or(0);
+    let mut left = capacity.or_zero().units();
     let mut shares = vec![0i128; claims.len()];
     // First what cannot be taken, then up to the floors, then the rest; each level counts what came before it.
-    let held = |claim: &Claim| quanta(claim.held);
-    let floor = |claim: &Claim| quanta(claim.guaranteed.min(demand(claim)));
-    let whole = |claim: &Claim| quanta(demand(claim));
+    let held = |claim: &Claim| claim.held.or_zero().units();
+    let floor = |claim: &Claim| claim.guaranteed.min(demand(claim)).or_zero().units();
+    let whole = |claim: &Claim| demand(claim).units();
     let nothing = |_: &Claim| 0;
     let rounds: [(Measure<'_>, Measure<'_>); 3] = [(&held, &nothing), (&floor, &nothing), (&whole, &floor)];
     for (target, ground) in rounds {
@@ -47,23 +46,13 @@ pub fn divide(capacity: Amount, claims: &[Claim], quantum: i128) -> Vec<Amount> 
                 weight: i128::from(claim.weight),
             })
             .collect();
-        for (share, received) in shares.iter_mut().zip(fill(left, &levels)) {
+        for (share, received) in shares.iter_mut().zip(fill(left, &levels, quantum)) {
             *share = share.saturating_add(received);
             left = left.saturating_sub(received);
         }
     }
-    shares
-        .iter()
-        .zip(claims)
-        .map(|(share, claim)| Amount::new(share.saturating_mul(quantum)).min(demand(claim)))
-        .collect()
+    shares.into_iter().map(Amount::new).collect()
 }
 
-/// Something of a claim, in quanta.
+/// Something of a claim, in units.
 type Measure<'a> = &'a dyn Fn(&Claim) -> i128;
-
-pub(super) fn rounded_up(amount: Amount, quantum: i128) -> i128 {
-    let whole = amount.units().checked_div(quantum).unwrap_or(0);
-    let rest = amount.units().checked_rem(quantum).unwrap_or(0);
-    if rest > 0 { whole.saturating_add(1) } else { whole }
-}

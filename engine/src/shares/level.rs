@@ -5,14 +5,18 @@
 //! monotone (more water lowers nobody), which rounding by largest remainder is not: weights 6, 6, 2 share
 //! 10 as 5/4/1 and 11 as 5/5/1, where largest remainders would say 4/4/2 and then 5/5/1.
 //!
+//! Amounts need not be whole quanta. The last quantum of a vessel is as small as what still fits, though its turn comes
+//! as if it were whole, and the last one of all is what is left: whoever asks for more never gets less, and not a unit
+//! is lost.
+//!
 //! Amounts reach 2^63, so quanta are not counted out one by one: the exact level is found by walking the sorted
-//! points where vessels start and end, everybody gets the whole quanta below it, and the fewer than
-//! *number of claims* quanta that remain are handed out singly.
+//! points where vessels start and end, everybody gets the whole quanta below it, and the few quanta that remain, at most
+//! three for every claim, are handed out singly.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// One vessel, in quanta.
+/// One vessel, in units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
     /// What counts towards its level already.
@@ -23,11 +27,11 @@ pub struct Level {
     pub weight: i128,
 }
 
-/// Hands out `amount` quanta and says how many each claim receives.
+/// Hands out `amount` units in quanta of `quantum` and says how much each claim receives.
 ///
-/// Each next quantum goes to the lowest `(have + received + 1) / weight`, ties to the earlier claim. The sum is
+/// Each next quantum goes to the lowest `(have + received + quantum) / weight`, ties to the earlier claim. The sum is
 /// `min(amount, Σ room)`. Claims of weight zero come after all others, among themselves with equal weights.
-pub fn fill(amount: i128, claims: &[Level]) -> Vec<i128> {
+pub fn fill(amount: i128, claims: &[Level], quantum: i128) -> Vec<i128> {
     let mut received = vec![0; claims.len()];
     let mut left = amount.max(0);
     for weightless in [false, true] {
@@ -40,12 +44,13 @@ pub fn fill(amount: i128, claims: &[Level]) -> Vec<i128> {
                 have: claim.have.max(0),
                 room: claim.room,
                 weight: claim.weight.max(1),
+                span: rounded_up(claim.room, quantum),
             })
             .collect();
-        for (index, quanta) in fill_vessels(left, &vessels) {
-            left = left.saturating_sub(quanta);
+        for (index, units) in fill_vessels(left, &vessels, quantum) {
+            left = left.saturating_sub(units);
             if let Some(entry) = received.get_mut(index) {
-                *entry = quanta;
+                *entry = units;
             }
         }
     }
@@ -59,20 +64,69 @@ struct Vessel {
     have: i128,
     room: i128,
     weight: i128,
+    /// Its room as if its last quantum were whole.
+    span: i128,
 }
 
 /// A level, as a fraction.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) struct Height {
-    pub(super) quanta: i128,
+    pub(super) units: i128,
     pub(super) weight: i128,
+}
+
+/// `amount` in whole quanta, rounded up.
+pub(super) fn rounded_up(amount: i128, quantum: i128) -> i128 {
+    match beyond(amount, quantum) {
+        rest if rest > 0 => amount.saturating_add(quantum.saturating_sub(rest)),
+        _ => amount,
+    }
+}
+
+/// `amount` in whole quanta, rounded down.
+pub(super) fn rounded_down(amount: i128, quantum: i128) -> i128 {
+    amount.saturating_sub(beyond(amount, quantum))
+}
+
+/// What of `amount` is beyond whole quanta.
+fn beyond(amount: i128, quantum: i128) -> i128 {
+    let quickly = || small(amount)?.checked_rem(small(quantum)?);
+    quickly().map_or_else(|| amount.checked_rem(quantum).unwrap_or(0), i128::from)
+}
+
+impl Height {
+    /// How many whole units stand in a vessel of this width whose level is here.
+    pub(super) fn units_of(self, width: i128) -> i128 {
+        let quickly = || small(self.units)?.checked_mul(small(width)?)?.checked_div(small(self.weight)?);
+        quickly().map_or_else(
+            || self.units.saturating_mul(width).checked_div(self.weight).unwrap_or(0),
+            i128::from,
+        )
+    }
+}
+
+/// `number` where it is so small that machines multiply and divide it quickly, as nearly all are.
+fn small(number: i128) -> Option<i64> {
+    i64::try_from(number).ok()
 }
 
 impl Ord for Height {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.quanta.saturating_mul(other.weight).cmp(&other.quanta.saturating_mul(self.weight))
+        let times = |units: i128, weight: i128| small(units)?.checked_mul(small(weight)?);
+        match (times(self.units, other.weight), times(other.units, self.weight)) {
+            (Some(mine), Some(theirs)) => mine.cmp(&theirs),
+            _ => self.units.saturating_mul(other.weight).cmp(&other.units.saturating_mul(self.weight)),
+        }
     }
 }
+
+impl PartialEq for Height {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Height {}
 
 impl PartialOrd for Height {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
@@ -80,35 +134,36 @@ impl PartialOrd for Height {
     }
 }
 
-fn fill_vessels(amount: i128, vessels: &[Vessel]) -> Vec<(usize, i128)> {
+fn fill_vessels(amount: i128, vessels: &[Vessel], quantum: i128) -> Vec<(usize, i128)> {
     let wanted = vessels.iter().fold(0i128, |sum, vessel| sum.saturating_add(vessel.room));
     if wanted <= amount {
         return vessels.iter().map(|vessel| (vessel.index, vessel.room)).collect();
     }
     let level = exact_level(amount, vessels);
     let mut shares: Vec<(usize, i128)> =
-        vessels.iter().map(|vessel| (vessel.index, vessel.whole_quanta_below(level))).collect();
-    let handed_out = shares.iter().fold(0i128, |sum, (_, quanta)| sum.saturating_add(*quanta));
-    hand_out_singly(amount.saturating_sub(handed_out), vessels, &mut shares);
+        vessels.iter().map(|vessel| (vessel.index, vessel.whole_quanta_below(level, quantum))).collect();
+    let handed_out = shares.iter().fold(0i128, |sum, (_, units)| sum.saturating_add(*units));
+    hand_out_singly(amount.saturating_sub(handed_out), vessels, quantum, &mut shares);
     shares
 }
 
 impl Vessel {
-    fn whole_quanta_below(&self, level: Height) -> i128 {
-        let full = level.quanta.saturating_mul(self.weight).checked_div(level.weight).unwrap_or(0);
-        full.saturating_sub(self.have).clamp(0, self.room)
+    fn whole_quanta_below(&self, level: Height, quantum: i128) -> i128 {
+        let below = level.units_of(self.weight).saturating_sub(self.have);
+        rounded_down(below, quantum).clamp(0, self.room)
     }
 
     fn start(&self) -> Height {
-        Height { quanta: self.have, weight: self.weight }
+        Height { units: self.have, weight: self.weight }
     }
 
     fn end(&self) -> Height {
-        Height { quanta: self.have.saturating_add(self.room), weight: self.weight }
+        Height { units: self.have.saturating_add(self.span), weight: self.weight }
     }
 }
 
-/// The level at which the vessels together have received exactly `amount`, less than all their room.
+/// The level at which the vessels together would have received exactly `amount`, less than all their room, if all
+/// quanta were whole: no quantum below it is left out.
 fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
     let mut points: Vec<(Height, bool, &Vessel)> = vessels
         .iter()
@@ -120,7 +175,7 @@ fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
     let (mut full, mut width, mut counted) = (0i128, 0i128, 0i128);
     for (height, starts, vessel) in points {
         let received_here = height
-            .quanta
+            .units
             .saturating_mul(width)
             .saturating_add(full.saturating_sub(counted).saturating_mul(height.weight));
         if received_here > amount.saturating_mul(height.weight) {
@@ -132,33 +187,36 @@ fn exact_level(amount: i128, vessels: &[Vessel]) -> Height {
         } else {
             width = width.saturating_sub(vessel.weight);
             counted = counted.saturating_sub(vessel.have);
-            full = full.saturating_add(vessel.room);
+            full = full.saturating_add(vessel.span);
         }
     }
-    Height { quanta: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
+    Height { units: amount.saturating_sub(full).saturating_add(counted), weight: width.max(1) }
 }
 
-/// Hands out what is left after everybody got the whole quanta below the exact level.
-fn hand_out_singly(left: i128, vessels: &[Vessel], shares: &mut [(usize, i128)]) {
-    let next = |vessel: &Vessel, quanta: i128| Height {
-        quanta: vessel.have.saturating_add(quanta).saturating_add(1),
+/// Hands out what is left after everybody got the whole quanta below the level.
+fn hand_out_singly(left: i128, vessels: &[Vessel], quantum: i128, shares: &mut [(usize, i128)]) {
+    let next = |vessel: &Vessel, units: i128| Height {
+        units: vessel.have.saturating_add(units).saturating_add(quantum),
         weight: vessel.weight,
     };
     let mut queue: BinaryHeap<Reverse<(Height, usize)>> = vessels
         .iter()
         .zip(shares.iter())
         .enumerate()
-        .filter(|(_, (vessel, (_, quanta)))| *quanta < vessel.room)
-        .map(|(at, (vessel, (_, quanta)))| Reverse((next(vessel, *quanta), at)))
+        .filter(|(_, (vessel, (_, units)))| *units < vessel.room)
+        .map(|(at, (vessel, (_, units)))| Reverse((next(vessel, *units), at)))
         .collect();
-    // Fewer than one quantum a vessel can be left; the bound keeps saturated nonsense from looping.
-    let rounds = usize::try_from(left.max(0)).unwrap_or(usize::MAX).min(vessels.len());
-    for _ in 0..rounds {
-        let Some(Reverse((_, at))) = queue.pop() else { return };
-        if let (Some(vessel), Some((_, quanta))) = (vessels.get(at), shares.get_mut(at)) {
-            *quanta = quanta.saturating_add(1);
-            if *quanta < vessel.room {
-                queue.push(Reverse((next(vessel, *quanta), at)));
+    // Less than a quantum a vessel is left by rounding down, and as much by ends that are no whole quanta; with these
+    // ends themselves that makes three turns. The bound keeps saturated nonsense from looping.
+    let mut left = left;
+    for _ in 0..vessels.len().saturating_mul(3) {
+        let Some(Reverse((_, at))) = queue.pop().filter(|_| left > 0) else { return };
+        if let (Some(vessel), Some((_, units))) = (vessels.get(at), shares.get_mut(at)) {
+            let given = quantum.min(vessel.room.saturating_sub(*units)).min(left);
+            *units = units.saturating_add(given);
+            left = left.saturating_sub(given);
+            if *units < vessel.room {
+                queue.push(Reverse((next(vessel, *units), at)));
             }
         }
     }

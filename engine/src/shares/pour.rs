@@ -90,19 +90,15 @@ impl Pour<'_> {
         if wanted <= amount {
             return siblings.iter().map(|at| room(*at)).collect();
         }
-        let quantum = self.resource.quantum();
-        let whole = |amount: Amount| amount.units().checked_div(quantum).unwrap_or(0);
         let levels: Vec<Level> = siblings
             .iter()
             .map(|at| Level {
-                have: whole(have(*at)),
-                room: whole(room(*at) + Amount::new(quantum.saturating_sub(1))),
+                have: have(*at).units(),
+                room: room(*at).units(),
                 weight: self.weight.get(*at).copied().unwrap_or(0),
             })
             .collect();
-        let quanta = fill(whole(amount), &levels);
-        let given = |(at, quanta): (&Index, i128)| Amount::new(quanta.saturating_mul(quantum)).min(room(*at));
-        siblings.iter().zip(quanta).map(given).collect()
+        fill(amount.units(), &levels, self.resource.quantum()).into_iter().map(Amount::new).collect()
     }
 }
 

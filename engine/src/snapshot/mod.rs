@@ -1,29 +1,37 @@
 //! What is seen of the cluster at one instant: the engine's only input.
 
 mod budget;
+mod destruction;
+mod growth;
 mod node;
 mod owner;
 mod placement;
 mod pod;
 mod queue;
+mod queue_job;
 mod quota;
 mod remembered;
 mod settings;
 mod shape;
+mod size;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use budget::Budget;
+pub use destruction::Destruction;
+pub use growth::Growth;
 pub use node::Node;
 pub use owner::{Owner, OwnerKind};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
-pub use queue::{Acceptance, DemandMode, GangPolicy, LastReplica, Policy, Queue, ReclaimOn};
+pub use queue::{Acceptance, DemandMode, GangPolicy, LastReplica, Policy, Queue, ReclaimOn, WithinQueue};
+pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use remembered::{NotTakenUp, Remembered};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, Shape, Ties};
+pub use size::{Setter, SetterKind, Size};
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;
@@ -39,6 +47,10 @@ pub struct Snapshot {
     pub now: Timestamp,
     /// What the administrator configured.
     pub settings: Settings,
+    /// Whether quotas may rise into what is free.
+    pub growth: Growth,
+    /// Whether anything may be taken from anybody on the strength of what is seen.
+    pub destruction: Destruction,
     /// Every node that the API server knows.
     pub nodes: BTreeMap<NodeName, Arc<Node>>,
     /// Every namespace that holds a pod, a Queue or a quota of ours.
@@ -54,7 +66,9 @@ impl Snapshot {
                 && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
         })
     }
+}
 
+impl Snapshot {
     /// Whether others could use what `pod` leaves behind.
     ///
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
@@ -74,8 +88,10 @@ pub struct NamespaceState {
     pub quota: Option<Quota>,
     /// Its pods, finished ones left out or not: the engine skips them.
     pub pods: Vec<Pod>,
-    /// Its ReplicaSets, StatefulSets and Jobs that want pods.
+    /// Its ReplicaSets, StatefulSets, Jobs and tasks of QueueJobs that want pods.
     pub owners: Vec<Owner>,
+    /// Its QueueJobs; what their tasks want stands among the owners, too.
+    pub queue_jobs: Vec<QueueJob>,
     /// Its PodDisruptionBudgets.
     pub budgets: Vec<Budget>,
     /// Per resource the least that ResourceQuotas of others allow here: it bounds the share as a limit does.

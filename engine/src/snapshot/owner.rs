@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Gang, Shape};
+use super::{Gang, Shape, Size};
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
 
 /// What the pods of an owner look like, and how many of them should be there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owner {
     /// Its id for life, by which its pods name it.
     pub uid: OwnerUid,
-    /// Its kind: `ReplicaSet`, `StatefulSet` or `Job`.
+    /// Its kind: `ReplicaSet`, `StatefulSet`, `Job` or `QueueJob`.
     pub kind: OwnerKind,
     /// Its name within its namespace.
     pub name: Arc<str>,
@@ -27,17 +27,29 @@ pub struct Owner {
     pub gang: Option<Gang>,
     /// Their priority.
     pub priority: i32,
+    /// What says how many it wants, and whether that may be changed.
+    pub size: Size,
+}
+
+impl Owner {
+    /// How many pods it would want if it had not been scaled down for others.
+    pub(crate) fn rightful(&self) -> u32 {
+        self.wanted.saturating_add(self.size.held_back)
+    }
 }
 
 /// The kinds of owners whose wishes are known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OwnerKind {
     /// apps/v1 ReplicaSet, of a Deployment or by itself.
+    #[default]
     ReplicaSet,
     /// apps/v1 StatefulSet.
     StatefulSet,
     /// batch/v1 Job.
     Job,
+    /// A task of a QueueJob: what it wants is not what its Job may run.
+    QueueJob,
 }
 
 impl OwnerKind {
@@ -47,6 +59,7 @@ impl OwnerKind {
             Self::ReplicaSet => "ReplicaSet",
             Self::StatefulSet => "StatefulSet",
             Self::Job => "Job",
+            Self::QueueJob => "QueueJob",
         }
     }
 }

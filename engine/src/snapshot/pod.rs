@@ -41,6 +41,9 @@ pub struct Pod {
     pub reluctant: bool,
     /// Whether its deletion was asked for without any grace: nothing is left to do but to wait.
     pub forced: bool,
+    /// `controller.kubernetes.io/pod-deletion-cost`: of its ReplicaSet's Ready pods, those with the lowest are removed
+    /// first.
+    pub deletion_cost: i32,
 }
 
 /// How far a pod has come.

@@ -43,6 +43,8 @@ pub struct Queue {
     pub last_replica: LastReplica,
     /// Whether gangs may be taken as a whole.
     pub gang: GangPolicy,
+    /// Whether owners of it yield to others of it that are of a higher priority.
+    pub within_queue: WithinQueue,
     /// What makes others' pods go for it.
     pub reclaim: ReclaimOn,
     /// How long it has to have been short before pods are evicted for it.
@@ -57,6 +59,14 @@ pub struct Queue {
     pub removes_quota: bool,
     /// What is wrong with its spec, if it could not be understood; the text is for its administrator.
     pub invalid: Option<Arc<str>>,
+}
+
+impl Queue {
+    /// Whether it has not been short for as long as it is to wait before pods go for it.
+    pub(crate) fn is_delayed(&self, now: Timestamp) -> bool {
+        let since = self.remembered.short_since.unwrap_or(now);
+        now.millis_since(since) < i64::from(self.delay_seconds).saturating_mul(1000)
+    }
 }
 
 /// Which namespaces' Queues a parent accepts as children.
@@ -120,4 +130,14 @@ pub enum ReclaimOn {
     Claim,
     /// Pods or owners of it that lack room.
     Use,
+}
+
+/// Whether pods of a queue yield to others of the same queue (S-MCM).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WithinQueue {
+    /// Whoever has the room keeps it.
+    #[default]
+    Never,
+    /// Owners of a strictly lower priority are scaled down for pods that lack room.
+    LowerPriority,
 }

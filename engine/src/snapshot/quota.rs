@@ -12,8 +12,15 @@ pub struct Quota {
     /// Whether we wrote it. Somebody else's of the same name is taken over where a Queue governs the namespace, and
     /// elsewhere it says nothing.
     pub ours: bool,
-    /// The largest amounts that writes of unknown outcome may still put in force. Empty if there are none.
+    /// What the ledger says was granted; none where there is no ledger, or no entry in it. Then `hard` is what was granted.
+    pub granted: Option<Bounds>,
+    /// The largest amounts that writes on their way may still put in force. Empty if there are none.
     pub unconfirmed: Bounds,
+    /// What admission has charged its pods with, where that is newer than the pods that are seen: some of them are not
+    /// seen yet. Empty where pods tell all there is.
+    pub charged: Bounds,
+    /// Whether it does not bear the stamp of what was granted, so that it has to be written whatever it says.
+    pub unstamped: bool,
     /// Whether it goes with its Queue: `quotient.dev/on-delete: Remove`, as the Queue's annotation last said.
     pub goes_with_queue: bool,
 }
@@ -21,11 +28,37 @@ pub struct Quota {
 impl Quota {
     /// The most of `resource` that admission lets in now or once every write on its way has landed.
     pub fn ceiling(&self, resource: &Resource) -> Amount {
-        [&self.hard, &self.enforced, &self.unconfirmed]
+        self.all().filter_map(|bounds| bounds.get(resource)).max().unwrap_or_default()
+    }
+
+    /// The most of `resource` that was granted and may be in force: the ceiling without what somebody else wrote.
+    pub fn own_ceiling(&self, resource: &Resource) -> Amount {
+        let Some(granted) = &self.granted else { return self.ceiling(resource) };
+        [granted, &self.unconfirmed]
             .into_iter()
             .filter_map(|bounds| bounds.get(resource))
             .max()
             .unwrap_or_default()
+    }
+
+    /// Every resource that it may restrict now or once every write on its way has landed, with its ceiling.
+    pub fn ceilings(&self) -> Bounds {
+        self.all().fold(Bounds::new(), |most, bounds| most.max(bounds))
+    }
+
+    /// What was granted, as far as is known; what it says where nothing else is.
+    pub fn allocated(&self) -> &Bounds {
+        self.granted.as_ref().unwrap_or(&self.hard)
+    }
+
+    /// Whether no write of earlier amounts can land any more.
+    pub fn is_fenced(&self) -> bool {
+        !self.unstamped && self.unconfirmed.is_empty()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Bounds> {
+        // What was granted may be landing whatever somebody else has made of it.
+        [&self.hard, &self.enforced, &self.unconfirmed].into_iter().chain(&self.granted)
     }
 
     /// Whether admission lets in no more than `amount` of `resource`, and no write on its way changes that.

@@ -20,7 +20,8 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
         for queue in &state.queues {
             let name = QueueName::new(namespace.clone(), queue.name.clone());
             let second = oldest.filter(|oldest| queue.children.is_none() && oldest.uid != queue.uid);
-            match second.map(|oldest| stall::taken(queue, oldest)).or_else(|| stall::of_spec(queue)) {
+            let trouble = second.map(|oldest| stall::taken(queue, oldest)).or_else(|| stall::of_spec(queue));
+            match trouble.or_else(|| stall::kueue(queue, state)) {
                 Some(stall) => {
                     tree.stalled.insert(name, stall);
                 }

@@ -9,13 +9,14 @@
 //! ```
 
 mod grow;
+mod kueue;
 mod stall;
 
 use std::collections::BTreeMap;
 
 pub(crate) use grow::grow;
 
-use crate::amounts::{Amount, Bounds, Resource};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName};
 use crate::plan::Stall;
 use crate::snapshot::{Policy, Queue};
@@ -66,6 +67,20 @@ impl<'a> Tree<'a> {
     pub(crate) fn path_up(&self, at: Index) -> impl Iterator<Item = (Index, &Branch<'a>)> {
         let branch = move |at: Index| self.branches.get(at).map(|branch| (at, branch));
         std::iter::successors(branch(at), move |(_, below)| branch(below.parent?))
+    }
+
+    /// What leaves have, and for parents the sums of their children; an entry a branch.
+    pub(crate) fn sums(&self, of_leaves: Vec<Amounts>) -> Vec<Amounts> {
+        let mut sums = of_leaves;
+        for (at, branch) in self.branches.iter().enumerate().rev() {
+            for child in &branch.children {
+                let below = sums.get(*child).cloned().unwrap_or_default();
+                if let Some(entry) = sums.get_mut(at) {
+                    entry.add_all(&below);
+                }
+            }
+        }
+        sums
     }
 
     /// The lowest fence that the queue at `at` is behind.

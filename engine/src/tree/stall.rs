@@ -1,9 +1,10 @@
 //! What keeps a Queue out of the tree, in words for its administrator.
 
+use super::kueue::sign_of_kueue;
 use crate::names::QueueName;
 use crate::plan::Stall;
 use crate::reason::Reason;
-use crate::snapshot::Queue;
+use crate::snapshot::{NamespaceState, Queue};
 
 fn stall(queue: &Queue, reason: Reason, message: String) -> Stall {
     Stall { uid: queue.uid.clone(), reason, message: message.into() }
@@ -39,6 +40,19 @@ pub(super) fn of_spec(queue: &Queue) -> Option<Stall> {
             "spec.guaranteed asks for {resource} {} but spec.limit allows {}: lower the one or raise the other",
             resource.format(guaranteed),
             resource.format(limit)
+        ),
+    ))
+}
+
+/// Two that hand out the same room to the same pods would each undo what the other decides.
+pub(super) fn kueue(queue: &Queue, state: &NamespaceState) -> Option<Stall> {
+    let sign = sign_of_kueue(state).filter(|_| queue.children.is_none())?;
+    Some(stall(
+        queue,
+        Reason::ManagedByKueue,
+        format!(
+            "Kueue manages the pods of this namespace ({sign}): delete this Queue, or take the namespace out of Kueue \
+             and remove that label"
         ),
     ))
 }

@@ -13,7 +13,7 @@ use quotient_engine::snapshot::{
 };
 use quotient_engine::time::Timestamp;
 
-use super::{SCOPE, Size, amounts, bounds};
+use super::{Size, amounts, bounds};
 
 /// A node of some size in one of two zones.
 pub(super) fn node() -> impl Strategy<Value = Node> {
@@ -50,7 +50,7 @@ pub(super) fn shape() -> impl Strategy<Value = Arc<Shape>> {
 /// An owner without a name.
 pub(super) fn owner() -> impl Strategy<Value = Owner> {
     let kind = prop_oneof![Just(OwnerKind::ReplicaSet), Just(OwnerKind::StatefulSet), Just(OwnerKind::Job)];
-    let gang = if SCOPE.gangs { prop_oneof![2 => Just(0u32), 1 => 1u32..4].boxed() } else { Just(0).boxed() };
+    let gang = prop_oneof![2 => Just(0u32), 1 => 1u32..4];
     (kind, 0u32..8, shape(), -1i32..3, gang).prop_map(|(kind, wanted, shape, priority, min_available)| {
         Owner {
             uid: OwnerUid::default(),
@@ -62,6 +62,7 @@ pub(super) fn owner() -> impl Strategy<Value = Owner> {
             shape,
             gang: (min_available > 0).then(|| Gang { name: GangName::default(), min_available }),
             priority,
+            ..Owner::default()
         }
     })
 }
@@ -88,12 +89,8 @@ pub(super) fn queue() -> impl Strategy<Value = Queue> {
     let policy =
         prop_oneof![8 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)];
     let below = prop_oneof![2 => Just(None), 1 => Just(Some("upper")), 1 => Just(Some("lower"))];
-    let demand = if SCOPE.observed { any::<bool>().boxed() } else { Just(false).boxed() };
-    let patience = if SCOPE.patience {
-        (any::<bool>(), prop_oneof![2 => Just(0u32), 1 => 1u32..40]).boxed()
-    } else {
-        Just((false, 0)).boxed()
-    };
+    let demand = any::<bool>();
+    let patience = (any::<bool>(), prop_oneof![2 => Just(0u32), 1 => 1u32..40]);
     (0u32..5, request(), guaranteed(), limit(), policy, below, demand, patience).prop_map(
         |(weight, request, guaranteed, limit, policy, below, observed, (on_use, delay_seconds))| Queue {
             name: "queue".into(),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::snapshot::{Node, Owner, Queue, Shape};
 
+use super::Size;
 use super::beginning::{guaranteed, limit, node, owner, parents, queue, request, shape};
-use super::{SCOPE, Size};
 
 /// Something that happens. A number picks one of what is there then.
 #[derive(Clone, Debug)]
@@ -74,6 +74,6 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         2 => pods,
         2 => nodes,
         4 => queues,
-        u32::from(SCOPE.budgets) => budgets,
+        1 => budgets,
     ]
 }

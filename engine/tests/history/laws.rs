@@ -8,10 +8,8 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{NamespaceState, Owner, Pod, Policy, Snapshot};
+use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Policy, Snapshot};
 use quotient_engine::time::Timestamp;
-
-use super::SCOPE;
 
 type Checked = Result<(), TestCaseError>;
 
@@ -31,52 +29,82 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
     Ok(())
 }
 
-/// Victims take their time to go; while some of them do, the same others are chosen (S-MCM).
+/// Whether that is tried with every part of the victims on their way, or with all of them: see ARCHITECTURE.md, "What does
+/// not hold yet".
+const WITH_ANY_PART: bool = false;
+
+/// Victims take their time to go; while they do, nobody else is chosen (S-MCM).
 ///
-/// In particular every single one of them is needed although all the others go.
+/// The others are the same ones as a rule, not always: it is not remembered for whom somebody goes, so one of two victims
+/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`).
 pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided: &Plan) -> Checked {
     let all: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     let (Some(first), Some(last)) = (decided.evictions.first(), decided.evictions.last()) else {
         return Ok(());
     };
-    let exceeded = decided.resources.iter().any(|resource| is_exceeded(settled, decided, resource));
-    let over = decided.evictions.iter().flat_map(|eviction| {
-        let resources = decided.resources.iter();
-        resources.filter(|resource| eviction.used.get(resource) > eviction.deserved.get(resource))
-    });
-    let several = over.collect::<BTreeSet<_>>().len() > 1;
-    let scopes = has_scopes(settled);
     let (first, last) = (BTreeSet::from([&first.pod.uid]), BTreeSet::from([&last.pod.uid]));
     let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
     for leaving in [others(&first), others(&last), first, last, all.clone()] {
-        let mut later = settled.clone();
-        for state in later.namespaces.values_mut() {
-            if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
-                let pods = Arc::make_mut(state).pods.iter_mut();
-                pods.filter(|pod| leaving.contains(&pod.uid))
-                    .for_each(|pod| pod.deletion = Some(in_time(settled)));
-            }
-        }
-        let again = plan(&later);
-        let again = again.evictions.iter().chain(&again.waiting).map(|eviction| &eviction.pod.uid);
-        let again: BTreeSet<&PodUid> = again.collect();
-        let expected: BTreeSet<&PodUid> = all.difference(&leaving).copied().collect();
-        let known = !SCOPE.choices_are_stable
-            || (scopes && !SCOPE.scopes_are_stable)
-            || (several && !SCOPE.several_resources_are_stable)
-            || (exceeded && !SCOPE.excess_is_stable);
-        if (known && leaving != all) || (!SCOPE.asks_are_stable && some_pod_waits(settled)) {
+        if !WITH_ANY_PART && leaving != all {
             continue;
         }
+        let mut later = settled.clone();
+        keep_statuses(&mut later, decided);
+        for state in later.namespaces.values_mut() {
+            if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
+                let state = Arc::make_mut(state);
+                for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
+                    pod.deletion = Some(in_time(settled));
+                    // A pod that no longer counts is one disruption less that is allowed.
+                    let labels = &pod.ties.labels;
+                    let protects = |budget: &&mut Budget| budget.selector.matches(labels);
+                    for budget in state.budgets.iter_mut().filter(protects) {
+                        budget.allowed =
+                            budget.allowed.saturating_sub(u32::from(pod.phase == Phase::Running));
+                    }
+                }
+            }
+        }
+        let then = plan(&later);
+        let again = then.evictions.iter().chain(&then.waiting).map(|eviction| &eviction.pod.uid);
+        let again: BTreeSet<&PodUid> = again.collect();
+        let expected: BTreeSet<&PodUid> = all.difference(&leaving).copied().collect();
         prop_assert!(
             again.is_subset(&expected),
-            "more victims while {:?} are on their way: {:?}",
+            "more victims while {:?} are on their way: {:?}; {}",
             leaving,
-            again
+            again,
+            moved(decided, &then)
         );
-        prop_assert!(again == expected, "{:?} on their way, then {:?}", leaving, again);
     }
     Ok(())
+}
+
+/// What a plan wants remembered stands in the statuses before the next one is made.
+fn keep_statuses(world: &mut Snapshot, decided: &Plan) {
+    for (name, queue) in leaves(decided) {
+        let state = Arc::make_mut(world.namespaces.get_mut(&name.namespace).unwrap());
+        for one in state.queues.iter_mut().filter(|one| one.uid == queue.uid) {
+            one.remembered = queue.remember.clone();
+        }
+    }
+}
+
+/// Whose numbers moved from one plan to the next.
+fn moved(one: &Plan, other: &Plan) -> String {
+    let numbers = |plan: &Plan, name: &QueueName, resource: &Resource| {
+        plan.queues.get(name).map(|queue| {
+            let all = [&queue.demand, &queue.deserved, &queue.idle, &queue.allocated, &queue.used];
+            (all.map(|amounts| amounts.get(resource).units()), queue.starved)
+        })
+    };
+    let all = leaves(other).flat_map(|(name, _)| other.resources.iter().map(move |one| (name, one)));
+    let moved = all.filter_map(|(name, resource)| {
+        let (before, after) = (numbers(one, name, resource), numbers(other, name, resource));
+        (before != after).then(|| format!("{name} {resource}: {before:?} then {after:?}"))
+    });
+    let moved: Vec<String> = moved.collect();
+    format!("demand, deserved, idle, allocated, used: {}", moved.join("; "))
 }
 
 /// At rest nobody lacks what somebody could give.
@@ -85,7 +113,7 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
 pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
     let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
     let mut lacking = Amounts::new();
-    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&queue.preempting));
+    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&self::lacking(queue)));
     if has_scopes(world) || lacking.is_empty() {
         return Ok(());
     }
@@ -102,9 +130,22 @@ pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> 
             pod.is_live() && counts && !passed_over.contains(&pod.uid) && useful.next().is_some()
         };
         let left = world.namespaces[&name.namespace].pods.iter().find(useful);
-        prop_assert!(left.is_none(), "{:?} lack, and {} has {:?}", lacking, name, left.map(|pod| &pod.uid));
+        prop_assert!(
+            left.is_none(),
+            "{:?} lack, and {} has {:?}; {}",
+            lacking,
+            name,
+            left.map(|pod| &pod.uid),
+            moved(&Plan::default(), decided)
+        );
     }
     Ok(())
+}
+
+/// What `queue` is promised and its own pods do not hold already: of that nobody has to give anything. A quota that is
+/// below both stays there while all that queues hold is more than nodes offer.
+pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
+    queue.preempting.min(&queue.deserved.less(&queue.used))
 }
 
 /// Whether the queue or one above it says that its pods are never taken.
@@ -121,15 +162,6 @@ fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
 pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
     let mut queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
     queues.any(|queue| queue.policy == Policy::Fence || !queue.limit.is_empty())
-}
-
-fn is_exceeded(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
-    let holds = |(name, queue): (&QueueName, &QueuePlan)| {
-        let pods = snapshot.namespaces[&name.namespace].pods.iter();
-        let staying: Amount = pods.filter(|pod| pod.is_live()).map(|pod| pod.requests().get(resource)).sum();
-        staying.max(queue.allocated.get(resource))
-    };
-    leaves(decided).map(holds).sum::<Amount>() > decided.capacity.get(resource)
 }
 
 fn in_time(snapshot: &Snapshot) -> Timestamp {
@@ -173,19 +205,14 @@ fn held(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> Amount {
 
 /// Whoever loses a pod is not who it goes for.
 pub(super) fn nobody_takes_from_itself(decided: &Plan) -> Checked {
-    if SCOPE.beneficiaries_are_true {
-        for eviction in decided.evictions.iter().chain(&decided.waiting) {
-            prop_assert!(eviction.beneficiary.as_ref() != Some(&eviction.queue), "{:?}", eviction);
-        }
+    for eviction in decided.evictions.iter().chain(&decided.waiting) {
+        prop_assert!(eviction.beneficiary.as_ref() != Some(&eviction.queue), "{:?}", eviction);
     }
     Ok(())
 }
 
 /// Evictions leave a queue what it is guaranteed and deserves of every resource that is taken from it.
 pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Plan) -> Checked {
-    if !SCOPE.guarantees_hold {
-        return Ok(());
-    }
     let mut taken: BTreeMap<&QueueName, Vec<&Eviction>> = BTreeMap::new();
     for eviction in &decided.evictions {
         taken.entry(&eviction.queue).or_default().push(eviction);
@@ -221,19 +248,8 @@ pub(super) fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePla
     plan.queues.iter().filter(|(_, queue)| !queue.is_parent)
 }
 
-fn charged(state: &NamespaceState) -> Amounts {
+pub(super) fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
     sum
-}
-
-/// Whether some pod waits for a node, or some owner wants pods that are not there.
-fn some_pod_waits(snapshot: &Snapshot) -> bool {
-    snapshot.namespaces.values().any(|state| {
-        let live = |owner: &Owner| {
-            state.pods.iter().filter(|pod| pod.is_live() && pod.owner() == Some(&owner.uid)).count()
-        };
-        state.pods.iter().any(|pod| pod.is_live() && pod.node.is_none())
-            || state.owners.iter().any(|owner| live(owner) < usize::try_from(owner.wanted).unwrap())
-    })
 }

@@ -19,7 +19,7 @@ pub(crate) mod water;
 use fraction::Fraction;
 use quotient_engine::shares::Claim;
 
-/// One claim in whole quanta, rounded up.
+/// One claim, in units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     pub(crate) held: i128,
@@ -29,16 +29,10 @@ pub(crate) struct Ask {
 }
 
 impl Ask {
-    pub(crate) fn of(claim: &Claim, quantum: i128) -> Self {
-        let up = |units: i128| (units + quantum - 1) / quantum;
+    pub(crate) fn of(claim: &Claim) -> Self {
         let (held, demand) = (claim.held.units(), claim.demand.units());
         let all = held.max(demand);
-        Self {
-            held: up(held),
-            floor: up(claim.guaranteed.units().min(all)),
-            all: up(all),
-            weight: claim.weight.into(),
-        }
+        Self { held, floor: claim.guaranteed.units().min(all), all, weight: claim.weight.into() }
     }
 }
 

@@ -80,6 +80,7 @@ prop_compose! {
             shape: Arc::new(Shape { requests: amounts(shape.0, shape.1), ..Shape::default() }),
             gang: None,
             priority,
+            ..Owner::default()
         }
     }
 }
@@ -124,8 +125,7 @@ prop_compose! {
                 hard: bounds(hard.0, hard.1),
                 enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
                 ours: true,
-                unconfirmed: Bounds::new(),
-                goes_with_queue: false,
+                ..Quota::default()
             }),
             pods,
             owners,

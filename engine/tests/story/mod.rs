@@ -58,8 +58,10 @@ pub(crate) fn play(scenario: &str) -> String {
         let (settled, plan) = settle(&snapshot);
         let advanced = advance(&settled, &plan);
         told.push_str(&print(step, &plan, &advanced.started));
+        let moves = !plan.queue_jobs.is_empty() && !advanced.rests(&settled);
         snapshot = advanced.snapshot;
-        if plan.evictions.is_empty() && plan.forced.is_empty() && advanced.started.is_empty() {
+        let nobody_goes = plan.evictions.is_empty() && plan.forced.is_empty() && plan.scalings.is_empty();
+        if !moves && nobody_goes && advanced.started.is_empty() {
             let Some(then) = then.next() else { return told };
             told.push_str(&then.announcement());
             then.happen(&mut snapshot);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::plan::{Asker, Orphan, Plan, PodId, Unmet};
+use quotient_engine::plan::{Asker, Orphan, Plan, PodId, Scaling, Unmet};
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
 pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
@@ -27,6 +27,8 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         }
         if let Some(reason) = queue.starved {
             write!(told, ", preempting {} ({reason})", short(&queue.preempting)).unwrap();
+        } else if !queue.preempting.is_empty() {
+            write!(told, ", its quota lacks {} that its pods hold", short(&queue.preempting)).unwrap();
         }
         if !queue.unmeetable.is_empty() {
             write!(told, ", unmeetable {}", short(&queue.unmeetable)).unwrap();
@@ -35,6 +37,11 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         for unmet in &queue.unmet {
             writeln!(told, "    {}", waiting(unmet, &short(&unmet.requests))).unwrap();
         }
+    }
+    for (name, job) in &plan.queue_jobs {
+        let slots: u32 = job.slots.iter().sum();
+        let now = if job.total() == slots { String::new() } else { format!(", {} now", job.total()) };
+        writeln!(told, "  {name}: {slots} slots{now}, {:?} ({})", job.standing, job.reason.name()).unwrap();
     }
     for (name, stall) in &plan.stalled {
         writeln!(told, "  {name} has no share: {}: {}", stall.reason, stall.message).unwrap();
@@ -52,10 +59,37 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     for pod in &plan.forced {
         writeln!(told, "  delete {}/{} without grace", pod.namespace, pod.name).unwrap();
     }
+    for scaling in &plan.scalings {
+        writeln!(told, "  {}", scaled(scaling)).unwrap();
+    }
     for pod in started {
         writeln!(told, "  started {}/{}", pod.namespace, pod.name).unwrap();
     }
     told
+}
+
+/// `scale a/web from 3 to 2 of 3 for ReplicaSet vip, without w1: Outranked`
+fn scaled(scaling: &Scaling) -> String {
+    let who = |asker: &Asker| match asker {
+        Asker::Pod(name) => format!("pod {name}"),
+        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+    };
+    let mut told = format!(
+        "scale {}/{} from {} to {}",
+        scaling.namespace, scaling.setter.name, scaling.from, scaling.to
+    );
+    if let Some(former) = scaling.former {
+        write!(told, " of {former}").unwrap();
+    }
+    if !scaling.beneficiaries.is_empty() {
+        let whom: Vec<String> = scaling.beneficiaries.iter().map(who).collect();
+        write!(told, " for {}", whom.join(", ")).unwrap();
+    }
+    if !scaling.pods.is_empty() {
+        let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();
+        write!(told, ", without {}", pods.join(" ")).unwrap();
+    }
+    told + &format!(": {}", scaling.reason)
 }
 
 /// `2 pods of Job train, 1c 1Gi each: UnitAboveShare`
@@ -90,6 +124,7 @@ pub(crate) fn print_writes(plan: &Plan) -> String {
                 writeln!(told, "  lower {namespace}, which no queue is left in, to {}", all(hard))
             }
             Orphan::Remove => writeln!(told, "  remove the quota of {namespace}, which no queue is left in"),
+            Orphan::Renew(hard) => writeln!(told, "  renew the quota of {namespace}: {}", all(hard)),
         }
         .unwrap();
     }

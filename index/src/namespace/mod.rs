@@ -1,18 +1,25 @@
 //! Everything kept of one namespace, stored in the form that snapshots share.
 
 mod budgets;
+mod limit_ranges;
 mod owners;
 mod pods;
+mod queue_jobs;
 mod queues;
 mod quotas;
+mod sizes;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::NamespaceState;
 
-use crate::quotas::{ForeignQuota, QuotaEntry};
+use crate::limit_ranges::ObservedLimitRange;
+use crate::queue_jobs::{QueueJobEntry, TaskJob};
+use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::resource_version::Age;
+use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use budgets::BudgetNote;
 pub(crate) use owners::OwnerNote;
@@ -29,8 +36,15 @@ pub(crate) struct NamespaceEntry {
     queues: Vec<QueueEntry>,
     owners: Vec<OwnerNote>,
     budgets: Vec<BudgetNote>,
-    quota: QuotaEntry,
+    deployments: BTreeMap<Arc<str>, DeploymentSize>,
+    autoscalers: BTreeMap<Arc<str>, Autoscaler>,
+    quota: Option<Arc<ObservedQuota>>,
     foreign_quotas: Vec<ForeignQuota>,
+    limit_ranges: Vec<ObservedLimitRange>,
+    /// QueueJobs as they were seen last, by name.
+    pub(crate) queue_jobs: BTreeMap<Arc<str>, QueueJobEntry>,
+    /// The Jobs of QueueJobs as they were seen last, by name.
+    pub(crate) task_jobs: BTreeMap<Arc<str>, TaskJob>,
 }
 
 impl NamespaceEntry {
@@ -44,13 +58,22 @@ impl NamespaceEntry {
         !self.is_shown()
             && self.state.owners.is_empty()
             && self.state.budgets.is_empty()
+            && self.deployments.is_empty()
+            && self.autoscalers.is_empty()
             && self.foreign_quotas.is_empty()
+            && self.limit_ranges.is_empty()
+            && self.queue_jobs.is_empty()
+            && self.task_jobs.is_empty()
     }
 
-    /// Whether snapshots mention the namespace: it holds a pod, a Queue or a quota. Where there is none of them
+    /// Whether snapshots mention the namespace: it holds a pod, a Queue, a QueueJob or a quota, or one may still come. Where there is none of them
     /// nothing is shared out, whatever its owners want.
     pub(crate) fn is_shown(&self) -> bool {
-        !self.state.pods.is_empty() || !self.state.queues.is_empty() || !self.quota.is_empty()
+        !self.state.pods.is_empty()
+            || !self.state.queues.is_empty()
+            || self.quota.is_some()
+            || self.state.quota.is_some()
+            || !self.state.queue_jobs.is_empty()
     }
 
     /// Whether there is a Queue in it: only then owners, budgets and the quotas of others make a difference.

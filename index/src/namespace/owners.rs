@@ -7,6 +7,7 @@ use quotient_engine::snapshot::{Owner, OwnerKind};
 use super::NamespaceEntry;
 use crate::priority_classes::{AskedPriority, PriorityClasses};
 use crate::resource_version::Age;
+use crate::sizes::{Controller, Said};
 
 /// What only the index needs to know of an owner.
 #[derive(Debug)]
@@ -15,17 +16,37 @@ pub(crate) struct OwnerNote {
     pub(crate) age: Age,
     /// How its template asks for a priority.
     pub(crate) asked: AskedPriority,
+    /// How many pods it wants by its own spec.
+    pub(crate) wanted: u32,
+    /// How many it would want if it had the size that it had before it was scaled down.
+    pub(crate) rightful: u32,
+    /// What it says of its size itself.
+    pub(crate) said: Said,
+    /// What controls it.
+    pub(crate) controller: Option<Controller>,
+}
+
+impl OwnerNote {
+    /// Of an owner that stands for a task of a QueueJob, which nobody scales but its QueueJob.
+    pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
+        let (wanted, rightful) = (owner.wanted, owner.wanted);
+        Self { age: Age::default(), asked, wanted, rightful, said: Said::default(), controller: None }
+    }
 }
 
 impl NamespaceEntry {
     /// Keeps `owner`. Says whether anything changed that a decision depends on.
-    pub(crate) fn put_owner(&mut self, owner: Owner, note: OwnerNote) -> bool {
+    ///
+    /// How many pods it wants, and what says so, is found out here.
+    pub(crate) fn put_owner(&mut self, mut owner: Owner, note: OwnerNote) -> bool {
         match self.find_owner(owner.kind, &owner.name) {
             Ok(at) => {
                 let Some(kept_note) = self.owners.get_mut(at) else { return false };
                 *kept_note = note;
-                if self.state.owners.get(at) == Some(&owner) {
-                    return false;
+                let Some(kept) = self.state.owners.get(at) else { return false };
+                (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
+                if *kept == owner {
+                    return self.size_owners();
                 }
                 if let Some(kept) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
                     *kept = owner;
@@ -36,6 +57,7 @@ impl NamespaceEntry {
                 self.owners.insert(at, note);
             }
         }
+        self.size_owners();
         self.has_queues()
     }
 
@@ -50,6 +72,8 @@ impl NamespaceEntry {
         let Ok(at) = self.find_owner(kind, name) else { return false };
         self.owners.remove(at);
         Arc::make_mut(&mut self.state).owners.remove(at);
+        // Of two ReplicaSets of a Deployment only one may be left.
+        self.size_owners();
         self.has_queues()
     }
 

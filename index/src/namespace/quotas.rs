@@ -2,25 +2,38 @@
 
 use std::sync::Arc;
 
+use quotient_engine::snapshot::Quota;
+
 use super::NamespaceEntry;
-use crate::quotas::{ForeignQuota, QuotaEntry, lowest};
+use crate::quotas::{ForeignQuota, ObservedQuota, lowest};
 
 impl NamespaceEntry {
-    /// What is kept of the quota.
-    pub(crate) fn quota(&self) -> &QuotaEntry {
-        &self.quota
+    /// The quota as it was seen last.
+    pub(crate) fn observed_quota(&self) -> Option<&Arc<ObservedQuota>> {
+        self.quota.as_ref()
     }
 
-    /// Changes what is kept of the quota. Says whether anything changed that a decision depends on.
-    pub(crate) fn change_quota(&mut self, change: impl FnOnce(&mut QuotaEntry)) -> bool {
-        let stamp = self.quota.stamp();
-        change(&mut self.quota);
-        let quota = self.quota.merged();
+    /// The quota is now this one, or gone. Says whether its next write has to test something else.
+    pub(crate) fn observe_quota(&mut self, observed: Option<ObservedQuota>) -> bool {
+        let before = std::mem::replace(&mut self.quota, observed.map(Arc::new));
+        before.as_deref().map(ObservedQuota::stamp) != self.quota.as_deref().map(ObservedQuota::stamp)
+    }
+
+    /// Shows snapshots this quota. Says whether it is another than before, in a way that calls for a decision: what is
+    /// charged ahead of its pods only keeps others back, until it is less.
+    pub(crate) fn show_quota(&mut self, quota: Option<Quota>) -> bool {
         if self.state.quota == quota {
-            return self.quota.stamp() != stamp;
+            return false;
         }
+        let calls = match (&self.state.quota, &quota) {
+            (Some(before), Some(after)) => {
+                let same = Quota { charged: after.charged.clone(), ..before.clone() } == *after;
+                !same || before.charged.max(&after.charged) != after.charged
+            }
+            _ => true,
+        };
         Arc::make_mut(&mut self.state).quota = quota;
-        true
+        calls
     }
 
     /// What is kept of somebody else's quota.

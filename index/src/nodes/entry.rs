@@ -10,7 +10,7 @@ use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
 use super::readiness::Readiness;
-use super::selection::is_eligible;
+use super::selection::{is_schedulable, is_selected};
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
 use crate::resource_version::Age;
@@ -21,12 +21,14 @@ pub(crate) struct NodeEntry {
     pub(super) uid: Arc<str>,
     pub(super) age: Age,
     node: Arc<Node>,
+    selected: bool,
     eligible: bool,
     readiness: Readiness,
 }
 
 impl NodeEntry {
     pub(super) fn of(object: &Object, uid: &str, labels: Labels, selector: &Selector) -> Self {
+        let selected = is_selected(object, selector);
         let written = object.spec.as_ref().and_then(|spec| spec.taints.as_deref());
         Self {
             uid: uid.into(),
@@ -37,7 +39,8 @@ impl NodeEntry {
                 labels,
                 taints: taints(written.unwrap_or_default()),
             }),
-            eligible: is_eligible(object, selector),
+            selected,
+            eligible: selected && is_schedulable(object),
             readiness: Readiness::of(object),
         }
     }
@@ -47,11 +50,17 @@ impl NodeEntry {
         &self.node.labels
     }
 
+    /// What it offers or will offer, whether it is Ready and schedulable or not; none if it never counts.
+    pub(super) fn claims(&self) -> Option<&Amounts> {
+        self.selected.then_some(&self.node.allocatable)
+    }
+
     /// Whether a decision can tell this entry from `other`.
     pub(super) fn differs_from(&self, other: &Self) -> bool {
         self.node.allocatable != other.node.allocatable
             || self.node.labels != other.node.labels
             || self.node.taints != other.node.taints
+            || self.selected != other.selected
             || self.eligible != other.eligible
             || self.readiness != other.readiness
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node as Object;
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::NodeName;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
@@ -33,6 +34,16 @@ impl Nodes {
     /// The nodes as of `now`.
     pub(crate) fn at(&mut self, now: Timestamp, ready_seconds: i64) -> BTreeMap<NodeName, Arc<Node>> {
         self.entries.iter_mut().map(|(name, entry)| (name.clone(), entry.at(now, ready_seconds))).collect()
+    }
+
+    /// What all nodes together offer or will offer: also those that are not Ready yet, or cordoned. They are part of what
+    /// the cluster may grow to as long as they are there.
+    pub(crate) fn claimed(&self) -> Amounts {
+        let mut claimed = Amounts::new();
+        for allocatable in self.entries.values().filter_map(NodeEntry::claims) {
+            claimed.add_all(allocatable);
+        }
+        claimed
     }
 
     /// When the first node that is not Ready for long enough yet will be.

@@ -6,6 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
+use crate::queue_jobs::{TaskJob, task_job};
 
 /// The conditions after which the Job controller creates no more pods: the Job has ended, or is about to.
 const ENDS: [&str; 4] = ["Complete", "Failed", "SuccessCriteriaMet", "FailureTarget"];
@@ -21,16 +22,28 @@ impl OwnerObject for Job {
     }
 
     fn wanted(&self) -> u32 {
-        self.spec.as_ref().map(|spec| wanted(spec, self.status.as_ref())).unwrap_or_default()
+        self.wanted_at(self.written())
+    }
+
+    fn written(&self) -> u32 {
+        count(self.spec.as_ref().and_then(|spec| spec.parallelism).unwrap_or(1))
+    }
+
+    fn wanted_at(&self, size: u32) -> u32 {
+        self.spec.as_ref().map(|spec| wanted(spec, self.status.as_ref(), size)).unwrap_or_default()
     }
 
     fn template(&self) -> Option<&PodTemplateSpec> {
         self.spec.as_ref().map(|spec| &spec.template)
     }
+
+    fn of_queue_job(&self) -> Option<TaskJob> {
+        task_job(self)
+    }
 }
 
-/// As many as may run at once, and no more than are left to succeed.
-fn wanted(spec: &JobSpec, status: Option<&JobStatus>) -> u32 {
+/// As many as may run `at_once`, and no more than are left to succeed.
+fn wanted(spec: &JobSpec, status: Option<&JobStatus>, at_once: u32) -> u32 {
     let ended = status.and_then(|status| status.conditions.as_ref()).is_some_and(|conditions| {
         conditions.iter().any(|condition| condition.status == "True" && ENDS.contains(&&*condition.type_))
     });
@@ -38,7 +51,6 @@ fn wanted(spec: &JobSpec, status: Option<&JobStatus>) -> u32 {
     if ended || elsewhere || spec.suspend == Some(true) {
         return 0;
     }
-    let at_once = count(spec.parallelism.unwrap_or(1));
     let succeeded = count(status.and_then(|status| status.succeeded).unwrap_or_default());
     match spec.completions {
         // A work queue: once a pod finds it empty, those that run may finish and no others are started.

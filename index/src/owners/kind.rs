@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape};
+use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size};
 
 use crate::gangs::gang;
 use crate::index::Index;
@@ -14,9 +14,11 @@ use crate::namespace::OwnerNote;
 use crate::placement::placement;
 use crate::pods::effective_requests;
 use crate::priority_classes::AskedPriority;
+use crate::queue_jobs::TaskJob;
 use crate::reading::Reading;
 use crate::relist::Relist;
 use crate::resource_version::Age;
+use crate::sizes::{Controller, Said};
 use crate::time::timestamp;
 
 /// An object that creates pods from a template.
@@ -30,6 +32,17 @@ pub(crate) trait OwnerObject {
     fn wanted(&self) -> u32;
 
     fn template(&self) -> Option<&PodTemplateSpec>;
+
+    /// The number in its spec that says how many pods it wants.
+    fn written(&self) -> u32;
+
+    /// How many pods it would want alive now if `size` stood there.
+    fn wanted_at(&self, size: u32) -> u32;
+
+    /// What is kept of it where a QueueJob controls it, which then says what it wants.
+    fn of_queue_job(&self) -> Option<TaskJob> {
+        None
+    }
 }
 
 /// What is remembered of owners as kinds; the owners themselves stand in their namespaces.
@@ -53,7 +66,7 @@ impl OwnerKinds {
         match kind {
             OwnerKind::ReplicaSet => &mut self.replica_sets,
             OwnerKind::StatefulSet => &mut self.stateful_sets,
-            OwnerKind::Job => &mut self.jobs,
+            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
         }
     }
 }
@@ -74,34 +87,66 @@ impl<O: OwnerObject> Keeps<O> for Index {
         if kept.is_some_and(|(_, kept_age)| age.is_stale_beside(kept_age)) {
             return false;
         }
-        let wanted = if metadata.deletion_timestamp.is_some() { 0 } else { object.wanted() };
-        let Some(template) = object.template().filter(|_| wanted > 0) else {
+        if let Some(job) = object.of_queue_job() {
+            let standing = kept.is_some();
+            let former = self.namespaces.get(&key.0).and_then(|entry| entry.task_jobs.get(&key.1));
+            if former.is_some_and(|former| age.is_stale_beside(former.age)) {
+                return false;
+            }
+            let removed = standing && self.remove_owner(O::KIND, &key);
+            return self.put_task_job(&key.0, &key.1, Some(job)) | removed;
+        }
+        let is_leaving = metadata.deletion_timestamp.is_some();
+        let wanted = if is_leaving { 0 } else { object.wanted() };
+        let said = Said::of(metadata, object.written());
+        let rightful = said.former.filter(|_| !is_leaving).map_or(wanted, |former| object.wanted_at(former));
+        let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
             return kept.is_some() && self.remove_owner(O::KIND, &key);
         };
         let (owner, asked) = self.read_owner(O::KIND, metadata, &key, wanted, template);
-        self.namespaces.entry(key.0).or_default().put_owner(owner, OwnerNote { age, asked })
+        let controller = Controller::of(metadata);
+        let note = OwnerNote { age, asked, wanted, rightful, said, controller };
+        self.namespaces.entry(key.0).or_default().put_owner(owner, note)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
         let key = (Namespace::from(namespace), name.into());
+        if self.is_task_job(O::KIND, &key, Some(uid)) {
+            self.owners.relist(O::KIND).seen(&key);
+            return self.put_task_job(&key.0, &key.1, None);
+        }
         let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(O::KIND, name));
         kept.is_some_and(|(kept, _)| kept.uid.as_str() == uid) && self.remove_owner(O::KIND, &key)
     }
 
     fn relist_begin(&mut self) {
         let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
-            entry.owner_names(O::KIND).map(|name| (namespace.clone(), name.clone()))
+            let of_queue_jobs = entry.task_jobs.keys().filter(|_| O::KIND == OwnerKind::Job);
+            entry.owner_names(O::KIND).chain(of_queue_jobs).map(|name| (namespace.clone(), name.clone()))
         });
         self.owners.relist(O::KIND).begin(kept);
     }
 
     fn relist_finish(&mut self) -> bool {
         let missing = self.owners.relist(O::KIND).finish();
-        missing.iter().fold(false, |changed, key| self.remove_owner(O::KIND, key) | changed)
+        missing.iter().fold(false, |changed, key| {
+            let removed = if self.is_task_job(O::KIND, key, None) {
+                self.put_task_job(&key.0, &key.1, None)
+            } else {
+                self.remove_owner(O::KIND, key)
+            };
+            removed | changed
+        })
     }
 }
 
 impl Index {
+    /// Whether a Job of a QueueJob is kept under this name, and has this uid if one is given.
+    fn is_task_job(&self, kind: OwnerKind, (namespace, name): &Key, uid: Option<&str>) -> bool {
+        let kept = self.namespaces.get(namespace).and_then(|entry| entry.task_jobs.get(name));
+        kind == OwnerKind::Job && kept.is_some_and(|kept| uid.is_none_or(|uid| *kept.seen.uid == *uid))
+    }
+
     fn read_owner(
         &mut self,
         kind: OwnerKind,
@@ -132,6 +177,7 @@ impl Index {
             shape: self.shapes.get(shape),
             gang: template.metadata.as_ref().and_then(|metadata| gang(metadata, Some(&uid))),
             priority: self.priority_classes.resolve(&asked),
+            size: Size::default(),
             uid,
         };
         (owner, asked)

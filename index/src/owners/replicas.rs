@@ -18,6 +18,14 @@ impl OwnerObject for ReplicaSet {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
     }
 
+    fn written(&self) -> u32 {
+        self.wanted()
+    }
+
+    fn wanted_at(&self, size: u32) -> u32 {
+        size
+    }
+
     fn template(&self) -> Option<&PodTemplateSpec> {
         self.spec.as_ref().and_then(|spec| spec.template.as_ref())
     }
@@ -32,6 +40,14 @@ impl OwnerObject for StatefulSet {
 
     fn wanted(&self) -> u32 {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
+    }
+
+    fn written(&self) -> u32 {
+        self.wanted()
+    }
+
+    fn wanted_at(&self, size: u32) -> u32 {
+        size
     }
 
     fn template(&self) -> Option<&PodTemplateSpec> {

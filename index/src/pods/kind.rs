@@ -8,6 +8,7 @@ use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties};
 use quotient_engine::time::Timestamp;
 
+use super::deletion_cost::deletion_cost;
 use super::evictions::UnseenEvictions;
 use super::immunity::immunity;
 use super::life::{phase, started};
@@ -27,13 +28,20 @@ use crate::time::timestamp;
 #[derive(Debug)]
 pub(crate) struct PodKind {
     relist: Relist<(Namespace, PodName)>,
+    /// The newest version of a pod that was seen.
+    pub(crate) newest: Age,
     evictions: UnseenEvictions,
     refusals: Refusals,
 }
 
 impl Default for PodKind {
     fn default() -> Self {
-        Self { relist: Relist::idle(), evictions: UnseenEvictions::default(), refusals: Refusals::default() }
+        Self {
+            relist: Relist::idle(),
+            newest: Age::default(),
+            evictions: UnseenEvictions::default(),
+            refusals: Refusals::default(),
+        }
     }
 }
 
@@ -85,7 +93,8 @@ impl Keeps<Object> for Index {
             }
         }
         let pod = self.read_pod(object, name, PodUid::new(&*uid), known.as_ref());
-        self.namespaces.entry(namespace).or_default().put_pod(pod, age)
+        let changed = self.namespaces.entry(namespace).or_default().put_pod(pod, age);
+        self.pods_seen_until(age) | changed
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
@@ -140,6 +149,7 @@ impl Index {
             immunity,
             reluctant: is_reluctant(object),
             forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),
+            deletion_cost: deletion_cost(object),
             uid,
             name,
         }

@@ -1,5 +1,6 @@
 //! Pods: what they request and where they may run, how far they have come, and what protects them.
 
+mod deletion_cost;
 mod evictions;
 mod immunity;
 mod kind;

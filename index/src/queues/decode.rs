@@ -7,7 +7,7 @@ use quotient_engine::names::QueueUid;
 use quotient_engine::snapshot::{Acceptance, DemandMode, Queue};
 
 use super::mistakes::Mistakes;
-use super::{amounts, preemption, remembered, tree};
+use super::{amounts, default_requests, preemption, remembered, tree};
 use crate::reading::{Rounding, uid_of};
 use crate::time::timestamp;
 
@@ -19,9 +19,21 @@ use crate::time::timestamp;
 /// be taken for the Queue that governs its namespace. What becomes of its quota when it is deleted stands in its
 /// metadata and counts in any case.
 pub fn decode(queue: &Written) -> Queue {
-    let QueueSpec { weight, request, demand, headroom, limit, guaranteed, parent_ref, children, preemption } =
-        &queue.spec;
+    let QueueSpec {
+        weight,
+        request,
+        demand,
+        headroom,
+        limit,
+        guaranteed,
+        parent_ref,
+        children,
+        preemption,
+        default_requests: defaults,
+    } = &queue.spec;
     let mut mistakes = Mistakes::default();
+    // No share depends on them: they are kept beside the Queue.
+    default_requests::read(defaults.as_ref(), &mut mistakes);
     let no_preemption = Preemption::default();
     let preemption = preemption.as_ref().unwrap_or(&no_preemption);
     let decoded = Queue {
@@ -40,6 +52,7 @@ pub fn decode(queue: &Written) -> Queue {
         min_runtime_seconds: preemption::min_runtime_seconds(preemption, &mut mistakes),
         last_replica: preemption::last_replica(preemption),
         gang: preemption::gang(preemption),
+        within_queue: preemption::within_queue(preemption),
         reclaim: preemption::reclaim(preemption),
         delay_seconds: preemption::delay_seconds(preemption, &mut mistakes),
         grace_seconds: preemption::grace_seconds(preemption, &mut mistakes),

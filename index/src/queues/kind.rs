@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::core::DeserializeGuard;
-use quotient_crds::{Queue as Written, QueueStatus};
+use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Queue;
 
@@ -12,6 +11,7 @@ use super::{ObservedQueue, decode, undecodable};
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
+use crate::readable::Readable;
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -31,7 +31,7 @@ impl Default for QueueKind {
 
 impl Keeps<Written> for Index {
     fn apply(&mut self, object: &Written) -> bool {
-        self.put_queue(&object.metadata, object.status.as_ref(), || decode(object))
+        self.put_queue(&object.metadata, (Some(&object.spec), object.status.as_ref()), || decode(object))
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
@@ -57,11 +57,11 @@ impl Keeps<Written> for Index {
 
 /// Queues as a watch should deliver them: one that cannot be decoded is kept as an invalid one, instead of
 /// making the whole list fail. Feed one index through either form, not both.
-impl Keeps<DeserializeGuard<Written>> for Index {
-    fn apply(&mut self, object: &DeserializeGuard<Written>) -> bool {
+impl Keeps<Readable<Written>> for Index {
+    fn apply(&mut self, object: &Readable<Written>) -> bool {
         match &object.0 {
             Ok(queue) => Keeps::<Written>::apply(self, queue),
-            Err(invalid) => self.put_queue(&invalid.metadata, None, || {
+            Err(invalid) => self.put_queue(&invalid.metadata, (None, invalid.status.as_ref()), || {
                 let problem = format!(
                     "the Queue cannot be read: {}; correct the field and apply it again",
                     invalid.error
@@ -88,7 +88,7 @@ impl Index {
     fn put_queue(
         &mut self,
         metadata: &ObjectMeta,
-        status: Option<&QueueStatus>,
+        (spec, status): (Option<&QueueSpec>, Option<&QueueStatus>),
         decode: impl FnOnce() -> Queue,
     ) -> bool {
         let Some(uid) = uid_of(metadata) else { return false };
@@ -102,9 +102,9 @@ impl Index {
         if kept.is_some_and(|kept| Age::of(metadata).is_stale_beside(kept.age())) {
             return false;
         }
-        let observed = ObservedQueue::of(metadata, &uid, status);
+        let observed = ObservedQueue::of(metadata, &uid, spec, status);
         let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(decode(), observed);
-        self.show_labels(&namespace) | changed
+        self.show_labels(&namespace) | self.show_quota(&namespace) | changed
     }
 
     fn remove_queue(&mut self, namespace: &Namespace, name: &str, uid: Option<&str>) -> bool {
@@ -113,6 +113,7 @@ impl Index {
         if removed {
             self.queues.relist.seen(&(namespace.clone(), name.into()));
             self.show_labels(namespace);
+            self.show_quota(namespace);
             self.drop_if_empty(namespace);
         }
         removed

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod decode;
+mod default_requests;
 mod kind;
 mod mistakes;
 mod observed;

@@ -1,9 +1,11 @@
 //! What the API server said of one Queue beyond its spec.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::QueueStatus;
+use quotient_crds::{QueueSpec, QueueStatus};
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueUid;
 
+use super::default_requests;
 use crate::resource_version::{Age, ResourceVersion};
 
 /// A Queue as it was seen last: what the operator needs to write its status only when that changes.
@@ -19,16 +21,25 @@ pub struct ObservedQueue {
     pub deleting: bool,
     /// Its status as it stands, none if it never had one or cannot be decoded.
     pub status: Option<QueueStatus>,
+    /// What containers of its namespace are to request that do not say it; nothing if that cannot be read.
+    pub default_requests: Bounds,
 }
 
 impl ObservedQueue {
-    pub(crate) fn of(metadata: &ObjectMeta, uid: &str, status: Option<&QueueStatus>) -> Self {
+    /// Of a Queue that could not be decoded there is no spec, and maybe no status.
+    pub(crate) fn of(
+        metadata: &ObjectMeta,
+        uid: &str,
+        spec: Option<&QueueSpec>,
+        status: Option<&QueueStatus>,
+    ) -> Self {
         Self {
             uid: QueueUid::from(uid),
             resource_version: ResourceVersion::of(metadata),
             generation: metadata.generation,
             deleting: metadata.deletion_timestamp.is_some(),
             status: status.cloned(),
+            default_requests: spec.map(default_requests::of).unwrap_or_default(),
         }
     }
 

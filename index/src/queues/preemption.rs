@@ -2,9 +2,9 @@
 
 use quotient_crds::{
     GangPolicy as WrittenGang, LastReplica as WrittenLast, MAX_MIN_RUNTIME_SECONDS, MAX_PREEMPTION_SECONDS,
-    Preemption, PreemptionPolicy, Reclaim,
+    Preemption, PreemptionPolicy, Reclaim, WithinQueue as WrittenWithin,
 };
-use quotient_engine::snapshot::{GangPolicy, LastReplica, Policy, ReclaimOn};
+use quotient_engine::snapshot::{GangPolicy, LastReplica, Policy, ReclaimOn, WithinQueue};
 
 use super::mistakes::Mistakes;
 
@@ -31,6 +31,13 @@ pub(super) fn gang(preemption: &Preemption) -> GangPolicy {
     match preemption.gang {
         WrittenGang::WholeLast => GangPolicy::WholeLast,
         WrittenGang::Never => GangPolicy::Never,
+    }
+}
+
+pub(super) fn within_queue(preemption: &Preemption) -> WithinQueue {
+    match preemption.within_queue {
+        WrittenWithin::Never => WithinQueue::Never,
+        WrittenWithin::LowerPriority => WithinQueue::LowerPriority,
     }
 }
 

@@ -1,5 +1,6 @@
 //! How ResourceQuotas come in.
 
+use std::collections::BTreeSet;
 use std::iter;
 use std::sync::Arc;
 
@@ -19,6 +20,8 @@ use crate::resource_version::Age;
 #[derive(Debug)]
 pub(crate) struct QuotaKind {
     relist: Relist<Key>,
+    /// The quotas that were newer than every pod when they were seen, by age.
+    pub(super) ahead: BTreeSet<(Age, Namespace)>,
     /// Of ours alone: nobody writes the others here.
     gone: Gone,
 }
@@ -27,7 +30,7 @@ type Key = (Namespace, Arc<str>);
 
 impl Default for QuotaKind {
     fn default() -> Self {
-        Self { relist: Relist::idle(), gone: Gone::default() }
+        Self { relist: Relist::idle(), ahead: BTreeSet::new(), gone: Gone::default() }
     }
 }
 
@@ -51,7 +54,7 @@ impl Keeps<ResourceQuota> for Index {
             return false;
         }
         let observed = ObservedQuota::of(object, &uid);
-        self.namespaces.entry(namespace).or_default().change_quota(|quota| quota.seen(observed))
+        self.observe_quota(&namespace, Some(observed))
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
@@ -66,7 +69,7 @@ impl Keeps<ResourceQuota> for Index {
     fn relist_begin(&mut self) {
         let ours: Arc<str> = QUOTA.into();
         let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
-            let ours = entry.quota().observed().map(|_| &ours);
+            let ours = entry.observed_quota().map(|_| &ours);
             let names = ours.into_iter().chain(entry.foreign_quota_names());
             iter::repeat(namespace.clone()).zip(names.cloned())
         });
@@ -106,9 +109,13 @@ impl Index {
 
     fn remove_quota(&mut self, key: &Key) -> bool {
         self.quotas.relist.seen(key);
-        let Some(entry) = self.namespaces.get_mut(&key.0) else { return false };
-        let changed = entry.change_quota(super::QuotaEntry::deleted);
-        self.drop_if_empty(&key.0);
-        changed
+        self.observe_quota(&key.0, None)
+    }
+
+    fn observe_quota(&mut self, namespace: &Namespace, observed: Option<ObservedQuota>) -> bool {
+        let moved = self.namespaces.entry(namespace.clone()).or_default().observe_quota(observed);
+        let changed = self.show_quota(namespace);
+        self.drop_if_empty(namespace);
+        moved | changed
     }
 }

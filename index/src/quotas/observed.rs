@@ -4,10 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use quotient_crds::names::{
-    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE,
+    FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION,
+    ON_DELETE_REMOVE,
 };
 use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::{Generation, Seen};
 
 use super::bounds_from_hard;
 use crate::resource_version::{Age, ResourceVersion};
@@ -44,7 +47,7 @@ pub struct ObservedQuota {
     pub resource_version: Option<ResourceVersion>,
     /// The ledger's generation that its amounts belong to (annotation `quotient.dev/generation`). None if it
     /// was never stamped or the stamp is no number.
-    pub generation: Option<u64>,
+    pub generation: Option<Generation>,
     /// Whether its label says that Quotient keeps it; otherwise it only happens to have the name.
     pub ours: bool,
     /// Whether it is to be deleted together with its Queue (annotation `quotient.dev/on-delete: Remove`, as the
@@ -54,12 +57,17 @@ pub struct ObservedQuota {
     pub hard: Bounds,
     /// `status.hard`, of the same: what admission enforces.
     pub enforced: Bounds,
+    /// `status.used`, of the same: what admission has charged, pods that are not seen yet included.
+    pub charged: Bounds,
+    /// Who of the field managers wrote something of `spec` last, if not we; none if nobody did, or if nobody knows.
+    pub edited_by: Option<Arc<str>>,
 }
 
 impl ObservedQuota {
     pub(crate) fn of(quota: &ResourceQuota, uid: &str) -> Self {
         let spec = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
+        let used = quota.status.as_ref().and_then(|status| status.used.as_ref());
         let annotations = quota.metadata.annotations.as_ref();
         let annotation = |key| annotations.and_then(|annotations| annotations.get(key));
         let generation = annotation(GENERATION_ANNOTATION);
@@ -68,20 +76,47 @@ impl ObservedQuota {
         Self {
             uid: QuotaUid::new(uid),
             resource_version: ResourceVersion::of(&quota.metadata),
-            generation: generation.and_then(|text| text.parse().ok()),
+            generation: generation.and_then(|text| Generation::from_stamp(text)),
             ours: keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
             goes_with_queue: annotation(ON_DELETE_ANNOTATION).is_some_and(|value| value == ON_DELETE_REMOVE),
             hard: spec.map(bounds_from_hard).unwrap_or_default(),
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
+            charged: used.map(bounds_from_hard).unwrap_or_default(),
+            edited_by: edited_by(&quota.metadata),
         }
     }
 
     /// What a write of it tests before it lands, and changes.
-    pub(crate) fn stamp(&self) -> (QuotaUid, Option<u64>) {
-        (self.uid.clone(), self.generation)
+    pub(crate) fn stamp(&self) -> (&QuotaUid, Option<Generation>) {
+        (&self.uid, self.generation)
+    }
+
+    /// What the ledger is laid beside.
+    pub(crate) fn seen(&self) -> Seen<'_> {
+        Seen {
+            stamp: self.generation,
+            hard: &self.hard,
+            enforced: &self.enforced,
+            ours: self.ours,
+            goes_with_queue: self.goes_with_queue,
+        }
     }
 
     pub(crate) fn age(&self) -> Age {
         self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
     }
+}
+
+/// The last manager, other than us, of anything in the spec. Who overwrites a field takes it from its former manager, so
+/// whoever is left has his own amounts there.
+fn edited_by(metadata: &ObjectMeta) -> Option<Arc<str>> {
+    let entries = metadata.managed_fields.as_deref().unwrap_or_default();
+    let of_spec = |entry: &&ManagedFieldsEntry| {
+        let fields = entry.fields_v1.as_ref();
+        entry.subresource.is_none() && fields.is_some_and(|fields| fields.0.get("f:spec").is_some())
+    };
+    let others =
+        entries.iter().filter(of_spec).filter(|entry| entry.manager.as_deref() != Some(FIELD_MANAGER));
+    let last = others.max_by_key(|entry| entry.time.as_ref().map(|time| time.0))?;
+    last.manager.as_deref().map(Into::into)
 }

@@ -25,7 +25,7 @@ enum Event {
 }
 
 /// The first of the kinds that the operator writes, too.
-const FIRST_WRITTEN: usize = KINDS.len() - 2;
+const FIRST_WRITTEN: usize = KINDS.len() - 3;
 const PLACES: usize = 3 * KINDS.len();
 
 /// Three objects of each kind, in two namespaces; of quotas one is somebody else's.
@@ -56,10 +56,18 @@ fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
             json!({"spec": {"replicas": content % 4, "selector": {}, "template": template}})
         }
         "Job" => json!({"spec": {"parallelism": content % 4, "suspend": number == 0, "template": template}}),
+        "Deployment" => json!({"spec": {"replicas": content % 4, "selector": {}, "template": template}}),
+        "HorizontalPodAutoscaler" => json!({"spec": {
+            "maxReplicas": 3, "scaleTargetRef": {"kind": "StatefulSet", "name": format!("o{number}")},
+        }}),
         "PodDisruptionBudget" => json!({"spec": {"selector": (number > 0).then(|| json!({}))}, "status": {
             "disruptionsAllowed": number, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
         }}),
         "PriorityClass" => json!({"value": number, "globalDefault": content.is_multiple_of(2)}),
+        "QueueJob" if number == 0 => json!({"spec": {"suspend": "maybe"}}),
+        "QueueJob" => {
+            json!({"spec": {"tasks": [{"name": "w", "replicas": content % 4, "template": template}]}})
+        }
         "Queue" if number == 0 => json!({"spec": {"weight": "no"}}),
         "Queue" => json!({"spec": {"limit": {"cpu": amount}}, "status": {"demand": {"cpu": content}}}),
         "ResourceQuota" => json!({"spec": {
@@ -94,8 +102,9 @@ fn decisive(snapshot: Snapshot) -> Snapshot {
     let seen = |state: &NamespaceState| {
         let mut state = state.clone();
         if state.queues.is_empty() {
-            let NamespaceState { labels, queues, quota, pods, refused, .. } = state;
-            return NamespaceState { labels, queues, quota, pods, refused, ..NamespaceState::default() };
+            let NamespaceState { labels, queues, quota, pods, refused, queue_jobs, .. } = state;
+            let others = NamespaceState::default();
+            return NamespaceState { labels, queues, quota, pods, refused, queue_jobs, ..others };
         }
         for queue in &mut state.queues {
             queue.remembered = Remembered::default();

@@ -14,25 +14,32 @@ macro_rules! for_kind {
             "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),
             "StatefulSet" => $action!(k8s_openapi::api::apps::v1::StatefulSet),
             "Job" => $action!(k8s_openapi::api::batch::v1::Job),
+            "Deployment" => $action!(k8s_openapi::api::apps::v1::Deployment),
+            "HorizontalPodAutoscaler" => $action!(k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler),
             "PodDisruptionBudget" => $action!(k8s_openapi::api::policy::v1::PodDisruptionBudget),
             "PriorityClass" => $action!(k8s_openapi::api::scheduling::v1::PriorityClass),
+            "LimitRange" => $action!(k8s_openapi::api::core::v1::LimitRange),
             "ResourceQuota" => $action!(k8s_openapi::api::core::v1::ResourceQuota),
-            "Queue" => $action!(kube::core::DeserializeGuard<quotient_crds::Queue>),
+            "QueueJob" => $action!(crate::Readable<quotient_crds::QueueJob>),
+            "Queue" => $action!(crate::Readable<quotient_crds::Queue>),
             other => panic!("no such kind here: {other}"),
         }
     };
 }
 
-/// The kinds that the index keeps; the last two are written by the operator, too.
-pub(super) const KINDS: [&str; 10] = [
+/// The kinds that snapshots are made of; the last three are written by the operator, too.
+pub(super) const KINDS: [&str; 13] = [
     "Pod",
     "Node",
     "Namespace",
     "ReplicaSet",
     "StatefulSet",
     "Job",
+    "Deployment",
+    "HorizontalPodAutoscaler",
     "PodDisruptionBudget",
     "PriorityClass",
+    "QueueJob",
     "Queue",
     "ResourceQuota",
 ];

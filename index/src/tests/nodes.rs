@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use kube::core::{Expression, Selector};
+use quotient_engine::amounts::Resource;
 
 use super::{apply, at, shown, story};
 use crate::{Index, IndexSettings};
@@ -110,6 +111,28 @@ status: {allocatable: {cpu: 1}}
     );
     assert_eq!(changed, [true, true, true]);
     assert!(!index.snapshot(at("12:00:00")).nodes.values().any(|node| node.counts));
+}
+
+/// What is missing to the ceiling may still be added. Nodes that come, even before they are Ready, use it up.
+#[test]
+fn up_to_a_ceiling_nodes_may_still_be_added() {
+    let ceiling = [(Resource::Cpu, Resource::Cpu.rounded_up("10".parse().unwrap()))].into_iter().collect();
+    let mut index = Index::new(IndexSettings { ceiling, ..IndexSettings::default() });
+    let mut check = |nodes: &str, expected: &str| {
+        apply(&mut index, nodes);
+        assert_eq!(index.snapshot(at("12:01:00")).settings.expandable.to_string(), expected);
+    };
+    check("", "cpu 10");
+    check(READY_AT_NOON, "cpu 6001m");
+    check(
+        "{kind: Node, metadata: {name: starting}, status: {allocatable: {cpu: 5}, conditions: [{type: Ready, status: 'False'}]}}",
+        "cpu 1001m",
+    );
+    check(
+        "{kind: Node, metadata: {name: starting}, spec: {unschedulable: true}, status: {allocatable: {cpu: 6}}}",
+        "cpu 1m",
+    );
+    check("{kind: Node, metadata: {name: one-more}, status: {allocatable: {cpu: 2}}}", "nothing");
 }
 
 #[test]

@@ -1,13 +1,10 @@
 //! What was written shows before the watch shows it.
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::names::Namespace;
 use quotient_engine::plan::PodId;
 use quotient_engine::time::Timestamp;
 
 use super::{apply, at, index_of};
-use crate::quotas::ObservedQuota;
 use crate::{Index, Keeps};
 
 const POD: &str =
@@ -73,95 +70,6 @@ fn a_pod_that_is_gone_is_no_unseen_eviction() {
     Keeps::<Pod>::relist_begin(&mut index);
     assert!(Keeps::<Pod>::relist_finish(&mut index));
     assert_eq!(index.unseen_evictions().count(), 0);
-}
-
-fn cpu(cores: i128) -> Bounds {
-    [(Resource::Cpu, Amount::new(cores * 1000))].into_iter().collect()
-}
-
-/// The quota at a version, with a generation.
-fn quota(version: &str, generation: u64, cores: i128) -> String {
-    format!(
-        "{{kind: ResourceQuota, metadata: {{name: quotient, namespace: a, uid: u, resourceVersion: '{version}', \
-         annotations: {{quotient.dev/generation: '{generation}'}}}}, spec: {{hard: {{cpu: {cores}}}}}}}"
-    )
-}
-
-fn observed(index: &Index) -> std::sync::Arc<ObservedQuota> {
-    index.observed_quota(&"a".into()).unwrap().clone()
-}
-
-/// The most that admission may let in, in cores, and whether a write is still on its way.
-fn ceiling(index: &mut Index) -> (i128, bool) {
-    let snapshot = index.snapshot(at("12:00:00"));
-    let quota = snapshot.namespaces.values().find_map(|state| state.quota.clone()).unwrap_or_default();
-    (quota.ceiling(&Resource::Cpu).units() / 1000, !quota.unconfirmed.is_empty())
-}
-
-#[test]
-fn a_lost_write_counts_until_the_quota_has_moved_on() {
-    let namespace = Namespace::from("a");
-    let mut index = index_of(&quota("5", 1, 3));
-    let base = observed(&index);
-    assert!(index.quota_written(&namespace, &cpu(7), Some(&base)));
-    // The second try of another amount changes the most that may come only if it is more.
-    assert!(!index.quota_written(&namespace, &cpu(6), Some(&base)));
-    assert_eq!(ceiling(&mut index), (7, true));
-    assert!(index.quota_is_unconfirmed(&namespace));
-    // Admission moves the version with every pod that it counts; that says nothing about the write.
-    assert_eq!(apply(&mut index, &quota("6", 1, 3)), [false]);
-    assert_eq!(ceiling(&mut index), (7, true));
-    // Another generation does, whoever wrote it: ours has lost.
-    assert_eq!(apply(&mut index, &quota("7", 2, 3)), [true]);
-    assert_eq!(ceiling(&mut index), (3, false));
-    assert!(!index.quota_is_unconfirmed(&namespace));
-}
-
-#[test]
-fn a_write_that_was_seen_to_land_or_lose_before_its_answer_was_lost_counts_no_more() {
-    let namespace = Namespace::from("a");
-    let mut index = index_of(&quota("5", 1, 3));
-    let base = observed(&index);
-    apply(&mut index, &quota("6", 2, 7));
-    assert!(!index.quota_written(&namespace, &cpu(7), Some(&base)));
-    assert!(!index.quota_written(&namespace, &cpu(9), None));
-    assert_eq!(ceiling(&mut index), (7, false));
-}
-
-#[test]
-fn a_write_for_a_quota_that_was_replaced_counts_no_more() {
-    let namespace = Namespace::from("a");
-    let mut index = index_of(&quota("5", 1, 3));
-    let base = observed(&index);
-    assert!(index.quota_written(&namespace, &cpu(7), Some(&base)));
-    apply(&mut index, &quota("9", 1, 2).replace("uid: u", "uid: successor"));
-    assert_eq!(ceiling(&mut index), (2, false));
-}
-
-#[test]
-fn a_write_that_failed_counts_no_more() {
-    let namespace = Namespace::from("a");
-    let mut index = index_of(&quota("5", 1, 3));
-    let base = observed(&index);
-    assert!(index.quota_written(&namespace, &cpu(7), Some(&base)));
-    assert!(index.quota_confirmed(&namespace));
-    assert!(!index.quota_confirmed(&namespace));
-    assert_eq!(ceiling(&mut index), (3, false));
-}
-
-#[test]
-fn a_lost_create_counts_until_there_is_a_quota() {
-    let namespace = Namespace::from("a");
-    let mut index = Index::new(crate::IndexSettings::default());
-    assert!(index.quota_written(&namespace, &cpu(7), None));
-    assert_eq!(ceiling(&mut index), (7, true));
-    assert_eq!(apply(&mut index, &quota("9", 1, 2)), [true]);
-    assert_eq!(ceiling(&mut index), (2, false));
-    // Without a quota in the end, nothing of the namespace is left.
-    let mut index = Index::new(crate::IndexSettings::default());
-    index.quota_written(&namespace, &cpu(7), None);
-    index.quota_confirmed(&namespace);
-    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty());
 }
 
 /// The uids of the pods whose eviction counts as refused at this time.

@@ -147,7 +147,7 @@ spec: {weight: -1}
         namespace a
           queue amounts (a/amounts), created -, invalid: read spec.request.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; read spec.guaranteed.memory: "-1Gi" is negative; write 0 or more; read spec.limit.cpu: "10000000000000000000000000" is beyond 2^63; if no bound is meant, leave the resource out
           queue names (a/names), created -, invalid: spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.limit names "ephemeral-storage", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu
-          queue type (u-3), created -, invalid: the Queue cannot be read: Invalid type string "heavy". Expected i32; correct the field and apply it again
+          queue type (u-3), created -, invalid: the Queue cannot be read: spec.weight: invalid type: string "heavy", expected i32; correct the field and apply it again
           queue weight (a/weight), created -, invalid: spec.weight is -1: write 0 to 1000000
     "#]].assert_eq(&text);
 }

@@ -2,8 +2,10 @@
 
 use expect_test::expect;
 use k8s_openapi::api::core::v1::ResourceQuota;
-use quotient_engine::amounts::Bounds;
+use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::ledger::Generation;
 use quotient_engine::names::Namespace;
+use quotient_engine::time::Timestamp;
 
 use super::{apply, at, index_of, shown};
 use crate::{Index, Keeps};
@@ -37,30 +39,14 @@ spec: {hard: {requests.cpu: 1}}
     );
     expect![[r#"
         namespace a
-          quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi; unconfirmed -
+          quota: hard cpu 3, memory 9Gi, nvidia.com/gpu 2; enforced cpu 4, memory 9Gi
           others allow cpu 1
         namespace c
-          foreign quota: hard cpu 1; enforced -; unconfirmed -
+          foreign quota: hard cpu 1; enforced -
         namespace d
-          foreign quota: hard cpu 1; enforced -; unconfirmed -
+          foreign quota: hard cpu 1; enforced -
     "#]]
     .assert_eq(&text);
-}
-
-#[test]
-fn a_quota_that_is_being_written_is_ours() {
-    let mut index =
-        index_of("{kind: ResourceQuota, metadata: {name: quotient, namespace: a, uid: u}, spec: {}}");
-    let namespace = Namespace::from("a");
-    let ours = |index: &mut Index| {
-        index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.as_ref().unwrap().ours
-    };
-    assert!(!ours(&mut index));
-    let observed = index.observed_quota(&namespace).unwrap().clone();
-    assert!(index.quota_written(&namespace, &Bounds::new(), Some(&observed)));
-    assert!(ours(&mut index));
-    assert!(index.quota_confirmed(&namespace));
-    assert!(!ours(&mut index));
 }
 
 #[test]
@@ -85,7 +71,7 @@ status: {{hard: {{cpu: 1}}, used: {{cpu: {used}}}}}
     assert_eq!(apply(&mut index, &quota("6", "41", "1")), [false]);
     let observed = index.observed_quota(&Namespace::from("a")).unwrap().clone();
     assert_eq!(observed.resource_version.as_ref().unwrap().as_str(), "6");
-    assert_eq!((observed.uid.as_str(), observed.generation), ("u-1", Some(41)));
+    assert_eq!((observed.uid.as_str(), observed.generation), ("u-1", Some(Generation::new(41))));
     assert_eq!(apply(&mut index, &quota("7", "42", "1")), [true]);
     assert_eq!(apply(&mut index, &quota("8", "forty-two", "1")), [true]);
     assert_eq!(index.observed_quota(&Namespace::from("a")).unwrap().generation, None);
@@ -182,4 +168,51 @@ fn whether_a_quota_goes_with_its_queue_stands_on_it() {
     assert!(!goes(&mut index));
     assert_eq!(apply(&mut index, &quota("Remove")), [true]);
     assert!(goes(&mut index));
+}
+
+/// Pods and quotas come by different watches: what admission has charged is held until the pods are seen.
+#[test]
+fn what_is_charged_before_its_pod_is_seen_is_held() {
+    let quota = |version: u32, used: u32| {
+        format!(
+            "
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {{name: quotient, namespace: a, uid: q, resourceVersion: \"{version}\"}}
+spec: {{hard: {{requests.cpu: 4}}}}
+status: {{hard: {{requests.cpu: 4}}, used: {{requests.cpu: {used}}}}}
+"
+        )
+    };
+    let pod = |name: &str, version: u32| {
+        format!(
+            "
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: {name}, namespace: a, uid: {name}, resourceVersion: \"{version}\"}}
+spec: {{containers: [{{name: c, resources: {{requests: {{cpu: 1}}}}}}]}}
+"
+        )
+    };
+    let charged = |index: &mut Index| {
+        let snapshot = index.snapshot(Timestamp::default());
+        let quota = snapshot.namespaces[&"a".into()].quota.clone().unwrap();
+        quota.charged.get(&Resource::Cpu).map(Amount::units)
+    };
+    let mut index = index_of(&[QUEUE, &pod("one", 10), &quota(11, 1)].concat());
+    assert_eq!(charged(&mut index), Some(1_000));
+    // More is charged: that calls for no decision, it only keeps others from the room.
+    assert_eq!(apply(&mut index, &quota(12, 2)), [false]);
+    assert_eq!(charged(&mut index), Some(2_000));
+    // The pod is seen: from here on pods tell.
+    assert_eq!(apply(&mut index, &pod("two", 13)), [true]);
+    assert_eq!(charged(&mut index), None);
+    // A quota that is older than the pods tells nothing of them.
+    assert_eq!(apply(&mut index, &quota(12, 2)), [false]);
+    assert_eq!(charged(&mut index), None);
+    // Less is charged than before: others may have the room.
+    apply(&mut index, &quota(14, 2));
+    assert_eq!(apply(&mut index, &quota(15, 1)), [true]);
 }

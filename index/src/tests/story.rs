@@ -6,7 +6,7 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
     Budget, DemandMode, Gang, GangPolicy, LastReplica, NamespaceState, Node, Owner, Placement, Pod, Policy,
-    Queue, Quota, ReclaimOn, Remembered, Snapshot,
+    Queue, Quota, ReclaimOn, Remembered, Size, Snapshot, WithinQueue,
 };
 use quotient_engine::time::Timestamp;
 
@@ -102,7 +102,7 @@ fn memory(remembered: &Remembered) -> String {
 /// What a Queue says of the tree and of how its pods are taken beyond the defaults.
 fn place(queue: &Queue) -> String {
     let Queue { parent, children, policy, min_runtime_seconds, last_replica, .. } = queue;
-    let Queue { gang, grace_seconds, force_delete_after_seconds, .. } = queue;
+    let Queue { gang, within_queue, grace_seconds, force_delete_after_seconds, .. } = queue;
     let mut text = String::new();
     if let Some(parent) = parent {
         write!(text, "; parent {parent}").unwrap();
@@ -119,6 +119,9 @@ fn place(queue: &Queue) -> String {
     if *gang != GangPolicy::WholeLast {
         write!(text, "; gangs {gang:?}").unwrap();
     }
+    if *within_queue != WithinQueue::Never {
+        write!(text, "; within {within_queue:?}").unwrap();
+    }
     if let Some(seconds) = grace_seconds {
         write!(text, "; grace {seconds}s").unwrap();
     }
@@ -132,19 +135,22 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, unconfirmed, goes_with_queue } = quota;
+    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, goes_with_queue, charged } = quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
-        "{whose}: hard {}; enforced {}; unconfirmed {}{}",
+        "{whose}: hard {}; enforced {}{}{}{}{}{}",
         bounds(hard),
         bounds(enforced),
-        bounds(unconfirmed),
+        granted.as_ref().map(|granted| format!("; granted {}", bounds(granted))).unwrap_or_default(),
+        if unconfirmed.is_empty() { String::new() } else { format!("; may become {}", bounds(unconfirmed)) },
+        if charged.is_empty() { String::new() } else { format!("; charged already {}", bounds(charged)) },
+        if *unstamped { "; not stamped" } else { "" },
         if *goes_with_queue { "; goes with its Queue" } else { "" }
     )
 }
 
 fn owner(owner: &Owner) -> String {
-    let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority } = owner;
+    let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size } = owner;
     let mut line = format!(
         "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
         kind.name(),
@@ -154,7 +160,30 @@ fn owner(owner: &Owner) -> String {
     if *priority != 0 {
         write!(line, ", priority {priority}").unwrap();
     }
-    line + &gang_of(gang.as_ref()) + &placement(&shape.placement)
+    line + &gang_of(gang.as_ref()) + &placement(&shape.placement) + &self::size(owner, size)
+}
+
+/// What is unusual about the size of `owner`: what says it, what it was, why it stays.
+fn size(owner: &Owner, size: &Size) -> String {
+    let Size { setter, written, former, held_back, left_alone } = size;
+    let mut text = String::new();
+    match setter {
+        None => text.push_str("; nobody to scale"),
+        Some(setter) if setter.uid != owner.uid => {
+            write!(text, "; sized by {setter} ({})", setter.uid).unwrap();
+        }
+        Some(_) => {}
+    }
+    if setter.is_some() && *written != owner.wanted {
+        write!(text, "; {written} written").unwrap();
+    }
+    if let Some(former) = former {
+        write!(text, "; {former} before, {held_back} held back").unwrap();
+    }
+    if let Some(reason) = left_alone {
+        write!(text, "; left alone: {reason}").unwrap();
+    }
+    text
 }
 
 fn budget(budget: &Budget) -> String {
@@ -205,6 +234,7 @@ fn pod(pod: &Pod) -> String {
         immunity,
         reluctant,
         forced,
+        deletion_cost,
     } = pod;
     let requests = &shape.requests;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
@@ -222,6 +252,9 @@ fn pod(pod: &Pod) -> String {
     }
     if *forced {
         write!(line, ", forced").unwrap();
+    }
+    if *deletion_cost != 0 {
+        write!(line, ", deletion cost {deletion_cost}").unwrap();
     }
     if let Some(stuck) = stuck {
         write!(line, ", stuck since {}", time(*stuck)).unwrap();

@@ -1,14 +1,14 @@
 //! A sound cluster of every kind of object, and the one queue in it that is left alone.
 
-use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
-use kube::core::DeserializeGuard;
 use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Keeps};
+use quotient_index::{Index, IndexSettings, Keeps, Readable};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -51,9 +51,11 @@ pub(super) fn index_of(objects: &[Value]) -> Index {
             "ReplicaSet" => apply::<ReplicaSet>(&mut index, object),
             "StatefulSet" => apply::<StatefulSet>(&mut index, object),
             "Job" => apply::<Job>(&mut index, object),
+            "Deployment" => apply::<Deployment>(&mut index, object),
+            "HorizontalPodAutoscaler" => apply::<HorizontalPodAutoscaler>(&mut index, object),
             "PodDisruptionBudget" => apply::<PodDisruptionBudget>(&mut index, object),
             "PriorityClass" => apply::<PriorityClass>(&mut index, object),
-            "Queue" => apply::<DeserializeGuard<Queue>>(&mut index, object),
+            "Queue" => apply::<Readable<Queue>>(&mut index, object),
             other => panic!("no kind {other}"),
         }
     }

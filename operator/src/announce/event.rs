@@ -4,14 +4,16 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::names::{API_VERSION, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
+use quotient_crds::names::{API_VERSION, LIMIT_RANGE, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, PodName, QueueName, QueueUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::reason::Reason;
 
-use super::{Happening, Preempted};
+use super::jobs::{job_kind, job_note};
+use super::{Happening, Preempted, scaled};
 use crate::identity::Identity;
+use crate::writer::{Change, listed};
 
 /// Who tells, in every event.
 const CONTROLLER: &str = "quotient.dev/operator";
@@ -60,15 +62,27 @@ pub(super) fn event(
 fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
     match happening {
         Happening::Preempted(preempted) => pod_reference(&preempted.pod),
+        Happening::Scaled(scaled) => scaled::reference(scaled),
         Happening::QuotaWritten { queue, .. }
         | Happening::QuotaRaised { queue, .. }
+        | Happening::QuotaRepaired { queue, .. }
         | Happening::PreemptionPlanned { queue, .. }
+        | Happening::DefaultRequestsWritten { queue, .. }
+        | Happening::DefaultRequestsRefused { queue, .. }
         | Happening::ForceDeleted { queue, .. } => ObjectReference {
             api_version: Some(API_VERSION.to_owned()),
             kind: Some("Queue".to_owned()),
             namespace: Some(queue.namespace.as_str().to_owned()),
             name: Some(queue.name.to_string()),
             uid: uid(queue).map(|uid| uid.as_str().to_owned()),
+            ..ObjectReference::default()
+        },
+        Happening::QueueJob { name, uid, .. } => ObjectReference {
+            api_version: Some(API_VERSION.to_owned()),
+            kind: Some("QueueJob".to_owned()),
+            namespace: Some(name.namespace.as_str().to_owned()),
+            name: Some(name.name.to_string()),
+            uid: Some(uid.as_str().to_owned()),
             ..ObjectReference::default()
         },
         Happening::OrphanLowered { namespace, .. } | Happening::OrphanRemoved { namespace } => {
@@ -100,7 +114,7 @@ fn pod_reference(pod: &PodId) -> ObjectReference {
 }
 
 /// Type, reason and action.
-const fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
+fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
     match happening {
         Happening::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
         Happening::QuotaWritten { lowers: true, .. } | Happening::OrphanLowered { .. } => {
@@ -109,10 +123,16 @@ const fn kind(happening: &Happening) -> (&'static str, &'static str, &'static st
         Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
             ("Normal", "QuotaRaised", "WriteQuota")
         }
+        Happening::QuotaRepaired { .. } => ("Warning", "QuotaRepaired", "WriteQuota"),
         Happening::PreemptionPlanned { .. } => ("Normal", "PreemptionPlanned", "Preempt"),
         Happening::Preempted(_) => ("Warning", "Preempted", "Evict"),
+        Happening::Scaled(scaled) if scaled.to < scaled.from => ("Warning", scaled.reason.name(), "Scale"),
+        Happening::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
         Happening::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
+        Happening::QueueJob { news, .. } => job_kind(news),
         Happening::OrphanRemoved { .. } => ("Normal", "QuotaRemoved", "WriteQuota"),
+        Happening::DefaultRequestsWritten { .. } => ("Normal", "DefaultRequestsWritten", "WriteLimitRange"),
+        Happening::DefaultRequestsRefused { .. } => ("Warning", "DefaultRequestsRefused", "WriteLimitRange"),
     }
 }
 
@@ -121,6 +141,7 @@ fn note(happening: &Happening) -> String {
         Happening::QuotaWritten { before, after, .. } | Happening::QuotaRaised { before, after, .. } => {
             quota_note(before.as_ref(), after)
         }
+        Happening::QuotaRepaired { change, before, after, .. } => repair_note(change, before.as_ref(), after),
         Happening::PreemptionPlanned { short_of, pods, .. } => {
             let losers: Vec<String> =
                 pods.iter().map(|(queue, count)| format!("{count} of queue {queue}")).collect();
@@ -129,6 +150,7 @@ fn note(happening: &Happening) -> String {
             format!("short of {short_of}: {total} {noun} to be evicted ({})", losers.join(", "))
         }
         Happening::Preempted(preempted) => preempted_note(preempted),
+        Happening::Scaled(scaled) => scaled::note(scaled),
         Happening::ForceDeleted { pods, .. } => {
             let noun = if pods.len() == 1 { "pod" } else { "pods" };
             let names: Vec<&str> = pods.iter().map(PodName::as_str).collect();
@@ -138,6 +160,14 @@ fn note(happening: &Happening) -> String {
                 names.join(", ")
             )
         }
+        Happening::QueueJob { news, .. } => job_note(news),
+        Happening::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
+            "removed the LimitRange {LIMIT_RANGE}: the Queue names no default requests, or other LimitRanges give them"
+        ),
+        Happening::DefaultRequestsWritten { defaults, .. } => {
+            format!("containers that name no requests have {} (LimitRange {LIMIT_RANGE})", listed(defaults))
+        }
+        Happening::DefaultRequestsRefused { why, .. } => format!("default requests are not in force: {why}"),
         Happening::OrphanLowered { before, after, .. } => format!(
             "no Queue governs the namespace any more, so it keeps what its pods use: {}",
             quota_note(before.as_ref(), after)
@@ -191,6 +221,13 @@ fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
     format!(
         "the quota {verb} {}",
         if changes.is_empty() { "no amount".to_owned() } else { changes.join(", ") }
+    )
+}
+
+fn repair_note(change: &Change, before: Option<&Bounds>, after: &Bounds) -> String {
+    format!(
+        "the quota had been {change} and was put right: {}; change spec.limit or spec.weight of the Queue instead",
+        quota_note(before, after)
     )
 }
 
@@ -268,6 +305,34 @@ mod tests {
         assert_eq!(event.note.as_deref(), Some("the quota was changed: cpu from 3 to 2"));
         assert_eq!(event.reason.as_deref(), Some("QuotaLowered"));
         assert_eq!(event.regarding.unwrap().uid.as_deref(), Some("q1"));
+    }
+
+    #[test]
+    fn a_repair_tells_what_was_done_and_by_whom() {
+        let repair = |change: Change, before: Option<Bounds>| {
+            let queue = QueueName::new("a", "team");
+            told(&Happening::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
+        };
+        let edited =
+            repair(Change::Edited { by: Some("kubectl-edit".into()) }, Some(bounds(&[("cpu", 9000)])));
+        assert_eq!(
+            edited.note.as_deref(),
+            Some(
+                "the quota had been edited by kubectl-edit and was put right: the quota was changed: cpu from 9 to 2; \
+                 change spec.limit or spec.weight of the Queue instead"
+            )
+        );
+        assert_eq!(
+            (edited.type_.as_deref(), edited.reason.as_deref()),
+            (Some("Warning"), Some("QuotaRepaired"))
+        );
+        let deleted = repair(Change::Deleted, None).note.unwrap();
+        assert!(
+            deleted.starts_with(
+                "the quota had been deleted by somebody else and was put right: the quota was created: cpu 2"
+            ),
+            "{deleted}"
+        );
     }
 
     #[test]

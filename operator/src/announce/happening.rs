@@ -1,9 +1,14 @@
-//! What happens to queues and pods, with the numbers that explain it.
+//! What happens to queues, QueueJobs and pods, with the numbers that explain it.
+
+use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
-use quotient_engine::names::{Namespace, PodName, QueueName};
-use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
+use quotient_engine::names::{Namespace, PodName, QueueJobUid, QueueName};
+use quotient_engine::plan::{Asker, Eviction, Plan, PodId, QueueJobName, QueuePlan, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Setter;
+
+use crate::writer::Change;
 
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,17 @@ pub enum Happening {
         /// What it allows now.
         after: Bounds,
     },
+    /// A queue's quota was put right after somebody else had changed it.
+    QuotaRepaired {
+        /// The queue.
+        queue: QueueName,
+        /// What had been done to it.
+        change: Change,
+        /// What it allowed then; none if there was none.
+        before: Option<Bounds>,
+        /// What it allows now.
+        after: Bounds,
+    },
     /// Pods are to be evicted for a queue.
     PreemptionPlanned {
         /// The queue that is short.
@@ -39,12 +55,37 @@ pub enum Happening {
     },
     /// A pod was evicted.
     Preempted(Box<Preempted>),
+    /// An owner's size was changed, for others of its queue or because there is room again.
+    Scaled(Box<Scaled>),
     /// Pods that were long past their deadline were deleted without grace.
     ForceDeleted {
         /// Their queue, which wants that.
         queue: QueueName,
         /// The pods, by name.
         pods: Vec<PodName>,
+    },
+    /// A QueueJob has other slots, or waits for another reason.
+    QueueJob {
+        /// Its name.
+        name: QueueJobName,
+        /// Its id.
+        uid: QueueJobUid,
+        /// What is news.
+        news: JobNews,
+    },
+    /// What the containers of a queue request that do not say it was written.
+    DefaultRequestsWritten {
+        /// The queue.
+        queue: QueueName,
+        /// The defaults; none if there are to be none any more.
+        defaults: Bounds,
+    },
+    /// It could not be written.
+    DefaultRequestsRefused {
+        /// The queue.
+        queue: QueueName,
+        /// Why, and what to do.
+        why: String,
     },
     /// A quota that a Queue left behind was lowered to what is charged.
     OrphanLowered {
@@ -60,6 +101,44 @@ pub enum Happening {
         /// Its namespace.
         namespace: Namespace,
     },
+}
+
+/// What is news of a QueueJob.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobNews {
+    /// It has slots, which it had none of before.
+    Admitted {
+        /// How many.
+        slots: u32,
+        /// How many of its pods have not succeeded yet.
+        left: u32,
+    },
+    /// It has more slots, or fewer.
+    Resized {
+        /// How many it had.
+        from: u32,
+        /// How many it has.
+        to: u32,
+    },
+    /// It waits, or has lost all its slots and waits again.
+    Waits {
+        /// How many slots it had.
+        from: u32,
+        /// For what.
+        why: SlotReason,
+        /// How many pods it needs to run at once.
+        floor: u32,
+        /// What is wrong with its spec, if that is why.
+        problem: Option<Arc<str>>,
+    },
+    /// The API server refused a Job of it, in its words.
+    Refused(String),
+    /// It gave its slots up because its spec says so.
+    Suspended,
+    /// All its pods have succeeded.
+    Complete,
+    /// A task of it has failed.
+    Failed,
 }
 
 /// A pod that was evicted, and why.
@@ -81,14 +160,52 @@ pub struct Preempted {
     pub deserved: Amounts,
 }
 
+/// An owner whose size was changed, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaled {
+    /// Its queue, in whose namespace it is.
+    pub queue: QueueName,
+    /// The object that was written to.
+    pub setter: Setter,
+    /// Its size before.
+    pub from: u32,
+    /// Its size now.
+    pub to: u32,
+    /// The size that it gets back when there is room; none if it has it.
+    pub former: Option<u32>,
+    /// The pods that go.
+    pub pods: Vec<PodName>,
+    /// Their priority.
+    pub priority: i32,
+    /// For whom.
+    pub beneficiaries: Vec<Asker>,
+    /// Why.
+    pub reason: Reason,
+}
+
 impl Happening {
+    /// `scaling` was carried out.
+    pub fn scaled(scaling: &Scaling) -> Self {
+        Self::Scaled(Box::new(Scaled {
+            queue: scaling.queue.clone(),
+            setter: scaling.setter.clone(),
+            from: scaling.from,
+            to: scaling.to,
+            former: scaling.former,
+            pods: scaling.pods.iter().map(|pod| pod.name.clone()).collect(),
+            priority: scaling.priority,
+            beneficiaries: scaling.beneficiaries.clone(),
+            reason: scaling.reason,
+        }))
+    }
+
     /// The pod of `eviction`, which is part of `plan`, was evicted.
     pub fn evicted(plan: &Plan, eviction: &Eviction) -> Self {
         let beneficiary = eviction.beneficiary.as_ref().and_then(|name| plan.queues.get(name));
         // Of what the beneficiary lacks, only what this queue holds too much of explains the eviction.
         let over = eviction.used.less(&eviction.deserved);
         let lacks = |queue: &QueuePlan| {
-            over.resources().map(|resource| (resource.clone(), queue.preempting.get(resource))).collect()
+            over.resources().map(|resource| (resource.clone(), queue.lacking.get(resource))).collect()
         };
         Self::Preempted(Box::new(Preempted {
             pod: eviction.pod.clone(),

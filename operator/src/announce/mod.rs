@@ -5,7 +5,9 @@
 
 mod event;
 mod happening;
+mod jobs;
 mod publisher;
+mod scaled;
 mod transitions;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use quotient_engine::plan::Plan;
 use tokio::sync::mpsc;
 
-pub use happening::{Happening, Preempted};
+pub use happening::{Happening, JobNews, Preempted, Scaled};
 pub use publisher::Publisher;
 use transitions::Transitions;
 
@@ -50,6 +52,9 @@ impl Announcer {
     pub fn announce_plan(&self, plan: &Plan, mode: Mode) {
         let news = self.transitions(|transitions| {
             let mut news = transitions.raised(plan);
+            if mode >= Mode::Quota {
+                news.extend(transitions.jobs.news(plan));
+            }
             if mode == Mode::Full {
                 news.extend(transitions.preempted(plan));
             }
@@ -66,7 +71,7 @@ impl Announcer {
 
     fn send(&self, happening: Happening) {
         if self.sender.try_send(happening).is_err() {
-            self.metrics.events_dropped.inc();
+            self.metrics.writes.events_dropped.inc();
         }
     }
 }

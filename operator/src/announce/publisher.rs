@@ -5,7 +5,6 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use k8s_openapi::api::events::v1::Event;
-use k8s_openapi::jiff::Timestamp;
 use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::mpsc;
@@ -14,6 +13,7 @@ use tracing::debug;
 use super::Happening;
 use super::event::event;
 use crate::answer::{Answer, ask, said};
+use crate::clock::Clock;
 use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::view::View;
@@ -35,6 +35,8 @@ pub struct Publisher {
     pub view: View,
     /// Who reports.
     pub identity: Identity,
+    /// When.
+    pub clock: Clock,
     /// Where events are counted.
     pub metrics: Metrics,
 }
@@ -46,6 +48,7 @@ impl Publisher {
         let mut number = 0_u64;
         loop {
             tokio::select! {
+                biased;
                 happening = happenings.recv(), if writing.len() < PARALLEL => match happening {
                     Some(happening) => {
                         number = number.wrapping_add(1);
@@ -62,7 +65,7 @@ impl Publisher {
     fn event(&self, happening: &Happening, number: u64) -> Event {
         let uid =
             |queue: &_| self.view.read(|index| index.observed_queue(queue).map(|queue| queue.uid.clone()));
-        event(happening, uid, &self.identity, Timestamp::now(), number)
+        event(happening, uid, &self.identity, self.clock.now(), number)
     }
 
     async fn publish(&self, event: Event) {

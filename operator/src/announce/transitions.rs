@@ -7,6 +7,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 
 use super::Happening;
+use super::jobs::Jobs;
 
 /// Remembers what was told, so that the same is not told every cycle.
 ///
@@ -17,6 +18,8 @@ pub(super) struct Transitions {
     preempting: BTreeSet<QueueName>,
     /// Queues whose quota rises in steps: what it allowed before the first.
     rising: BTreeMap<QueueName, (Option<Bounds>, Bounds)>,
+    /// QueueJobs.
+    pub(super) jobs: Jobs,
 }
 
 impl Transitions {
@@ -32,13 +35,12 @@ impl Transitions {
         let news: Vec<Happening> = begun
             .map(|(queue, pods)| Happening::PreemptionPlanned {
                 queue: (*queue).clone(),
-                short_of: plan.queues.get(*queue).map(|queue| queue.preempting.clone()).unwrap_or_default(),
+                short_of: plan.queues.get(*queue).map(|queue| queue.lacking.clone()).unwrap_or_default(),
                 pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
             })
             .collect();
         // It goes on until nothing is outstanding, even while no further pod is needed.
-        self.preempting
-            .retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.preempting.is_empty()));
+        self.preempting.retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.lacking.is_empty()));
         self.preempting.extend(victims.into_keys().cloned());
         news
     }
@@ -97,7 +99,8 @@ mod tests {
             fair_share: none.clone(),
             allocated: none.clone(),
             used: none.clone(),
-            preempting: short,
+            preempting: short.clone(),
+            lacking: short,
             unmeetable: none.clone(),
             pods: PodCounts::default(),
             quota_write: None,

@@ -1,9 +1,10 @@
 //! The loop: something changed, so decide anew and carry it out.
 //!
 //! ```text
-//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► quotas ─► evictions and nudges ─► report
-//!                             ▲                   │                                   (statuses, behind)
-//!                             └──── remembered ───┘
+//!  changed ─► debounce ─► snapshot ─► plan (blocking thread) ─► ledger ─► quotas ─► evictions and nudges ─► report
+//!                             ▲                   │                │                          (statuses, behind)
+//!                             ├──── remembered ───┘                │
+//!                             └──────────── conflict ──────────────┘
 //! ```
 //!
 //! One cycle at a time: a plan is executed from the snapshot that it was made from, and the next snapshot is
@@ -13,17 +14,22 @@
 mod debounce;
 mod remember;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp as Clock;
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Plan, Planner};
 use quotient_engine::snapshot::Snapshot;
-use quotient_engine::time::Timestamp;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
+use tokio::task::JoinError;
 use tokio::time::Instant;
 use tracing::debug;
 
+use crate::guards::Guards;
+use crate::ledger::Dropped;
+use crate::metrics::{CycleResult, Terms};
 use crate::particulars::Particulars;
 use crate::settings::Pace;
 use crate::watch::Synced;
@@ -39,19 +45,25 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 pub enum CycleError {
     /// The engine panicked.
     #[error("compute a plan: {0}")]
-    Plan(#[from] tokio::task::JoinError),
+    Plan(#[from] JoinError),
 }
 
 /// The loop.
 pub struct Cycle {
     /// What it works with.
     pub tools: Tools,
+    /// Decides; a heartbeat or a resync without a change costs it nothing.
+    pub planner: Planner,
     /// Whether the view is complete.
     pub synced: Synced,
+    /// Whether what is seen can be trusted.
+    pub guards: Guards,
     /// Carries plans out.
     pub writer: Writer,
     /// When cycles happen.
     pub pace: Pace,
+    /// The Lease's name, if there is one.
+    pub lease: Option<String>,
     /// Where statuses are written from.
     pub reports: watch::Sender<Option<Arc<Report>>>,
 }
@@ -75,7 +87,9 @@ impl Cycle {
         let mut next = start;
         let mut led = false;
         loop {
-            match self.wait(next, led).await {
+            let wake = self.wait(next, led).await;
+            self.guards.show_pulses(self.tools.clock.since_epoch());
+            match wake {
                 Wake::Stop => return Ok(()),
                 Wake::Heartbeat => {
                     self.tools.beat.now();
@@ -86,23 +100,32 @@ impl Cycle {
                 }
                 Wake::Due => {}
             }
+            let woken = Instant::now();
+            self.tools.metrics.standard.due();
             let earliest = start.checked_add(debounce.earliest(start.elapsed())).unwrap_or_else(Instant::now);
             tokio::select! {
+                biased;
                 () = self.tools.stop.cancelled() => return Ok(()),
                 () = tokio::time::sleep_until(earliest) => {}
             }
             self.tools.beat.now();
             debounce.started(start.elapsed());
             led = self.tools.leadership.is_held();
-            self.tools.metrics.leader.set(i64::from(led));
+            self.show_leading(led);
+            let began = Instant::now();
+            self.tools.metrics.standard.begun(began.saturating_duration_since(woken));
+            let mut result = None;
             next = if !self.synced.is_complete() {
                 in_future(HEARTBEAT)
             } else if led {
-                self.lead().await?
+                let (next, ended) = self.lead().await?;
+                result = Some(ended);
+                next
             } else {
                 self.follow();
                 in_future(self.pace.resync)
             };
+            self.tools.metrics.standard.ended(began.elapsed(), result);
         }
     }
 
@@ -125,67 +148,104 @@ impl Cycle {
         }
     }
 
-    /// One cycle of the leader. Returns when the next one is due even if nothing changes.
-    async fn lead(&mut self) -> Result<Instant, CycleError> {
+    fn show_leading(&self, led: bool) {
+        self.tools.metrics.leader.set(i64::from(led));
+        if let Some(lease) = &self.lease {
+            self.tools.metrics.standard.leads(lease, led);
+        }
+    }
+
+    /// One cycle of the leader. Returns when the next one is due even if nothing changes, and how this one ended.
+    async fn lead(&mut self) -> Result<(Instant, CycleResult), CycleError> {
         let began = Instant::now();
-        self.writer.before_snapshot();
-        let now = Timestamp::from_millis(Clock::now().as_millisecond());
-        let (snapshot, change) = self.tools.view.read(|index| (index.snapshot(now), index.next_change(now)));
+        let ready = self.writer.before_snapshot().await;
+        let now = self.tools.clock.engine_now();
+        let (mut snapshot, change, ledger) = self
+            .tools
+            .view
+            .read(|index| (index.snapshot(now), index.next_change(now), index.ledger().cloned()));
+        snapshot.destruction = self.guards.judge(&snapshot);
         self.count(&snapshot);
         let nudges = self.writer.nudges(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
+        let mut planner = std::mem::take(&mut self.planner);
         let decide = move || {
-            let plan = plan(&snapshot);
+            let plan = planner.plan(&snapshot);
             let particulars = Particulars::of(&plan, &snapshot);
-            (Arc::new(plan), Arc::new(particulars))
+            let terms = Terms::of(&plan, &snapshot);
+            let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
+            (planner, plan, Arc::new(particulars), terms, granted)
         };
-        let (plan, particulars) = tokio::task::spawn_blocking(decide).await?;
+        let (planner, plan, particulars, terms, granted) = compute(decide).await?;
+        self.planner = planner;
         remember(&self.tools.view, &plan);
         let metrics = &self.tools.metrics;
-        metrics.plan_duration.observe(began.elapsed().as_secs_f64());
-        metrics.queues.show(&plan);
-        self.tools.announcer.announce_plan(&plan, self.writer.mode());
+        metrics.cycles.plan_duration.observe(began.elapsed().as_secs_f64());
+        metrics.queues.show(&plan, terms);
         debug!(
             queues = plan.queues.len(),
             quotas = plan.quota_writes().count(),
             evictions = plan.evictions.len(),
+            scalings = plan.scalings.len(),
             waiting = plan.waiting.len(),
             "planned"
         );
 
+        let granted = match ready {
+            Ok(()) => self.writer.grant(granted).await,
+            Err(why) => Err(Dropped::Stuck(why)),
+        };
+        if let Err(dropped) = granted {
+            let mut result = CycleResult::Requeue;
+            if let Dropped::Stuck(why) = dropped {
+                result = CycleResult::Error;
+                let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+                let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
+                self.report(&plan, &particulars, stuck);
+            }
+            return Ok((self.writer.next_retry().unwrap_or_else(Instant::now), result));
+        }
+        self.tools.announcer.announce_plan(&plan, self.writer.mode());
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
-            self.report(&plan, &particulars);
+            self.report(&plan, &particulars, self.writer.refused_quotas());
         }
         self.writer.evict_and_nudge(&plan, nudges).await;
-        self.report(&plan, &particulars);
+        self.writer.scale(&plan).await;
+        self.report(&plan, &particulars, self.writer.refused_quotas());
+        self.writer.keep_queue_jobs(&plan).await;
 
         let metrics = &self.tools.metrics;
-        metrics.cycle_duration.observe(began.elapsed().as_secs_f64());
-        metrics.cycle_last_success.set(Clock::now().as_second());
+        metrics.cycles.duration.observe(began.elapsed().as_secs_f64());
+        metrics.cycles.last_success.set(self.tools.clock.now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
         let ripe = [change, plan.next_change].into_iter().flatten().min();
         let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
-        let due = [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry()];
-        Ok(due.into_iter().flatten().min().unwrap_or(began))
+        let due =
+            [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
+        Ok((due.into_iter().flatten().min().unwrap_or(began), CycleResult::Success))
     }
 
-    /// Hands the plan on to the statuses.
-    fn report(&self, plan: &Arc<Plan>, particulars: &Arc<Particulars>) {
+    /// Hands the plan on to the statuses, with what was `refused` of it.
+    fn report(&self, plan: &Arc<Plan>, particulars: &Arc<Particulars>, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             particulars: Arc::clone(particulars),
-            refused: self.writer.refused_quotas(),
+            refused,
+            contested: self.writer.contested_quotas(),
             blocked: self.writer.blocked_queues(plan, particulars),
         })));
     }
 
     /// What a replica does that does not lead: it keeps its view warm and reports no queue.
-    fn follow(&self) {
-        let now = Timestamp::from_millis(Clock::now().as_millisecond());
+    fn follow(&mut self) {
+        self.writer.follow();
+        let now = self.tools.clock.engine_now();
         let snapshot = self.tools.view.read(|index| index.snapshot(now));
         self.count(&snapshot);
+        // Whoever takes over knows already how large the cluster was.
+        self.guards.judge(&snapshot);
         self.tools.metrics.queues.clear();
     }
 
@@ -193,7 +253,7 @@ impl Cycle {
         let namespaces = || snapshot.namespaces.values();
         let set = |kind: &str, count: usize| {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.tools.metrics.index_objects.with_label_values(&[kind]).set(count);
+            self.tools.metrics.watches.objects.with_label_values(&[kind]).set(count);
         };
         set("nodes", snapshot.nodes.len());
         set("pods", namespaces().map(|namespace| namespace.pods.len()).sum());
@@ -204,6 +264,15 @@ impl Cycle {
     }
 }
 
+/// Computes on a thread of its own, so that what has to answer meanwhile can. A runtime of one thread has none to give:
+/// it belongs to a simulation, where threads would bring chance.
+async fn compute<T: Send + 'static>(decide: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::CurrentThread => Ok(decide()),
+        _ => tokio::task::spawn_blocking(decide).await,
+    }
+}
+
 fn in_future(wait: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(wait).unwrap_or(now)
@@ -211,4 +280,18 @@ fn in_future(wait: Duration) -> Instant {
 
 fn millis(count: i64) -> u64 {
     u64::try_from(count).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Nothing of a plan that was never made is carried out: the process ends, and the next one begins with full lists.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_panic_of_the_engine_ends_the_loop() {
+        let ended: Result<(), CycleError> =
+            async { Ok(compute(|| panic!("as the engine might")).await?) }.await;
+        let said = ended.unwrap_err().to_string();
+        assert!(said.starts_with("compute a plan: ") && said.contains("panicked"), "{said}");
+    }
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::Lease;
-use k8s_openapi::jiff::Timestamp;
 use kube::api::{Api, PostParams};
 use kube::{Client, Resource as _};
 use tokio::sync::watch;
@@ -14,8 +13,10 @@ use tracing::{info, warn};
 use super::LeaseSettings;
 use super::evaluate::{Observed, Step, evaluate};
 use super::leadership::{Leadership, Term};
+use super::moment::Moment;
 use super::record::Record;
 use crate::answer::{Answer, ask, said};
+use crate::clock::Clock;
 use crate::health::Beat;
 use crate::identity::Identity;
 
@@ -33,6 +34,14 @@ pub enum LeaseError {
         /// Who holds it.
         holder: String,
     },
+    /// It is older than the one that was there: the cluster was restored from a backup.
+    #[error(
+        "read lease {lease}: it is older than it was before, so the cluster was restored from a backup: everything has to be listed anew"
+    )]
+    WentBack {
+        /// Namespace and name.
+        lease: String,
+    },
     /// It could not be renewed in time.
     #[error("renew lease {lease}: no success for {since:?}")]
     Expired {
@@ -48,12 +57,13 @@ pub struct Elector {
     api: Api<Lease>,
     settings: LeaseSettings,
     identity: Identity,
+    clock: Clock,
     beat: Beat,
     start: Instant,
     /// The Lease as last seen, and when it was first seen so.
     seen: Option<(Record, Instant)>,
     /// When the last successful renewal was sent; none while somebody else leads.
-    renewed: Option<Instant>,
+    renewed: Option<Moment>,
     leading: watch::Sender<Term>,
     /// Who led last, as it was logged.
     other: String,
@@ -66,6 +76,7 @@ impl Elector {
         client: Client,
         settings: LeaseSettings,
         identity: Identity,
+        clock: Clock,
         beat: Beat,
     ) -> (Self, Leadership) {
         let (leading, receiver) = watch::channel(Term::None);
@@ -74,6 +85,7 @@ impl Elector {
             api,
             settings,
             identity,
+            clock,
             beat,
             start: Instant::now(),
             seen: None,
@@ -95,6 +107,7 @@ impl Elector {
             self.beat.now();
             self.step_in_time().await?;
             tokio::select! {
+                biased;
                 () = stop.cancelled() => break,
                 () = tokio::time::sleep(self.settings.retry) => {}
             }
@@ -105,59 +118,71 @@ impl Elector {
 
     /// One step, cut off where leadership ends.
     async fn step_in_time(&mut self) -> Result<(), LeaseError> {
-        let Some(sent) = self.renewed else { return self.step().await };
-        match tokio::time::timeout_at(self.end_of_term(sent), self.step()).await {
-            Ok(result) => result,
-            Err(_) => Err(self.lost(LeaseError::Expired { lease: self.name(), since: sent.elapsed() })),
+        let Some(sent) = self.renewed.clone() else { return self.step().await };
+        let term = self.settings.renew_deadline;
+        let end = sent.instant().checked_add(term).unwrap_or_else(Instant::now);
+        // Timers stand still while the machine sleeps.
+        if sent.elapsed() < term
+            && let Ok(result) = tokio::time::timeout_at(end, self.step()).await
+        {
+            return result;
         }
+        Err(self.lost(LeaseError::Expired { lease: self.name(), since: sent.elapsed() }))
     }
 
     /// One look and one attempt.
     async fn step(&mut self) -> Result<(), LeaseError> {
         // A leader knows the version it wrote last: no need to read before every renewal.
-        if (self.renewed.is_none() || self.seen.is_none()) && !self.look().await {
+        if (self.renewed.is_none() || self.seen.is_none()) && !self.look().await? {
             return Ok(());
         }
         if !self.attempt().await? {
             return Ok(());
         }
         // The version was stale: the newest one decides, once.
-        if self.look().await {
+        if self.look().await? {
             self.attempt().await?;
         }
         Ok(())
     }
 
     /// Reads the Lease. False if it could not be read.
-    async fn look(&mut self) -> bool {
+    async fn look(&mut self) -> Result<bool, LeaseError> {
         match ask(CALL, self.api.get_opt(&self.settings.name)).await {
-            Answer::Done(Some(lease)) => self.see(lease),
+            Answer::Done(Some(lease)) => self.see(lease)?,
             Answer::Done(None) => self.seen = None,
             Answer::Refused(status) => {
                 warn!(lease = %self.name(), error = said(&status), "cannot read the lease");
-                return false;
+                return Ok(false);
             }
             Answer::Unknown(lost) => {
                 warn!(lease = %self.name(), error = %lost, "cannot read the lease");
-                return false;
+                return Ok(false);
             }
         }
-        true
+        Ok(true)
     }
 
-    fn see(&mut self, lease: Lease) {
+    /// The API server never shows a Lease that is older than one that it has shown. If it does, nothing that is known here
+    /// is true any more, and watches, which go by versions, would not notice: the process ends, and its successor lists
+    /// everything.
+    fn see(&mut self, lease: Lease) -> Result<(), LeaseError> {
         let record = Record::new(lease);
+        if self.seen.as_ref().is_some_and(|(former, _)| record.is_older_than(former)) {
+            return Err(self.lost(LeaseError::WentBack { lease: self.name() }));
+        }
         let since = match &self.seen {
             Some((former, since)) if former.is_unchanged(&record) => *since,
             _ => Instant::now(),
         };
         self.seen = Some((record, since));
+        Ok(())
     }
 
     /// Does what the Lease as last seen asks for. True if its version was stale.
     async fn attempt(&mut self) -> Result<bool, LeaseError> {
-        let sent = Instant::now();
-        let now = Timestamp::now();
+        let sent = Moment::now(&self.clock);
+        let now = self.clock.now();
         let identity = self.identity.as_str();
         let wanted = match (self.decide(), &self.seen) {
             (Step::Wait, Some((record, _))) if self.renewed.is_some() => {
@@ -178,9 +203,10 @@ impl Elector {
         };
         match self.write(&wanted).await {
             Answer::Done(lease) => {
-                self.see(lease);
+                self.see(lease)?;
+                let term = Term::Since(sent.clone(), self.settings.renew_deadline);
                 self.renewed = Some(sent);
-                if self.leading.send_replace(Term::Until(self.end_of_term(sent))) == Term::None {
+                if matches!(self.leading.send_replace(term), Term::None) {
                     info!(lease = %self.name(), identity = %self.identity, "leading");
                 }
                 Ok(false)
@@ -216,11 +242,6 @@ impl Elector {
         evaluate(observed.as_ref(), self.identity.as_str(), local(Instant::now()))
     }
 
-    /// When leadership that was last renewed by a call sent at `sent` ends.
-    fn end_of_term(&self, sent: Instant) -> Instant {
-        sent.checked_add(self.settings.renew_deadline).unwrap_or(sent)
-    }
-
     fn lost(&mut self, why: LeaseError) -> LeaseError {
         self.leading.send_replace(Term::None);
         self.renewed = None;
@@ -233,7 +254,7 @@ impl Elector {
         }
         self.leading.send_replace(Term::None);
         let Some((record, _)) = &self.seen else { return };
-        match self.write(&record.released(Timestamp::now())).await {
+        match self.write(&record.released(self.clock.now())).await {
             Answer::Done(_) => info!(lease = %self.name(), "released the lease"),
             Answer::Refused(status) => {
                 warn!(lease = %self.name(), error = said(&status), "cannot release the lease");

@@ -1,8 +1,8 @@
 //! Who leads: one replica holds a Lease, the others wait for it to lapse.
 //!
 //! The Lease is a courtesy, not a fence: a paused process can believe in it for longer than the others do. What
-//! keeps a late writer from harm is in the writes themselves (a uid on every eviction, a generation on every
-//! quota). So the rules are those of client-go, and nothing cleverer:
+//! keeps a late writer from harm is in the writes themselves (a version on the ledger, a uid on every eviction, a stamp on
+//! every quota). So the rules are those of client-go, and nothing cleverer:
 //!
 //! - every write carries the resourceVersion it was decided on, so of two candidates one gets a 409;
 //! - a Lease has lapsed when *this* process has not seen it change for its duration; the holder's clock is not
@@ -12,6 +12,7 @@
 mod elector;
 mod evaluate;
 mod leadership;
+mod moment;
 mod record;
 #[cfg(test)]
 mod tests;

@@ -41,6 +41,13 @@ impl Record {
         self.holder() == other.holder() && renewal(self) == renewal(other)
     }
 
+    /// Whether this is an earlier state of the same object.
+    pub(super) fn is_older_than(&self, other: &Self) -> bool {
+        let version = |record: &Self| record.0.metadata.resource_version.as_deref()?.parse::<u64>().ok();
+        let both = version(self).zip(version(other));
+        self.0.metadata.uid == other.0.metadata.uid && both.is_some_and(|(this, other)| this < other)
+    }
+
     /// The first Lease of all.
     pub(super) fn create(settings: &LeaseSettings, identity: &str, now: Timestamp) -> Lease {
         let metadata = ObjectMeta {

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::{Elector, Leadership, LeaseError, LeaseSettings};
+use crate::clock::Clock;
 use crate::health::Beat;
 use crate::identity::Identity;
 use crate::test_api::{Asked, Reply, client};
@@ -79,7 +80,8 @@ fn candidate(store: &Store, identity: &str) -> Candidate {
         retry: Duration::from_secs(2),
     };
     let beat = Beat::new("the lease", Duration::from_secs(60));
-    let (elector, leadership) = Elector::new(store.client(identity), settings, Identity::new(identity), beat);
+    let (elector, leadership) =
+        Elector::new(store.client(identity), settings, Identity::new(identity), Clock::wall(), beat);
     let stop = CancellationToken::new();
     let task = tokio::spawn(elector.run(stop.clone()));
     Candidate { leadership, stop, task }
@@ -173,4 +175,22 @@ async fn a_lease_that_a_human_deletes_is_made_anew() {
     seconds(5).await;
     assert!(first.leadership.is_held());
     assert_eq!(store.spec("holderIdentity"), "first");
+}
+
+/// A backup that is restored shows everything as it was, and watches do not notice.
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_older_than_before_ends_every_replica() {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    let second = candidate(&store, "second");
+    seconds(10).await;
+    let backup = store.0.lock().unwrap().lease.clone();
+    seconds(60).await;
+    store.0.lock().unwrap().lease = backup;
+    seconds(5).await;
+    assert!(!first.leadership.is_held() && !second.leadership.is_held());
+    for replica in [first, second] {
+        assert!(matches!(replica.task.await.unwrap(), Err(LeaseError::WentBack { .. })));
+    }
 }

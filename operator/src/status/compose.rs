@@ -39,6 +39,7 @@ impl Overview<'_> {
     pub fn concerns_all_as(&self, other: &Overview<'_>) -> bool {
         self.plan.capacity == other.plan.capacity
             && self.plan.resources == other.plan.resources
+            && self.plan.held == other.plan.held
             && self.borrowed == other.borrowed
             && self.particulars.not_taken_up == other.particulars.not_taken_up
     }

@@ -31,6 +31,8 @@ pub enum QuotaState {
     Waiting,
     /// The API server refuses the write.
     Refused(String),
+    /// Somebody else changes it again and again, as the text says.
+    Contested(String),
 }
 
 /// The conditions of a Queue with a share, which has had `former` until now.
@@ -42,7 +44,7 @@ pub(super) fn of_queue(
 ) -> Vec<ConditionReport> {
     let quota = quota_synced(queue.is_parent, former, circumstances);
     vec![
-        ready(plan, &quota, circumstances.mode),
+        ready(plan, queue, &quota, circumstances.mode),
         quota,
         starved(queue, circumstances.mode),
         overused(queue),
@@ -69,7 +71,7 @@ pub(super) fn of_stalled(stall: &Stall) -> Vec<ConditionReport> {
         .collect()
 }
 
-fn ready(plan: &Plan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
+fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
     let condition = ConditionType::Ready;
     if plan.capacity.is_empty() {
         return no(
@@ -81,7 +83,24 @@ fn ready(plan: &Plan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
     if quota.status != ConditionStatus::True && mode != Mode::Observe {
         return no(condition, &quota.reason, &quota.message);
     }
-    yes(condition, "Reconciled", "the spec is understood and its share computed")
+    let well = "the spec is understood and its share computed";
+    if let Some(reason) = plan.held {
+        let (obstacle, way_out) = (unmet::obstacle(reason), unmet::way_out(reason));
+        return yes(condition, reason.name(), &format!("{well}, but {obstacle}; {way_out}"));
+    }
+    if !queue.foreign_limit.is_empty() {
+        let allowed: Vec<String> = queue
+            .foreign_limit
+            .iter()
+            .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
+            .collect();
+        let message = format!(
+            "{well}; another ResourceQuota of the namespace allows no more than {}, which bounds the share",
+            allowed.join(", ")
+        );
+        return yes(condition, Reason::ForeignQuota.name(), &message);
+    }
+    yes(condition, "Reconciled", well)
 }
 
 fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
@@ -112,6 +131,7 @@ fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumsta
         QuotaState::Refused(why) => {
             no(wanted, "WriteRefused", &format!("the quota cannot be written: {why}"))
         }
+        QuotaState::Contested(what) => no(wanted, "QuotaContested", what),
     }
 }
 
@@ -129,10 +149,10 @@ fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
     } else {
         (reason.name(), format!("{}; {}", unmet::obstacle(reason), unmet::way_out(reason)))
     };
-    let lacks = if queue.preempting.is_empty() {
+    let lacks = if queue.lacking.is_empty() {
         format!("has the {} that it deserves, and cannot use all of it: {why}", queue.deserved)
     } else {
-        format!("lacks {} of the {} that it deserves: {why}", queue.preempting, queue.deserved)
+        format!("lacks {} of the {} that it deserves: {why}", queue.lacking, queue.deserved)
     };
     let message = match queue.unmet.first() {
         // Said once is enough.
@@ -161,11 +181,19 @@ fn preempting(queue: &QueuePlan, mode: Mode) -> ConditionReport {
     if queue.preempting.is_empty() {
         return no(condition, "Converged", "others hold nothing of what the queue deserves");
     }
+    if queue.lacking.is_empty() {
+        let message = format!(
+            "its own pods hold the {} that its quota does not allow; the quota rises when all queues together hold no \
+             more than nodes offer",
+            queue.preempting
+        );
+        return no(condition, "HeldByItself", &message);
+    }
     let reason = match queue.starved {
         Some(reason) if mode == Mode::Full => reason.name(),
         _ => "HeldByOthers",
     };
-    yes(condition, reason, &format!("{} is promised and still held by others", queue.preempting))
+    yes(condition, reason, &format!("{} is promised and still held by others", queue.lacking))
 }
 
 fn blocked(circumstances: &Circumstances) -> ConditionReport {

@@ -14,3 +14,4 @@ mod unmet;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
+pub(crate) use unmet::{obstacle, way_out};

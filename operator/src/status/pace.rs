@@ -15,12 +15,18 @@ pub enum When {
     Never,
     /// At once.
     Now,
+    /// Now, or a little later if there are many: it only informs.
+    Soon,
     /// At this time, unless something more urgent comes.
     At(Instant),
 }
 
 /// How long what only informs has to wait for more of its kind: pods come and go in groups.
 const GATHER: Duration = Duration::from_secs(1);
+
+/// So many times as long as usual is waited with what only others have changed. Every pod of anybody's moves everybody's fair
+/// share a little.
+const OF_OTHERS: u32 = 20;
 
 /// Remembers when each queue's status was written last.
 ///
@@ -58,11 +64,12 @@ impl Pacer {
         }
         let since = *self.stale.entry(queue.clone()).or_insert(now);
         let gathered = since.checked_add(GATHER.min(self.interval));
-        let wait = self.interval.saturating_add(self.jitter(queue));
+        let times = if is_of_others(stored, wanted) { OF_OTHERS } else { 1 };
+        let wait = self.interval.saturating_mul(times).saturating_add(self.jitter(queue));
         let rested = self.written.get(queue).and_then(|written| written.checked_add(wait));
         match gathered.max(rested) {
             Some(due) if due > now => When::At(due),
-            _ => When::Now,
+            _ => When::Soon,
         }
     }
 
@@ -89,13 +96,21 @@ impl Pacer {
     }
 }
 
-/// Whether the two differ in more than what only informs: used, demand, counts, the words of a message, and since when
-/// demand falls.
+/// Whether the two differ in more than what only informs: used, demand, the idle part, the fair share, counts, the words
+/// of a message, and since when demand falls.
 ///
-/// Of what a status remembers for a later decision, that one is not urgent: where pods come and go it changes with
+/// The idle part falls with every pod that starts in it, while what is deserved stays; and every pod of anybody's moves
+/// the fair share of everybody else. Of what a status remembers for a later decision, that one is not urgent: where pods come and go it changes with
 /// every one of them, and to lose it costs at worst that demand follows half a minute too early or too late, once.
 fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
     deciding(stored) != deciding(wanted) || states(&stored.conditions) != states(&wanted.conditions)
+}
+
+/// Whether the two differ only in what follows from what other queues do.
+fn is_of_others(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
+    let own =
+        |status: &QueueStatus| QueueStatus { fair_share: None, borrowed: None, lent: None, ..status.clone() };
+    own(stored).same_meaning(&own(wanted))
 }
 
 fn deciding(status: &QueueStatus) -> QueueStatus {
@@ -103,11 +118,9 @@ fn deciding(status: &QueueStatus) -> QueueStatus {
         observed_generation: status.observed_generation,
         not_taken_up: status.not_taken_up.clone(),
         deserved: status.deserved.clone(),
-        idle: status.idle.clone(),
         allocated: status.allocated.clone(),
         preempting: status.preempting.clone(),
         short_since: status.short_since.clone(),
-        fair_share: status.fair_share.clone(),
         ..QueueStatus::default()
     }
 }
@@ -144,7 +157,7 @@ mod tests {
         // After a quiet time usage is written soon.
         let soon = now + Duration::from_secs(1);
         assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), now), When::At(soon));
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "3"), soon), When::Now);
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "3"), soon), When::Soon);
 
         pacer.wrote(&queue, now);
         assert_eq!(pacer.when(&queue, Some(&stored), &status("4", "1"), now), When::Now);
@@ -154,7 +167,25 @@ mod tests {
         let wait = due.duration_since(now);
         assert!((15..18).contains(&wait.as_secs()), "{wait:?}");
         // The last value is written in the end.
-        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), due), When::Now);
+        assert_eq!(pacer.when(&queue, Some(&stored), &status("3", "2"), due), When::Soon);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_only_others_have_changed_is_seldom_written() {
+        let mut pacer = Pacer::new(Duration::from_secs(15));
+        let queue = QueueName::new("a", "team");
+        let now = Instant::now();
+        let stored = status("3", "1");
+        pacer.wrote(&queue, now);
+        let share = |cpu| QueueStatus { fair_share: Some([("cpu", cpu)].into()), ..stored.clone() };
+        let minute = now + Duration::from_secs(60);
+        assert!(matches!(pacer.when(&queue, Some(&stored), &share("4"), minute), When::At(_)));
+        // It goes along with whatever else is to be said.
+        let used = QueueStatus { used: Some([("cpu", "2")].into()), ..share("4") };
+        let gathered = minute + Duration::from_secs(1);
+        assert_eq!(pacer.when(&queue, Some(&stored), &used, gathered), When::Soon);
+        let minutes = now + Duration::from_secs(320);
+        assert_eq!(pacer.when(&queue, Some(&stored), &share("4"), minutes), When::Soon);
     }
 
     #[tokio::test(start_paused = true)]
@@ -174,7 +205,6 @@ mod tests {
         };
         for urgent in [
             QueueStatus { not_taken_up: vec![noted], ..stored.clone() },
-            QueueStatus { idle: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
@@ -183,6 +213,8 @@ mod tests {
         for paced in [
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { idle: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { fair_share: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { unmet: vec![unmet], ..stored.clone() },
         ] {
             assert!(matches!(pacer.when(&queue, Some(&stored), &paced, now), When::At(_)), "{paced:?}");

@@ -115,6 +115,7 @@ fn a_queue_that_waits_for_others_to_leave() {
     let queue = QueuePlan {
         allocated: amounts(1000, 9),
         preempting: amounts(2000, 0),
+        lacking: amounts(2000, 0),
         starved: Some(Reason::WaitingForPreemption),
         ..settled()
     };
@@ -226,10 +227,25 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
     };
     QueuePlan {
         preempting: amounts(2000, 0),
+        lacking: amounts(2000, 0),
         starved: Some(starved),
         unmet: unmet.map(web).into_iter().collect(),
         ..settled()
     }
+}
+
+#[test]
+fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
+    let queue = QueuePlan { preempting: amounts(1000, 0), used: amounts(3000, 9), ..settled() };
+    let status = status(&plan(queue), None, &normal(), 10);
+    let preempting = status.conditions.iter().find(|condition| condition.type_ == "Preempting").unwrap();
+    assert_eq!((preempting.status.as_str(), preempting.reason.as_str()), ("False", "HeldByItself"));
+    assert_eq!(
+        preempting.message,
+        "its own pods hold the cpu 1 that its quota does not allow; the quota rises when all queues together hold no \
+         more than nodes offer"
+    );
+    assert_eq!(unusual(&status), Vec::<String>::new());
 }
 
 #[test]
@@ -254,6 +270,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {
         preempting: Amounts::new(),
+        lacking: Amounts::new(),
         ..short(Reason::UnitAboveShare, Some(Reason::UnitAboveShare))
     };
     let (reason, message) = told(whole);
@@ -309,4 +326,39 @@ fn what_is_remembered_and_what_waits_is_written() {
     // What is read back is what is composed, so that nothing is written at rest.
     let read: QueueStatus = serde_json::from_value(written).unwrap();
     assert!(read.same_meaning(&compose(&overview, &team(), Some(3), Some(&read), &normal(), now).unwrap()));
+}
+
+fn ready(plan: &Plan, circumstances: &Circumstances) -> String {
+    let status = status(plan, None, circumstances, 10);
+    let ready = status.conditions.iter().find(|condition| condition.type_ == "Ready").unwrap();
+    format!("{} {}: {}", ready.status, ready.reason, ready.message)
+}
+
+#[test]
+fn while_nothing_is_taken_every_queue_says_so() {
+    for reason in [Reason::CapacityUntrusted, Reason::ViewStale] {
+        let plan = Plan { held: Some(reason), ..plan(settled()) };
+        let told = ready(&plan, &normal());
+        assert!(told.starts_with(&format!("True {reason}: the spec is understood")), "{told}");
+        assert!(told.contains("nothing is taken"), "{told}");
+    }
+}
+
+#[test]
+fn a_tighter_quota_of_others_is_told() {
+    let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
+    let plan = plan(QueuePlan { foreign_limit, ..settled() });
+    let expected = "True ForeignQuota: the spec is understood and its share computed; another ResourceQuota of the \
+                    namespace allows no more than cpu 2, which bounds the share";
+    assert_eq!(ready(&plan, &normal()), expected);
+}
+
+#[test]
+fn a_quota_that_others_change_again_and_again_is_not_in_sync() {
+    let what = "the quota was edited by kubectl-edit again";
+    let contested = Circumstances { quota: QuotaState::Contested(what.to_owned()), ..normal() };
+    let plan = plan(QueuePlan { quota_in_force: false, ..settled() });
+    assert_eq!(ready(&plan, &contested), format!("False QuotaContested: {what}"));
+    let unusual = unusual(&status(&plan, None, &contested, 10));
+    assert_eq!(unusual, ["Ready=False QuotaContested", "QuotaSynced=False QuotaContested"]);
 }

@@ -35,13 +35,25 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
 }
 
 /// What stands in the way, in general.
-pub(super) const fn obstacle(reason: Reason) -> &'static str {
+pub(crate) const fn obstacle(reason: Reason) -> &'static str {
     match reason {
         Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
         Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
+        Reason::WaitingForLedger => {
+            "the record of what was granted was lost, and nothing may grow until every quota is written anew"
+        }
         Reason::Fenced => "it is held outside the fence that the queue may take from",
         Reason::NothingToEvict => "no pod that may be evicted holds it",
         Reason::Blocked => "pods that hold it may not be evicted now, see PreemptionBlocked",
+        Reason::StuckTerminating => {
+            "the pods that hold it should have been gone long ago and are still there, see PreemptionBlocked"
+        }
+        Reason::CapacityUntrusted => {
+            "much of the nodes' capacity vanished at one stroke, and nothing is taken because of that until it is certain"
+        }
+        Reason::ViewStale => {
+            "the API server has not been heard of for too long, and nothing is taken on the strength of an old view"
+        }
         Reason::Delayed => "the queue has not been short for preemption.delaySeconds yet",
         Reason::NotInUse => {
             "its own pods and owners do not lack it, and pods of others leave only for what is in use \
@@ -49,6 +61,7 @@ pub(super) const fn obstacle(reason: Reason) -> &'static str {
         }
         Reason::Guarantee => "those who hold it would fall below what is guaranteed to them",
         Reason::UnitAboveShare => "one pod requests more than all that the queue deserves",
+        Reason::ShareInUse => "the queue's other pods use all that it may have now",
         Reason::AboveLimit => "the limit of the queue, or of one above it, is reached",
         Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
         Reason::Fragmented => {
@@ -67,21 +80,34 @@ pub(super) const fn obstacle(reason: Reason) -> &'static str {
 }
 
 /// What ends it: by itself, or by whom.
-pub(super) const fn way_out(reason: Reason) -> &'static str {
+pub(crate) const fn way_out(reason: Reason) -> &'static str {
     match reason {
         Reason::WaitingForPreemption => "it comes as they go",
         Reason::WaitingForQuota => {
             "kube-controller-manager enforces it in a moment, and then pods of that queue leave"
         }
+        Reason::WaitingForLedger => {
+            "that takes a moment; a quota that cannot be written may make it ten minutes"
+        }
         Reason::Fenced => "it comes as pods finish there",
         Reason::NothingToEvict => "it comes as those that hold it finish",
         Reason::Blocked => "it comes as pods finish, or when their disruption budgets allow more",
+        Reason::StuckTerminating => {
+            "it comes when their finalizers are removed or their lost nodes deleted, or by itself with \
+             preemption.forceDeleteAfterSeconds of their Queue"
+        }
+        Reason::CapacityUntrusted => {
+            "it ends when the capacity is back, or when a second full list of nodes agrees and \
+             --capacity-grace-seconds have passed"
+        }
+        Reason::ViewStale => "it ends as soon as every kind of object was heard of again",
         Reason::Delayed => "then pods of other queues leave for it",
         Reason::NotInUse => "it comes as pods finish, or when the queue has pods that need it",
         Reason::Guarantee => "it comes as their pods finish",
         Reason::UnitAboveShare => {
             "ask for less in one pod, or give the queue a larger weight or a guarantee of that size"
         }
+        Reason::ShareInUse => "it comes as they finish, or as the queue's share grows",
         Reason::AboveLimit => "it comes as pods below that limit finish, or when the limit is raised",
         Reason::ForeignQuota => {
             "it comes as pods of the namespace finish, or when that quota is raised or removed"
@@ -109,9 +135,10 @@ mod tests {
     use quotient_engine::snapshot::OwnerKind;
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 16] = [
+    const ALL: [Reason; 17] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
+        Reason::WaitingForLedger,
         Reason::Fenced,
         Reason::NothingToEvict,
         Reason::Blocked,

@@ -1,16 +1,19 @@
 //! From one watch into the index.
 
 use std::fmt::Debug;
+use std::time::Duration;
 
-use futures::{StreamExt, pin_mut};
+use futures::{Stream, StreamExt, pin_mut};
+use kube::runtime::utils::Backoff as _;
+use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
-use kube::runtime::{WatchStreamExt, watcher as watch};
 use kube::{Api, Resource};
 use quotient_index::{Index, Keeps};
 use serde::de::DeserializeOwned;
-use tracing::{info, warn};
+use tracing::{debug, info, warn};
 
-use super::Synced;
+use super::patience::Patience;
+use super::{FullList, Synced};
 use crate::answer::said;
 use crate::metrics::Metrics;
 use crate::view::View;
@@ -21,6 +24,10 @@ pub(super) struct Feed {
     pub(super) view: View,
     pub(super) synced: Synced,
     pub(super) metrics: Metrics,
+    pub(super) patience: Patience,
+    pub(super) list: FullList,
+    /// How often the kind is listed anew although nothing is wrong: what a watch has lost is found then.
+    pub(super) relist: Duration,
 }
 
 impl Feed {
@@ -30,18 +37,44 @@ impl Feed {
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
         Index: Keeps<K>,
     {
-        let events = watch(api, config).default_backoff();
+        let mut patience = self.patience.clone();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.follow(watch(api.clone(), config.clone()), &mut patience) => return self.kind,
+                // A watch that begins anew begins with a full list.
+                () = tokio::time::sleep(self.relist) => debug!(kind = self.kind, "listing anew: it is time"),
+                () = self.list.wanted() => info!(kind = self.kind, "listing anew"),
+            }
+        }
+    }
+
+    async fn follow<K>(
+        &self,
+        events: impl Stream<Item = watcher::Result<Event<K>>> + Send,
+        patience: &mut Patience,
+    ) where
+        K: Resource<DynamicType = ()>,
+        Index: Keeps<K>,
+    {
         pin_mut!(events);
         while let Some(event) = events.next().await {
             match event {
-                Ok(event) => self.take(event),
+                Ok(event) => {
+                    // That a list is begun is no success; kube's own backoff takes it for one, and asks a server that
+                    // refuses every list for another one every second.
+                    if !matches!(event, Event::Init | Event::InitApply(_)) {
+                        patience.reset();
+                    }
+                    self.take(event);
+                }
                 Err(error) => {
-                    self.metrics.watch_errors.with_label_values(&[self.kind]).inc();
+                    self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
                     warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
+                    tokio::time::sleep(patience.next().unwrap_or_default()).await;
                 }
             }
         }
-        self.kind
     }
 
     fn take<K>(&self, event: Event<K>)
@@ -59,8 +92,12 @@ impl Feed {
                 let (namespace, name, uid) = (text(&meta.namespace), text(&meta.name), text(&meta.uid));
                 self.view.update(|index| Keeps::<K>::delete(index, &namespace, &name, &uid));
             }
-            Event::Init => self.view.read(<Index as Keeps<K>>::relist_begin),
+            Event::Init => {
+                self.list.begins();
+                self.view.read(<Index as Keeps<K>>::relist_begin);
+            }
             Event::InitDone => {
+                self.list.ends();
                 self.view.update(<Index as Keeps<K>>::relist_finish);
                 if self.synced.mark(self.kind) {
                     info!("every kind has been listed");

@@ -4,59 +4,110 @@
 //! are read into the index one by one and dropped, so a list of 20,000 pods never lies in memory as a whole.
 
 mod feed;
+mod full_list;
+mod listening;
+mod patience;
+mod pulses;
 mod synced;
 
-use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
-use kube::core::DeserializeGuard;
+use std::time::Duration;
+
 use kube::runtime::watcher;
 use kube::{Api, Client};
-use quotient_crds::Queue;
+use quotient_crds::{Queue, QueueJob};
+use quotient_index::Readable;
 use tokio::task::JoinSet;
 
+pub use full_list::{FullList, ListCounts};
+pub use pulses::Pulses;
 pub use synced::Synced;
 
+use crate::identity::Identity;
 use crate::metrics::Metrics;
 use crate::settings::WatchSettings;
 use crate::view::View;
+use listening::listening;
+use patience::Patience;
+
+/// The kind that capacity comes from.
+const NODES: &str = "nodes";
 
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 10] = [
+pub const KINDS: [&str; 14] = [
+    "deployments",
+    "horizontalpodautoscalers",
     "jobs",
+    "limitranges",
     "namespaces",
-    "nodes",
+    NODES,
     "poddisruptionbudgets",
     "pods",
     "priorityclasses",
+    "queuejobs",
     "queues",
     "replicasets",
     "resourcequotas",
     "statefulsets",
 ];
 
+/// What the watches tell beside what they see.
+#[derive(Clone, Debug)]
+pub struct Signs {
+    /// Which kinds have had their first full list.
+    pub synced: Synced,
+    /// When each was last heard of.
+    pub pulses: Pulses,
+    /// The full lists of nodes.
+    pub nodes: FullList,
+}
+
+impl Signs {
+    /// Before anything was seen or heard.
+    pub fn new(settings: WatchSettings) -> Self {
+        Self {
+            synced: Synced::none_of(KINDS),
+            pulses: Pulses::of(KINDS, settings.too_silent()),
+            nodes: FullList::default(),
+        }
+    }
+}
+
 /// Starts all watches. The tasks only end when they are aborted; an error is counted, logged and retried.
 ///
-/// RBAC, cluster-wide: list and watch on namespaces, nodes, pods and resourcequotas; `queues.quotient.dev`;
-/// `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `poddisruptionbudgets.policy`;
+/// RBAC, cluster-wide: list and watch on limitranges, namespaces, nodes, pods and resourcequotas; `queues.quotient.dev` and
+/// `queuejobs.quotient.dev`;
+/// `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
 /// `priorityclasses.scheduling.k8s.io`. Without one of them nothing is decided at all.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,
+    identity: &Identity,
     settings: WatchSettings,
     view: &View,
-    synced: &Synced,
+    signs: &Signs,
     metrics: &Metrics,
 ) {
+    let client = listening(client, &signs.pulses, settings.silence, metrics);
     let seconds = u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX);
     let config = || watcher::Config::default().page_size(settings.page_size).timeout(seconds);
-    let feed =
-        |kind| feed::Feed { kind, view: view.clone(), synced: synced.clone(), metrics: metrics.clone() };
+    let feed = |kind| feed::Feed {
+        kind,
+        view: view.clone(),
+        synced: signs.synced.clone(),
+        metrics: metrics.clone(),
+        patience: Patience::of(identity.as_str(), kind),
+        list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
+        relist: after_others(kind, settings.relist),
+    };
 
     tasks.spawn(feed("namespaces").run(Api::<Namespace>::all(client.clone()), config()));
-    tasks.spawn(feed("nodes").run(Api::<Node>::all(client.clone()), config()));
+    tasks.spawn(feed(NODES).run(Api::<Node>::all(client.clone()), config()));
     // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
     let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");
     tasks.spawn(feed("pods").run(Api::<Pod>::all(client.clone()), pods));
@@ -64,61 +115,27 @@ pub fn start(
     tasks.spawn(feed("replicasets").run(Api::<ReplicaSet>::all(client.clone()), config()));
     tasks.spawn(feed("statefulsets").run(Api::<StatefulSet>::all(client.clone()), config()));
     tasks.spawn(feed("jobs").run(Api::<Job>::all(client.clone()), config()));
+    // Who says how many.
+    tasks.spawn(feed("deployments").run(Api::<Deployment>::all(client.clone()), config()));
+    let autoscalers = Api::<HorizontalPodAutoscaler>::all(client.clone());
+    tasks.spawn(feed("horizontalpodautoscalers").run(autoscalers, config()));
     tasks.spawn(feed("priorityclasses").run(Api::<PriorityClass>::all(client.clone()), config()));
     tasks.spawn(feed("poddisruptionbudgets").run(Api::<PodDisruptionBudget>::all(client.clone()), config()));
-    // The guard keeps one Queue that cannot be decoded from hiding all others.
-    tasks.spawn(feed("queues").run(Api::<DeserializeGuard<Queue>>::all(client.clone()), config()));
+    // One that cannot be read must not hide all others.
+    tasks.spawn(feed("queues").run(Api::<Readable<Queue>>::all(client.clone()), config()));
+    tasks.spawn(feed("queuejobs").run(Api::<Readable<QueueJob>>::all(client.clone()), config()));
+    // Not only ours: what somebody else's gives a default for is left to it.
+    tasks.spawn(feed("limitranges").run(Api::<LimitRange>::all(client.clone()), config()));
     // Not only ours: what somebody else's allows a namespace bounds the share of its Queue.
     tasks.spawn(feed("resourcequotas").run(Api::<ResourceQuota>::all(client.clone()), config()));
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
+mod tests;
 
-    use prometheus::Registry;
-    use quotient_index::{Index, IndexSettings};
-    use serde_json::json;
-
-    use crate::test_api::{Reply, client};
-
-    #[tokio::test(start_paused = true)]
-    async fn every_kind_is_listed_in_pages_and_then_watched() {
-        let (client, log) = client(|asked| {
-            if asked.query.contains("watch=true") {
-                return Reply::Silence;
-            }
-            let metadata = json!({"resourceVersion": "7"});
-            Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
-        });
-        let synced = Synced::none_of(KINDS);
-        let settings = WatchSettings { page_size: 33, timeout: Duration::from_secs(290) };
-        let metrics = Metrics::register(&Registry::new()).unwrap();
-        let view = View::new(Index::new(IndexSettings::default()));
-        let mut tasks = JoinSet::new();
-        start(&mut tasks, &client, settings, &view, &synced, &metrics);
-        tokio::time::timeout(Duration::from_secs(5), view.changed()).await.unwrap();
-        assert!(synced.is_complete(), "{:?}", synced.missing());
-
-        let lists: Vec<_> =
-            log.all().into_iter().filter(|asked| !asked.query.contains("watch=true")).collect();
-        assert!(lists.iter().all(|asked| asked.query.contains("limit=33")), "{lists:?}");
-        let mut listed: Vec<(String, bool)> =
-            lists.into_iter().map(|asked| (asked.path, asked.query.contains("fieldSelector"))).collect();
-        listed.sort();
-        let expected = [
-            ("/api/v1/namespaces", false),
-            ("/api/v1/nodes", false),
-            ("/api/v1/pods", true),
-            ("/api/v1/resourcequotas", false),
-            ("/apis/apps/v1/replicasets", false),
-            ("/apis/apps/v1/statefulsets", false),
-            ("/apis/batch/v1/jobs", false),
-            ("/apis/policy/v1/poddisruptionbudgets", false),
-            ("/apis/quotient.dev/v1alpha1/queues", false),
-            ("/apis/scheduling.k8s.io/v1/priorityclasses", false),
-        ];
-        assert_eq!(listed, expected.map(|(path, selects)| (path.to_owned(), selects)));
-    }
+/// `time`, and a little more for every kind before this one, so that not all are listed at once.
+fn after_others(kind: &str, time: Duration) -> Duration {
+    let before = KINDS.iter().position(|other| *other == kind).unwrap_or_default();
+    let fiftieth = time.checked_div(50).unwrap_or_default();
+    time.saturating_add(fiftieth.saturating_mul(u32::try_from(before).unwrap_or_default()))
 }

@@ -10,36 +10,57 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use crate::particulars::{Particulars, kept};
+use crate::status::{obstacle, way_out};
 
 /// Why nobody leaves for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
-    /// What kept the first pod: [`Reason::Budget`] or [`Reason::EvictionRefused`].
+    /// What kept the first pod, such as [`Reason::Budget`]; or what keeps all.
     pub reason: Reason,
     /// The first pod and what protects it, for people.
     pub message: String,
 }
 
-/// Every queue that lacks something, and whose victims were refused or would be.
+/// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
 pub(super) fn blocked_queues(
     plan: &Plan,
     particulars: &Particulars,
     backoff: &Backoff,
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
-    let lacks = |queue: &QueuePlan| {
-        queue.starved.is_some() || !queue.preempting.is_empty() || !queue.unmet.is_empty()
-    };
+    let lacks = |queue: &QueuePlan| queue.starved.is_some() || !queue.unmet.is_empty();
     let short = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && lacks(queue));
     let wanted: BTreeSet<&PodId> =
         plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod).collect();
     let of_queue = |name: &QueueName, starved: Option<Reason>| {
         let refused = refused(backoff.refusals_for(name, &wanted, now));
-        refused.or_else(|| {
-            (starved == Some(Reason::Blocked)).then(|| protected(plan, particulars, backoff, name))
+        refused.or_else(|| match starved? {
+            Reason::Blocked => Some(protected(plan, particulars, backoff, name)),
+            Reason::StuckTerminating => stuck(plan),
+            reason if plan.held == Some(reason) => {
+                Some(Blocked { reason, message: format!("{}; {}", obstacle(reason), way_out(reason)) })
+            }
+            _ => None,
         })
     };
     short.filter_map(|(name, queue)| Some((name.clone(), of_queue(name, queue.starved)?))).collect()
+}
+
+/// Who should have been gone, if anybody.
+fn stuck(plan: &Plan) -> Option<Blocked> {
+    let pod = plan.overdue.first()?;
+    let others = match plan.overdue.len() {
+        1 => String::new(),
+        2 => " and 1 more pod are".to_owned(),
+        more => format!(" and {} more pods are", more.saturating_sub(1)),
+    };
+    let is = if others.is_empty() { " is" } else { "" };
+    let message = format!(
+        "pod {}/{}{others}{is} long past the deadline of deletion and keeps what it holds: its node is lost or a \
+         finalizer keeps it; remove the finalizer or the node, or set preemption.forceDeleteAfterSeconds of its Queue",
+        pod.namespace, pod.name
+    );
+    Some(Blocked { reason: Reason::StuckTerminating, message })
 }
 
 /// What the API server refused for a queue, if anything.
@@ -168,6 +189,25 @@ mod tests {
         assert_eq!(told(&waiting, &[], &refusal("web-0")), Some(refused.clone()));
         let blocked = plan(Reason::Blocked, vec![passed("web-0", Reason::EvictionRefused)]);
         assert_eq!(told(&blocked, &[], &refusal("web-0")), Some(refused));
+    }
+
+    #[test]
+    fn who_does_not_go_is_named() {
+        let mut plan = plan(Reason::StuckTerminating, Vec::new());
+        plan.overdue = vec![id("web-0")];
+        let of_one = told(&plan, &[], &Backoff::default()).unwrap();
+        assert!(of_one.starts_with("StuckTerminating: pod a/web-0 is long past the deadline"), "{of_one}");
+        plan.overdue.extend([id("web-1"), id("web-2")]);
+        let of_three = told(&plan, &[], &Backoff::default()).unwrap();
+        assert!(of_three.contains("pod a/web-0 and 2 more pods are long past"), "{of_three}");
+    }
+
+    #[test]
+    fn what_holds_everything_is_told_to_who_waits_for_it() {
+        let mut plan = plan(Reason::CapacityUntrusted, Vec::new());
+        plan.held = Some(Reason::CapacityUntrusted);
+        let message = told(&plan, &[], &Backoff::default()).unwrap();
+        assert!(message.starts_with("CapacityUntrusted: much of the nodes' capacity vanished"), "{message}");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use k8s_openapi::api::core::v1::Pod;
-use k8s_openapi::jiff::Timestamp as Clock;
 use kube::Api;
 use kube::api::PostParams;
 use kube::core::Status;
@@ -20,10 +19,12 @@ use super::backoff::Backoff;
 use super::blocked::{Blocked, blocked_queues};
 use super::eviction_body::eviction;
 use super::forced::Forced;
+use super::queue_budgets::QueueBudgets;
 use super::rate::Rate;
 use super::verdict::{Refusal, Verdict, verdict};
 use crate::announce::Happening;
 use crate::answer::ask;
+use crate::clock::Clock;
 use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
 
@@ -52,12 +53,13 @@ pub(super) struct Evictor {
     parallel: usize,
     per_cycle: usize,
     rate: Rate,
+    per_queue: QueueBudgets,
     backoff: Backoff,
     forced: Forced,
     /// Pods that count as leaving although nobody has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
-    /// Whether the last plan had more evictions than one cycle asks for.
-    unfinished: bool,
+    /// When more of the last plan's evictions may be asked for than one cycle does.
+    unfinished: Option<Instant>,
 }
 
 /// One eviction to ask for.
@@ -92,10 +94,11 @@ impl Evictor {
             parallel: settings.evictions_in_parallel,
             per_cycle: settings.evictions_per_cycle,
             rate: Rate::per_second(settings.evictions_per_second),
+            per_queue: QueueBudgets::new(settings.evictions_per_queue),
             backoff: Backoff::default(),
             forced: Forced::default(),
             assumed: Vec::new(),
-            unfinished: false,
+            unfinished: None,
         }
     }
 
@@ -110,8 +113,7 @@ impl Evictor {
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
         let now = Instant::now();
-        let unfinished = self.unfinished.then_some(now);
-        [assumed, self.backoff.next(now), self.forced.next(), unfinished].into_iter().flatten().min()
+        [assumed, self.backoff.next(now), self.forced.next(), self.unfinished].into_iter().flatten().min()
     }
 
     /// Pods that were only assumed to leave and are still there count as staying again.
@@ -134,13 +136,7 @@ impl Evictor {
         let mut wanted: Vec<Wanted<'_>> = victims.map(Wanted::Victim).collect();
         // Last, for they give room to nobody who could not have it in half a minute as well.
         wanted.extend(self.forced.due(&plan.forced, now).into_iter().map(Wanted::Stuck));
-        let due: Vec<(Instant, Wanted<'_>)> = wanted
-            .iter()
-            .take(self.per_cycle)
-            .map(|wanted| (self.rate.reserve(now), *wanted))
-            .take_while(|(at, _)| at.duration_since(now) < CYCLE)
-            .collect();
-        self.unfinished = due.len() < wanted.len();
+        let due = self.within_budgets(&wanted, now);
         let tools = self.tools.clone();
         let tools = &tools;
         let calls: Vec<_> = due
@@ -159,7 +155,7 @@ impl Evictor {
                     self.note(plan, eviction, verdict);
                 }
                 Wanted::Stuck(pod) => {
-                    if self.note_forced(pod, verdict) {
+                    if self.note_forced(plan, pod, verdict) {
                         forced.entry(&pod.namespace).or_default().push(pod.name.clone());
                     }
                 }
@@ -173,6 +169,30 @@ impl Evictor {
         }
     }
 
+    /// Those of `wanted` that this cycle asks for, each with its time.
+    fn within_budgets<'a>(&mut self, wanted: &[Wanted<'a>], now: Instant) -> Vec<(Instant, Wanted<'a>)> {
+        self.per_queue.forget_rested(now);
+        self.unfinished = None;
+        let mut due = Vec::new();
+        for wanted in wanted {
+            if due.len() >= self.per_cycle || self.rate.next(now).duration_since(now) >= CYCLE {
+                self.unfinished = Some(now);
+                break;
+            }
+            if let Wanted::Victim(eviction) = wanted {
+                let at = self.per_queue.take(&eviction.queue, now);
+                if at > now {
+                    self.unfinished = self.unfinished.into_iter().chain([at]).min();
+                    continue;
+                }
+            }
+            due.push((self.rate.reserve(now), *wanted));
+        }
+        let postponed = wanted.len().saturating_sub(due.len());
+        self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
+        due
+    }
+
     fn note(&mut self, plan: &Plan, eviction: &Eviction, verdict: Verdict) {
         let pod = &eviction.pod;
         let named = format!("{}/{}", pod.namespace, pod.name);
@@ -180,9 +200,10 @@ impl Evictor {
             Verdict::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");
                 self.backoff.granted(pod);
-                let gone_by = deadline(eviction.grace_seconds);
+                let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
                 self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
-                self.tools.metrics.evictions.with_label_values(&[eviction.reason.name()]).inc();
+                let ran = self.ran_seconds(pod);
+                self.tools.metrics.queues.evicted(&eviction.queue, eviction.reason, ran);
                 self.tools.announcer.announce(Happening::evicted(plan, eviction));
             }
             Verdict::Gone => {
@@ -199,16 +220,16 @@ impl Evictor {
                         warn!(pod = named, error = why, "the eviction was refused");
                     }
                 }
-                self.tools.metrics.refused_eviction(refusal.name());
+                self.tools.metrics.queues.refused_eviction(&eviction.queue, refusal.name());
                 let now = Instant::now();
                 let until = self.backoff.refused(eviction, why, now);
-                let until = after(until.duration_since(now));
+                let until = after(&self.tools.clock, until.duration_since(now));
                 // The next plan goes without this pod, and is made at once.
                 self.tools.view.update(|index| index.eviction_refused(pod, until));
             }
             Verdict::Busy(why) => {
                 debug!(pod = named, why, "the API server has no time for the eviction");
-                self.tools.metrics.refused_eviction(OVERLOADED);
+                self.tools.metrics.queues.refused_eviction(&eviction.queue, OVERLOADED);
                 self.backoff.busy(pod, Instant::now());
             }
             Verdict::Unknown(why) => {
@@ -219,12 +240,12 @@ impl Evictor {
     }
 
     /// What became of a pod that was asked to go without grace. Says whether it went and that is news.
-    fn note_forced(&mut self, pod: &PodId, verdict: Verdict) -> bool {
+    fn note_forced(&mut self, plan: &Plan, pod: &PodId, verdict: Verdict) -> bool {
         let named = format!("{}/{}", pod.namespace, pod.name);
         self.forced.asked(pod, Instant::now());
         match verdict {
             Verdict::Evicted => {
-                self.tools.metrics.evictions_forced.inc();
+                self.tools.metrics.evictions.forced.inc();
                 let news = self.forced.granted(pod);
                 if news {
                     info!(pod = named, "deleted a pod without grace that was long past its deadline");
@@ -233,11 +254,11 @@ impl Evictor {
             }
             Verdict::Gone => debug!(pod = named, "to be deleted without grace, but gone already"),
             Verdict::Refused(refusal, why) => {
-                self.tools.metrics.refused_eviction(refusal.name());
+                self.count_refusal(plan, pod, refusal.name());
                 warn!(pod = named, error = why, "the pod was not deleted without grace");
             }
             Verdict::Busy(why) => {
-                self.tools.metrics.refused_eviction(OVERLOADED);
+                self.count_refusal(plan, pod, OVERLOADED);
                 debug!(pod = named, why, "the API server has no time for the deletion without grace");
             }
             Verdict::Unknown(why) => {
@@ -247,20 +268,38 @@ impl Evictor {
         false
     }
 
+    /// Counts a pod that was to go without grace and does not.
+    fn count_refusal(&self, plan: &Plan, pod: &PodId, reason: &str) {
+        if let Some(queue) = governing(plan, &pod.namespace) {
+            self.tools.metrics.queues.refused_eviction(queue, reason);
+        }
+    }
+
+    /// For how long the pod has run.
+    fn ran_seconds(&self, pod: &PodId) -> u64 {
+        let started = self.tools.view.read(|index| index.pod_started(pod));
+        let ran = started.map_or(0, |started| self.tools.clock.engine_now().millis_since(started));
+        u64::try_from(ran).unwrap_or_default() / 1000
+    }
+
     fn tell_forced(&self, plan: &Plan, namespace: &Namespace, mut pods: Vec<PodName>) {
-        let governs =
-            |(name, queue): &(&QueueName, &QueuePlan)| name.namespace == *namespace && !queue.is_parent;
-        let Some((queue, _)) = plan.queues.iter().find(governs) else { return };
+        let Some(queue) = governing(plan, namespace) else { return };
         pods.sort_unstable();
         self.tools.announcer.announce(Happening::ForceDeleted { queue: queue.clone(), pods });
     }
 
     fn assume_leaving(&mut self, eviction: &Eviction) {
-        let gone_by = deadline(eviction.grace_seconds);
+        let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
         self.tools.view.update(|index| index.pod_evicted(&eviction.pod, gone_by));
         let now = Instant::now();
         self.assumed.push((now.checked_add(ASSUMED).unwrap_or(now), eviction.pod.clone()));
     }
+}
+
+/// The queue that governs the pods of `namespace`.
+fn governing<'a>(plan: &'a Plan, namespace: &Namespace) -> Option<&'a QueueName> {
+    let governs = |(name, queue): &(&QueueName, &QueuePlan)| name.namespace == *namespace && !queue.is_parent;
+    plan.queues.iter().find(governs).map(|(name, _)| name)
 }
 
 /// Asks for one eviction at `at`. None if it may not be asked for any more.
@@ -283,12 +322,12 @@ async fn evict_one(tools: &Tools, at: Instant, wanted: Wanted<'_>) -> Option<Ver
 }
 
 /// When a pod that was evicted just now has to be gone.
-fn deadline(grace_seconds: Option<u32>) -> Timestamp {
-    after(Duration::from_secs(grace_seconds.map_or(GRACE_SECONDS, u64::from)))
+fn deadline(clock: &Clock, grace_seconds: Option<u32>) -> Timestamp {
+    after(clock, Duration::from_secs(grace_seconds.map_or(GRACE_SECONDS, u64::from)))
 }
 
 /// The time `wait` from now.
-fn after(wait: Duration) -> Timestamp {
+fn after(clock: &Clock, wait: Duration) -> Timestamp {
     let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
-    Timestamp::from_millis(Clock::now().as_millisecond().saturating_add(wait))
+    Timestamp::from_millis(clock.engine_now().millis().saturating_add(wait))
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use quotient_engine::amounts::{Amount, Amounts, Bounds};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{NamespaceState, Owner, Pod, Quota};
+use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Quota};
 
 /// The owners of a namespace that have fewer live pods than they want and how many they lack, most important first:
 /// by priority, then by age.
@@ -15,8 +15,17 @@ pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
         let count = live.entry(owner).or_default();
         *count = count.saturating_add(1);
     }
+    // A task of a QueueJob may run no more than its Job says.
+    let tasks = || state.queue_jobs.iter().flat_map(|job| &job.tasks);
+    let wanted = |owner: &Owner| match owner.kind {
+        OwnerKind::QueueJob => {
+            let parallelism = tasks().find(|task| task.owner == owner.uid).map(|task| task.parallelism);
+            parallelism.unwrap_or_default().min(owner.wanted)
+        }
+        _ => owner.wanted,
+    };
     let missing =
-        |owner: &Owner| owner.wanted.saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
+        |owner: &Owner| wanted(owner).saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
     let all = state.owners.iter().map(|owner| (owner, missing(owner)));
     let mut lacking: Vec<(&Owner, u32)> = all.filter(|(_, missing)| *missing > 0).collect();
     let rank = |owner: &Owner| (Reverse(owner.priority), owner.created);
@@ -78,7 +87,7 @@ mod tests {
     use std::sync::Arc;
 
     use quotient_engine::amounts::Resource;
-    use quotient_engine::snapshot::{OwnerKind, Shape, Ties};
+    use quotient_engine::snapshot::{Shape, Ties};
     use quotient_engine::time::Timestamp;
 
     fn shape(cpu: i128) -> Arc<Shape> {
@@ -97,6 +106,7 @@ mod tests {
             shape: shape(1),
             gang: None,
             priority,
+            ..Owner::default()
         }
     }
 

@@ -1,26 +1,36 @@
 //! The one writer: carries out a plan, in the order that keeps Σ max(hard, charged) ≤ C.
 //!
-//! Quotas that lower something, then those that only raise, then evictions, and beside them nudges. Every call has a
-//! timeout, none is repeated: what failed is decided on again by the next cycle, from what is then seen. Before every
-//! call it is checked that this replica still leads.
+//! The ledger, then default requests, quotas that lower something, then those that only raise, then evictions, and beside
+//! them nudges; then sizes of owners that yield inside their queue; at last the Jobs of QueueJobs. Every call has a timeout,
+//! none is repeated: what failed is decided on again by the next
+//! cycle, from what is then seen. Before every call it is checked that this replica still leads.
 //!
-//! RBAC, cluster-wide: `resourcequotas` create; get, patch and delete of the one named `quotient`; `pods/eviction`
+//! RBAC, cluster-wide: `resourcequotas` create; get, patch and delete of the one named `quotient`; `limitranges`
+//! create; patch and delete of the one named `quotient`; `pods/eviction`
 //! create; `queues.quotient.dev/status` patch; `replicasets.apps`, `statefulsets.apps` and `jobs.batch` patch, for one
-//! annotation; `events.events.k8s.io` create.
+//! annotation; `events.events.k8s.io` create. For sizes: `deployments.apps`, `replicasets.apps`, `statefulsets.apps` and
+//! `jobs.batch` get and patch; `pods` patch, for one annotation. For QueueJobs: `queuejobs.quotient.dev` get, list, watch and delete,
+//! `queuejobs.quotient.dev/status` patch; `jobs.batch` get, create, patch and delete.
 
 mod backoff;
 mod blocked;
+mod drift;
 mod eviction_body;
 mod evictions;
 mod forced;
 mod lacking;
+mod limit_range_call;
+mod limit_ranges;
 mod nudges;
 mod orphans;
+mod queue_budgets;
+mod queue_jobs;
 mod quota_body;
 mod quota_call;
 mod quotas;
 mod rate;
 mod retry;
+mod scalings;
 mod status_changes;
 mod statuses;
 #[cfg(test)]
@@ -30,6 +40,7 @@ mod verdict;
 use std::collections::BTreeMap;
 
 use kube::Client;
+use quotient_engine::ledger::Ledger;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Snapshot;
@@ -37,27 +48,37 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use blocked::Blocked;
+pub use drift::Change;
 pub use nudges::Nudge;
+pub(crate) use quota_call::listed;
+pub(crate) use retry::Retries;
 pub use statuses::{Report, Statuses};
 
 use crate::announce::Announcer;
 use crate::args::Mode;
+use crate::clock::Clock;
 use crate::health::Beat;
 use crate::lease::Leadership;
+use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings};
 use crate::metrics::Metrics;
 use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
 use crate::view::View;
 use evictions::Evictor;
+use limit_ranges::LimitRangeWriter;
 use nudges::Nudger;
 use orphans::OrphanWriter;
+use queue_jobs::QueueJobWriter;
 use quotas::QuotaWriter;
+use scalings::Scaler;
 
 /// What every part of the writer needs.
 #[derive(Clone)]
 pub struct Tools {
     /// The connection.
     pub client: Client,
+    /// What time it is.
+    pub clock: Clock,
     /// Where replies go.
     pub view: View,
     /// Whether anything may be written.
@@ -74,7 +95,7 @@ pub struct Tools {
 
 impl Tools {
     /// Whether another call may be made.
-    fn may_write(&self) -> bool {
+    pub(crate) fn may_write(&self) -> bool {
         self.leadership.is_held() && !self.stop.is_cancelled()
     }
 }
@@ -83,22 +104,30 @@ impl Tools {
 pub struct Writer {
     mode: Mode,
     tools: Tools,
+    ledger: LedgerKeeper,
     quotas: QuotaWriter,
     orphans: OrphanWriter,
+    limit_ranges: LimitRangeWriter,
     evictor: Evictor,
     nudger: Nudger,
+    scaler: Scaler,
+    queue_jobs: QueueJobWriter,
 }
 
 impl Writer {
     /// A writer that goes as far as `mode`.
-    pub fn new(tools: &Tools, mode: Mode, settings: WriteSettings) -> Self {
+    pub fn new(tools: &Tools, mode: Mode, settings: WriteSettings, ledger: LedgerSettings) -> Self {
         Self {
             mode,
             tools: tools.clone(),
+            ledger: LedgerKeeper::new(tools.clone(), ledger),
             quotas: QuotaWriter::new(tools.clone(), settings),
             orphans: OrphanWriter::new(tools.clone(), settings),
+            limit_ranges: LimitRangeWriter::new(tools.clone(), settings),
             evictor: Evictor::new(tools.clone(), settings),
             nudger: Nudger::default(),
+            scaler: Scaler::new(tools.clone()),
+            queue_jobs: QueueJobWriter::new(tools.clone(), mode),
         }
     }
 
@@ -107,10 +136,29 @@ impl Writer {
         self.mode
     }
 
-    /// To be called before every snapshot: forgets what was only assumed, and is stale by now.
-    pub fn before_snapshot(&mut self) {
+    /// To be called before every snapshot: forgets what was only assumed, and is stale by now, and has the ledger in view.
+    ///
+    /// # Errors
+    ///
+    /// With the reason, when nothing may be written because the ledger is not known.
+    pub async fn before_snapshot(&mut self) -> Result<(), String> {
         self.evictor.forget_assumed();
         self.quotas.note_enforced();
+        if self.mode >= Mode::Quota { self.ledger.ready().await } else { Ok(()) }
+    }
+
+    /// To be called when this replica does not lead: what it knows of the ledger is stale from now on.
+    pub fn follow(&mut self) {
+        self.ledger.forget();
+    }
+
+    /// Writes down what a plan grants. Only then may it be carried out.
+    ///
+    /// # Errors
+    ///
+    /// The plan must be dropped.
+    pub async fn grant(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
+        if self.mode >= Mode::Quota { self.ledger.write(next).await } else { Ok(()) }
     }
 
     /// The owners in `snapshot` that are to be told that there is room for their pods. Each counts as told.
@@ -126,6 +174,8 @@ impl Writer {
         if self.mode >= Mode::Quota {
             // What Queues left behind only ever falls.
             self.orphans.settle(plan).await;
+            // Before the quotas that refuse what they make up for.
+            self.limit_ranges.settle(plan).await;
             self.quotas.write(plan).await;
             self.nudger.risen(self.quotas.take_risen());
         }
@@ -142,9 +192,27 @@ impl Writer {
         tokio::join!(evictions, nudges::send(&self.tools, nudges));
     }
 
+    /// Carries out what `plan` says of sizes of owners. Returns when every call was answered or timed out.
+    pub async fn scale(&mut self, plan: &Plan) {
+        if self.mode >= Mode::Full {
+            self.scaler.scale(plan).await;
+            self.nudger.promised(plan);
+        }
+    }
+
+    /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
+    pub async fn keep_queue_jobs(&mut self, plan: &Plan) {
+        self.queue_jobs.keep(plan).await;
+    }
+
     /// Quotas that the API server refuses, and why.
     pub fn refused_quotas(&self) -> BTreeMap<QueueName, String> {
         self.quotas.refused()
+    }
+
+    /// Quotas that others change faster than they are put right, in words.
+    pub fn contested_quotas(&self) -> BTreeMap<QueueName, String> {
+        self.quotas.contested()
     }
 
     /// Queues for which evictions are blocked, and why; none where nothing is evicted anyway.
@@ -157,8 +225,14 @@ impl Writer {
 
     /// When something that was put off is to be tried again.
     pub fn next_retry(&self) -> Option<Instant> {
-        let writes = [self.quotas.next_retry(), self.orphans.next_retry()];
-        let others = [self.evictor.next_retry(), self.nudger.next()];
+        let writes = [self.ledger.next_retry(), self.quotas.next_retry(), self.orphans.next_retry()];
+        let others = [
+            self.limit_ranges.next_retry(),
+            self.evictor.next_retry(),
+            self.nudger.next(),
+            self.scaler.next_retry(),
+            self.queue_jobs.next_retry(),
+        ];
         writes.into_iter().chain(others).flatten().min()
     }
 }

@@ -17,12 +17,13 @@ use futures::{StreamExt, stream};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::jiff::Timestamp as Clock;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource};
 use quotient_crds::names::{FIELD_MANAGER, NUDGED_ANNOTATION};
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{NamespaceState, OwnerKind, Quota, Snapshot};
+use quotient_engine::plan::{Asker, Plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Queue, Quota, Snapshot, WithinQueue};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::time::Instant;
@@ -59,12 +60,25 @@ pub struct Nudge {
     uid: OwnerUid,
 }
 
+impl Nudge {
+    fn of(namespace: &Namespace, owner: &Owner) -> Self {
+        Self {
+            namespace: namespace.clone(),
+            kind: owner.kind,
+            name: Arc::clone(&owner.name),
+            uid: owner.uid.clone(),
+        }
+    }
+}
+
 /// Decides whom to nudge, and remembers who was.
 #[derive(Debug, Default)]
 pub(super) struct Nudger {
     /// Whether the quotas that stand have been taken as risen.
     begun: bool,
     rises: BTreeMap<Namespace, Rise>,
+    /// The owners that wait for pods of their own queue to go, by kind and name.
+    promised: BTreeMap<Namespace, BTreeSet<(OwnerKind, Arc<str>)>>,
     /// When each owner was nudged last.
     nudged: BTreeMap<OwnerUid, Instant>,
     next: Option<Instant>,
@@ -84,6 +98,21 @@ impl Nudger {
     pub(super) fn risen(&mut self, namespaces: BTreeSet<Namespace>) {
         for namespace in namespaces {
             self.rises.entry(namespace).or_default().in_force = None;
+        }
+    }
+
+    /// The last plan has pods of their own queue go for some owners: these are nudged as soon as there is room.
+    pub(super) fn promised(&mut self, plan: &Plan) {
+        for (queue, decided) in &plan.queues {
+            let waits = decided.unmet.iter().filter(|unmet| unmet.reason == Reason::WaitingForPreemption);
+            let owners = waits.filter_map(|unmet| match &unmet.who {
+                Asker::Owner(kind, name) => Some((*kind, Arc::clone(name))),
+                Asker::Pod(_) => None,
+            });
+            let owners: Vec<_> = owners.collect();
+            if !owners.is_empty() {
+                self.promised.entry(queue.namespace.clone()).or_default().extend(owners);
+            }
         }
     }
 
@@ -114,7 +143,42 @@ impl Nudger {
             since.is_none_or(|since| since < FOLLOWED && !rise.owners.is_empty())
         });
         self.rises = rises;
+        self.keep_promises(snapshot, now, &mut nudges);
         nudges
+    }
+
+    /// Finds those among the promised that have room by now.
+    fn keep_promises(&mut self, snapshot: &Snapshot, now: Instant, nudges: &mut Vec<Nudge>) {
+        let mut promised = std::mem::take(&mut self.promised);
+        promised.retain(|namespace, owners| {
+            let Some(state) = snapshot.namespaces.get(namespace) else { return false };
+            let yields = |queue: &Queue| queue.within_queue == WithinQueue::LowerPriority;
+            let Some(quota) = state.quota.as_ref().filter(|_| state.queues.iter().any(yields)) else {
+                return false;
+            };
+            let mut room = Room::of(state, quota);
+            let lacking = lacking(state);
+            let key = |owner: &Owner| (owner.kind, Arc::clone(&owner.name));
+            owners.retain(|promised| lacking.iter().any(|(owner, _)| key(owner) == *promised));
+            for (owner, missing) in lacking {
+                let is_promised = owners.contains(&key(owner));
+                if !room.has_one(&owner.shape.requests) || !is_promised {
+                    continue;
+                }
+                match self.nudged.get(&owner.uid).map(|at| rested(*at)) {
+                    Some(until) => self.wake_at(until),
+                    None if nudges.len() < MOST => {
+                        owners.remove(&key(owner));
+                        self.nudged.insert(owner.uid.clone(), now);
+                        nudges.push(Nudge::of(namespace, owner));
+                    }
+                    None => self.wake_at(now),
+                }
+                room.take(&owner.shape.requests, missing);
+            }
+            !owners.is_empty()
+        });
+        self.promised = promised;
     }
 
     /// Finds those to nudge in one namespace.
@@ -150,12 +214,7 @@ impl Nudger {
                 None if waits && nudges.len() < MOST => {
                     rise.owners.remove(&owner.uid);
                     self.nudged.insert(owner.uid.clone(), now);
-                    nudges.push(Nudge {
-                        namespace: namespace.clone(),
-                        kind: owner.kind,
-                        name: owner.name.clone(),
-                        uid: owner.uid.clone(),
-                    });
+                    nudges.push(Nudge::of(namespace, owner));
                 }
                 None if waits => {
                     self.wake_at(now);
@@ -194,6 +253,11 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
         OwnerKind::ReplicaSet => patch::<ReplicaSet>(tools, &nudge).await,
         OwnerKind::StatefulSet => patch::<StatefulSet>(tools, &nudge).await,
         OwnerKind::Job => patch::<Job>(tools, &nudge).await,
+        // An owner here, and one Job of it in the cluster.
+        OwnerKind::QueueJob => {
+            let name = nudge.name.replace('/', "-").into();
+            patch::<Job>(tools, &Nudge { name, ..nudge.clone() }).await
+        }
     };
     tools.metrics.wrote(KIND, answer.result());
     let kind = nudge.kind.name();
@@ -201,7 +265,7 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
     match answer {
         Answer::Done(()) => {
             debug!(kind, owner = named, "told an owner that there is room again");
-            tools.metrics.nudges.with_label_values(&[kind]).inc();
+            tools.metrics.writes.nudges.with_label_values(&[kind]).inc();
         }
         // Another uid is refused as invalid: the owner is gone, and has nothing to take up.
         Answer::Refused(status) if matches!(status.code, 404 | 409 | 422) => {
@@ -236,7 +300,7 @@ where
     let body = Patch::Merge(json!({
         "metadata": {
             "uid": nudge.uid.as_str(),
-            "annotations": {NUDGED_ANNOTATION: Clock::now().to_string()},
+            "annotations": {NUDGED_ANNOTATION: tools.clock.now().to_string()},
         },
     }));
     let call = async { api.patch_metadata(&nudge.name, &parameters, &body).await.map(|_| ()) };

@@ -1,13 +1,14 @@
-//! Quotas of ours in namespaces that no Queue is left in: lowered to what is charged, or removed.
+//! Quotas of ours in namespaces that no Queue with a share is left in: lowered to what is charged, removed, or kept as
+//! granted.
 
 use futures::{StreamExt, stream};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Orphan, Plan};
+use quotient_index::Index;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::Tools;
-use super::quota_body::Content;
 use super::quota_call::{self, Outcome, listed};
 use super::retry::Retries;
 use crate::announce::Happening;
@@ -39,7 +40,7 @@ impl OrphanWriter {
         let writes: Vec<_> = due
             .into_iter()
             .map(|(namespace, orphan)| async move {
-                (namespace, orphan, settle_one(tools, namespace, orphan).await)
+                (namespace, orphan, settle_one(tools, plan, namespace, orphan).await)
             })
             .collect();
         let mut outcomes = stream::iter(writes).buffer_unordered(*parallel);
@@ -49,6 +50,10 @@ impl OrphanWriter {
                 Outcome::Done { before } => {
                     retries.clear(namespace);
                     let happening = match orphan {
+                        Orphan::Renew(hard) => {
+                            info!(%namespace, quota = %listed(hard), "wrote the quota as it was granted");
+                            continue;
+                        }
                         Orphan::Lower(hard) => {
                             info!(%namespace, quota = %listed(hard), "lowered the quota that a Queue left behind");
                             Happening::OrphanLowered {
@@ -78,15 +83,18 @@ impl OrphanWriter {
     }
 }
 
-async fn settle_one(tools: &Tools, namespace: &Namespace, orphan: &Orphan) -> Outcome {
+async fn settle_one(tools: &Tools, plan: &Plan, namespace: &Namespace, orphan: &Orphan) -> Outcome {
+    // It stays whatever it says: what its Queue wanted stands on it already.
+    let goes_with_queue = || {
+        let goes = |index: &mut Index| Some(index.observed_quota(namespace)?.goes_with_queue);
+        tools.view.read(goes).unwrap_or_default()
+    };
     match orphan {
         Orphan::Remove => quota_call::remove(tools, namespace).await,
-        Orphan::Lower(hard) => {
-            // It stays whatever it says: what its Queue wanted stands on it already.
-            let goes_with_queue = tools.view.read(|index| {
-                index.observed_quota(namespace).is_some_and(|observed| observed.goes_with_queue)
-            });
-            quota_call::write(tools, namespace, &Content { queue: None, hard, goes_with_queue }).await
+        Orphan::Lower(hard) => quota_call::write(tools, namespace, None, hard, goes_with_queue()).await,
+        Orphan::Renew(hard) => {
+            let without_share = plan.stalled.keys().find(|queue| queue.namespace == *namespace);
+            quota_call::write(tools, namespace, without_share, hard, goes_with_queue()).await
         }
     }
 }

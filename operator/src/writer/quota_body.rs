@@ -9,12 +9,10 @@ use quotient_crds::names::{
     QUEUE_ANNOTATION, QUOTA,
 };
 use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::Generation;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_index::quotas::{QuotaUid, hard_from_bounds};
 use serde_json::{Map, Value, json};
-
-/// The generation of a quota that has just been created.
-const FIRST_GENERATION: u64 = 1;
 
 /// What a quota is to say.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +23,8 @@ pub(super) struct Content<'a> {
     pub(super) hard: &'a Bounds,
     /// Whether it is to be deleted together with its Queue.
     pub(super) goes_with_queue: bool,
+    /// The generation of the ledger's entry that the amounts are from.
+    pub(super) stamp: Generation,
 }
 
 impl Content<'_> {
@@ -35,7 +35,7 @@ impl Content<'_> {
 
     /// The annotations of a quota that we write for the first time.
     fn first_annotations(&self) -> Vec<(&'static str, String)> {
-        let generation = (GENERATION_ANNOTATION, FIRST_GENERATION.to_string());
+        let generation = (GENERATION_ANNOTATION, self.stamp.to_string());
         [generation].into_iter().chain(self.queue()).collect()
     }
 
@@ -79,22 +79,22 @@ pub(super) fn create(
     }))
 }
 
-/// New content for the quota `uid` that is at `generation`, and goes with its Queue or not.
+/// New content for the quota `uid` that bears `standing`, and goes with its Queue or not.
 ///
 /// The two tests are what keeps a late write from harm: it lands on this life of the object and on no other, and
-/// only while nobody has written since. A resourceVersion would say the same and more: admission moves it with
+/// only while it bears no later stamp. A resourceVersion would say the same and more: admission moves it with
 /// every pod that it counts, so it would refuse writes that nothing is wrong with.
 pub(super) fn update(
     uid: &QuotaUid,
-    generation: u64,
+    standing: Generation,
     goes_with_queue: bool,
     content: &Content<'_>,
 ) -> Result<Patch<()>, serde_json::Error> {
     let path = annotation(GENERATION_ANNOTATION);
     let mut operations = vec![
         json!({"op": "test", "path": "/metadata/uid", "value": uid.as_str()}),
-        json!({"op": "test", "path": path, "value": generation.to_string()}),
-        json!({"op": "replace", "path": path, "value": generation.saturating_add(1).to_string()}),
+        json!({"op": "test", "path": path, "value": standing.to_string()}),
+        json!({"op": "replace", "path": path, "value": content.stamp.to_string()}),
     ];
     operations.extend(content.queue().map(set));
     operations.extend(content.on_delete(goes_with_queue));

@@ -7,7 +7,8 @@ use kube::Api;
 use kube::api::{DeleteParams, PatchParams, PostParams, Preconditions};
 use quotient_crds::names::{FIELD_MANAGER, QUOTA};
 use quotient_engine::amounts::Bounds;
-use quotient_engine::names::Namespace;
+use quotient_engine::ledger::Generation;
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_index::quotas::ObservedQuota;
 use quotient_index::{Index, Keeps, ResourceVersion};
 use tracing::warn;
@@ -38,12 +39,28 @@ pub(super) enum Outcome {
     Unknown(String),
 }
 
-/// Has the quota of `namespace` say `content`. One that is not there is created if it is for a Queue.
-pub(super) async fn write(tools: &Tools, namespace: &Namespace, content: &Content<'_>) -> Outcome {
-    let observed = tools.view.read(|index| index.observed_quota(namespace).cloned());
-    if !tools.may_write() || (observed.is_none() && content.queue.is_none()) {
+/// Has the quota of `namespace` say `hard`, as the ledger says. One that is not there is created if it is for a
+/// `queue`.
+pub(super) async fn write(
+    tools: &Tools,
+    namespace: &Namespace,
+    queue: Option<&QueueName>,
+    hard: &Bounds,
+    goes_with_queue: bool,
+) -> Outcome {
+    let (observed, stamp) =
+        tools.view.read(|index| (index.observed_quota(namespace).cloned(), stamp(index, namespace)));
+    if !tools.may_write() || (observed.is_none() && queue.is_none()) {
         return Outcome::Skipped;
     }
+    let stamp = match stamp {
+        Ok(stamp) => stamp,
+        Err(why) => {
+            tools.view.wake();
+            return Outcome::Refused(why.to_owned());
+        }
+    };
+    let content = &Content { queue, hard, goes_with_queue, stamp };
     let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
     let answer = match send(&api, namespace, observed.as_deref(), content).await {
         Ok(answer) => answer,
@@ -62,11 +79,21 @@ pub(super) async fn write(tools: &Tools, namespace: &Namespace, content: &Conten
             }
             Outcome::Refused(said(&status))
         }
-        Answer::Unknown(lost) => {
-            tools.view.update(|index| index.quota_written(namespace, content.hard, observed.as_deref()));
-            Outcome::Unknown(lost.to_string())
-        }
+        // The ledger says what may land late.
+        Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
     }
+}
+
+/// What a write of the quota of `namespace` is to be stamped with.
+fn stamp(index: &Index, namespace: &Namespace) -> Result<Generation, &'static str> {
+    let ledger = index.ledger().ok_or("the ledger is not known any more")?;
+    let newer =
+        index.observed_quota(namespace).is_some_and(|quota| quota.generation > Some(ledger.generation));
+    if newer {
+        return Err("the quota bears a stamp of a later ledger: another leader wrote it");
+    }
+    let entry = ledger.entries.get(namespace);
+    entry.map(|entry| entry.generation).ok_or("the ledger is full: it has no place for another namespace")
 }
 
 /// Deletes the quota of `namespace`, if it is just as it was seen last.
@@ -157,7 +184,7 @@ fn forget(tools: &Tools, namespace: &Namespace, observed: &ObservedQuota) {
 }
 
 /// `cpu 2, memory 6Gi`.
-pub(super) fn listed(hard: &Bounds) -> String {
+pub(crate) fn listed(hard: &Bounds) -> String {
     hard.iter()
         .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
         .collect::<Vec<_>>()

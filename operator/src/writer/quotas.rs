@@ -1,16 +1,18 @@
 //! Writing quotas: those that lower something first.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures::{StreamExt, stream};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, QueuePlan, QuotaWrite};
+use quotient_engine::plan::{Plan, QuotaWrite};
+use quotient_index::quotas::ObservedQuota;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::Tools;
-use super::quota_body::Content;
+use super::drift::{Change, Drift};
 use super::quota_call::{self, Outcome, listed};
 use super::retry::Retries;
 use crate::announce::Happening;
@@ -21,6 +23,7 @@ pub(super) struct QuotaWriter {
     tools: Tools,
     parallel: usize,
     retries: Retries<QueueName>,
+    drift: Drift,
     /// Written and not seen enforced: since when, and which amounts.
     settling: BTreeMap<QueueName, (Instant, Bounds)>,
     /// The namespaces whose quota allows more since they were last taken out, or may.
@@ -33,6 +36,7 @@ impl QuotaWriter {
             tools,
             parallel: settings.quotas_in_parallel,
             retries: Retries::new(),
+            drift: Drift::new(settings.repair_interval),
             settling: BTreeMap::new(),
             risen: BTreeSet::new(),
         }
@@ -42,8 +46,13 @@ impl QuotaWriter {
         self.retries.refused().map(|(queue, why)| (queue.clone(), why.to_owned())).collect()
     }
 
+    /// Quotas that others change faster than they are put right, in words.
+    pub(super) fn contested(&self) -> BTreeMap<QueueName, String> {
+        self.drift.contested().map(|(queue, message)| (queue.clone(), message)).collect()
+    }
+
     pub(super) fn next_retry(&self) -> Option<Instant> {
-        self.retries.next()
+        self.retries.next().into_iter().chain(self.drift.next()).min()
     }
 
     /// The namespaces whose quota was made to allow more since this was asked last, or may have been.
@@ -59,67 +68,50 @@ impl QuotaWriter {
             let Some(observed) = observed.filter(|observed| observed.hard == *hard) else { return false };
             let enforced = observed.enforced == *hard;
             if enforced {
-                metrics.quota_in_force.observe(since.elapsed().as_secs_f64());
+                metrics.writes.quota_in_force.observe(since.elapsed().as_secs_f64());
             }
             !enforced
         });
     }
 
-    /// Writes every quota that `plan` changes, and anew those with a write of unknown outcome: the next
-    /// generation is what stops a late one.
+    /// Writes every quota that `plan` changes or that does not bear the stamp of what was granted.
     pub(super) async fn write(&mut self, plan: &Plan) {
-        let unsure = self.unsure(plan);
-        self.retries.retain(|queue| {
-            unsure.contains_key(queue)
-                || plan.queues.get(queue).is_some_and(|plan| plan.quota_write.is_some())
-        });
+        self.retries.retain(|queue| plan.queues.get(queue).is_some_and(|plan| plan.quota_write.is_some()));
+        self.drift.begin(Instant::now(), |queue| plan.queues.contains_key(queue));
         let (lowering, raising): (Vec<_>, Vec<_>) = plan.quota_writes().partition(|(_, write)| write.lowers);
-        for group in [lowering, raising, unsure.iter().collect()] {
+        for group in [lowering, raising] {
             self.write_group(&group).await;
         }
     }
 
-    /// Quotas that stand as they should although a write of them may still land.
-    fn unsure(&self, plan: &Plan) -> BTreeMap<QueueName, QuotaWrite> {
-        let stands = |queue: &QueuePlan| !queue.is_parent && queue.quota_write.is_none();
-        let standing = plan.queues.iter().filter(|(_, queue)| stands(queue));
-        let names: Vec<&QueueName> = standing.map(|(name, _)| name).collect();
-        self.tools.view.read(|index| {
-            names
-                .into_iter()
-                .filter(|name| index.quota_is_unconfirmed(&name.namespace))
-                .filter_map(|name| {
-                    let observed = index.observed_quota(&name.namespace)?;
-                    let (hard, goes_with_queue) = (observed.hard.clone(), observed.goes_with_queue);
-                    Some((name.clone(), QuotaWrite { hard, lowers: false, goes_with_queue }))
-                })
-                .collect()
-        })
-    }
-
     async fn write_group(&mut self, group: &[(&QueueName, &QuotaWrite)]) {
         let now = Instant::now();
-        let due: Vec<_> =
-            group.iter().filter(|(queue, _)| !self.retries.is_waiting(queue, now)).copied().collect();
-        let Self { tools, parallel, retries, settling, risen } = self;
+        let Self { tools, parallel, retries, drift, settling, risen } = self;
         let tools = &*tools;
-        let writes: Vec<_> = due
-            .into_iter()
-            .map(|(queue, write)| async move { (queue, write, write_one(tools, queue, write).await) })
-            .collect();
+        let mut writes = Vec::new();
+        for (queue, write) in group.iter().filter(|(queue, _)| !retries.is_waiting(queue, now)).copied() {
+            let change = drift.change(queue, observed(tools, queue).as_deref());
+            if change.as_ref().is_some_and(|change| drift.has_to_wait(queue, change, now)) {
+                continue;
+            }
+            writes.push(async move { (queue, write, change, write_one(tools, queue, write).await) });
+        }
         let mut outcomes = stream::iter(writes).buffer_unordered(*parallel);
-        while let Some((queue, write, outcome)) = outcomes.next().await {
+        while let Some((queue, write, change, outcome)) = outcomes.next().await {
             tools.beat.now();
             match outcome {
                 Outcome::Done { before } => {
                     info!(%queue, quota = %listed(&write.hard), "wrote the quota");
                     retries.clear(queue);
+                    drift.wrote(queue, observed(tools, queue).as_deref(), change.is_some(), Instant::now());
                     settling.insert(queue.clone(), (Instant::now(), write.hard.clone()));
                     if rises(before.as_ref(), &write.hard) {
                         risen.insert(queue.namespace.clone());
                     }
-                    // The same amounts written anew are no news.
-                    if before.as_ref() != Some(&write.hard) {
+                    if let Some(change) = change {
+                        tell_repair(tools, queue, change, before, &write.hard);
+                    } else if before.as_ref() != Some(&write.hard) {
+                        // The same amounts written anew are no news.
                         tools.announcer.announce(Happening::QuotaWritten {
                             queue: queue.clone(),
                             before,
@@ -136,6 +128,7 @@ impl QuotaWriter {
                 Outcome::Unknown(why) => {
                     warn!(%queue, error = why, "whether the quota was written is not known");
                     retries.failed(queue, why, false, Instant::now());
+                    drift.lost_sight(queue);
                     risen.insert(queue.namespace.clone());
                 }
             }
@@ -143,9 +136,24 @@ impl QuotaWriter {
     }
 }
 
+fn observed(tools: &Tools, queue: &QueueName) -> Option<Arc<ObservedQuota>> {
+    tools.view.read(|index| index.observed_quota(&queue.namespace).cloned())
+}
+
+/// Says that a quota was put right which somebody had changed: `before` is what it allowed then.
+fn tell_repair(tools: &Tools, queue: &QueueName, change: Change, before: Option<Bounds>, after: &Bounds) {
+    warn!(%queue, %change, "somebody had changed the quota; it is put right");
+    tools.metrics.writes.quota_repairs.with_label_values(&[change.name()]).inc();
+    tools.announcer.announce(Happening::QuotaRepaired {
+        queue: queue.clone(),
+        change,
+        before,
+        after: after.clone(),
+    });
+}
+
 async fn write_one(tools: &Tools, queue: &QueueName, write: &QuotaWrite) -> Outcome {
-    let content = Content { queue: Some(queue), hard: &write.hard, goes_with_queue: write.goes_with_queue };
-    quota_call::write(tools, &queue.namespace, &content).await
+    quota_call::write(tools, &queue.namespace, Some(queue), &write.hard, write.goes_with_queue).await
 }
 
 /// Whether pods that were refused before may be let in now. A quota that is new refuses all until it is enforced.

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// How much of a second's worth may come at once.
-const BURST: Duration = Duration::from_millis(40);
+/// How much of a second's worth may come at once: as much as a cycle takes for all that it does beside evicting, so that
+/// this is made up for.
+const BURST: Duration = Duration::from_millis(200);
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// Spreads events evenly: at most so many in a second, with a small burst.
 ///
-/// Small preemptions are thus never slowed down, and a large one reaches the API server as a stream over few
-/// connections. All at once would open as many connections as there are calls, and the first answer would come
-/// after the last handshake.
+/// Small preemptions are thus never slowed down, and a large one reaches the API server as a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
     gap: Duration,
@@ -24,6 +25,23 @@ impl Rate {
     pub(super) fn per_second(count: u32) -> Self {
         let gap = Duration::from_secs(1).checked_div(count).unwrap_or(Duration::from_secs(1));
         Self { gap, burst: BURST.max(gap), next: None }
+    }
+
+    /// At most `count` at once, and as many more a minute.
+    pub(super) fn per_minute(count: u32) -> Self {
+        let gap = MINUTE.checked_div(count).unwrap_or(MINUTE);
+        Self { gap, burst: MINUTE.saturating_sub(gap), next: None }
+    }
+
+    /// When the next event may happen. It is not counted.
+    pub(super) fn next(&self, now: Instant) -> Instant {
+        self.next.map_or(now, |next| next.max(now))
+    }
+
+    /// Whether as many may happen at once again as at the beginning.
+    pub(super) fn is_rested(&self, now: Instant) -> bool {
+        let rested = self.next.and_then(|next| next.checked_add(self.burst));
+        rested.is_none_or(|rested| rested <= now)
     }
 
     /// When the next event may happen; it is counted as happening then.
@@ -41,13 +59,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_burst_then_even_steps_and_a_burst_after_every_quiet_time() {
-        let mut rate = Rate::per_second(100);
+        let mut rate = Rate::per_second(20);
         for quiet in [0, 10] {
             let now = Instant::now() + Duration::from_secs(quiet);
             let times: Vec<u128> =
-                (0..14).map(|_| rate.reserve(now).duration_since(now).as_millis()).collect();
-            assert_eq!(times, [0, 0, 0, 0, 0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+                (0..8).map(|_| rate.reserve(now).duration_since(now).as_millis()).collect();
+            assert_eq!(times, [0, 0, 0, 0, 0, 50, 100, 150]);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn so_many_at_once_and_as_many_more_a_minute() {
+        let mut rate = Rate::per_minute(4);
+        let now = Instant::now();
+        let times: Vec<u64> = (0..6).map(|_| rate.reserve(now).duration_since(now).as_secs()).collect();
+        assert_eq!(times, [0, 0, 0, 0, 15, 30]);
+        assert_eq!(rate.next(now), now + Duration::from_secs(45));
     }
 
     #[tokio::test(start_paused = true)]

@@ -12,7 +12,7 @@ const LONGEST: Duration = Duration::from_secs(60);
 
 /// Failures in a row, by what was written.
 #[derive(Debug)]
-pub(super) struct Retries<K>(BTreeMap<K, Failing>);
+pub(crate) struct Retries<K>(BTreeMap<K, Failing>);
 
 #[derive(Debug)]
 struct Failing {
@@ -24,22 +24,22 @@ struct Failing {
 }
 
 impl<K: Ord + Clone> Retries<K> {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self(BTreeMap::new())
     }
 
     /// Whether the write of `key` is to be put off now.
-    pub(super) fn is_waiting(&self, key: &K, now: Instant) -> bool {
+    pub(crate) fn is_waiting(&self, key: &K, now: Instant) -> bool {
         self.0.get(key).is_some_and(|failing| now < failing.until)
     }
 
     /// When the write of `key` may be tried again, if it failed.
-    pub(super) fn until(&self, key: &K) -> Option<Instant> {
+    pub(crate) fn until(&self, key: &K) -> Option<Instant> {
         self.0.get(key).map(|failing| failing.until)
     }
 
     /// The write of `key` failed, once more or for the first time.
-    pub(super) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
+    pub(crate) fn failed(&mut self, key: &K, why: String, refused: bool, now: Instant) {
         let wait = match self.0.get(key) {
             None => Duration::ZERO,
             Some(failing) => failing.wait.saturating_mul(2).clamp(FIRST, LONGEST),
@@ -49,17 +49,17 @@ impl<K: Ord + Clone> Retries<K> {
     }
 
     /// The write of `key` succeeded or is no longer wanted.
-    pub(super) fn clear(&mut self, key: &K) {
+    pub(crate) fn clear(&mut self, key: &K) {
         self.0.remove(key);
     }
 
     /// Forgets what is no longer wanted.
-    pub(super) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
+    pub(crate) fn retain(&mut self, wanted: impl Fn(&K) -> bool) {
         self.0.retain(|key, _| wanted(key));
     }
 
     /// What was refused more than once in a row, and why.
-    pub(super) fn refused(&self) -> impl Iterator<Item = (&K, &str)> {
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (&K, &str)> {
         self.0
             .iter()
             .filter(|(_, failing)| failing.refused && !failing.wait.is_zero())
@@ -67,7 +67,7 @@ impl<K: Ord + Clone> Retries<K> {
     }
 
     /// When the first wait ends.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         self.0.values().map(|failing| failing.until).min()
     }
 }

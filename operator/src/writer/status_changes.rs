@@ -4,22 +4,28 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8s_openapi::jiff::Timestamp;
 use quotient_crds::QueueStatus;
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::plan::Plan;
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
-use super::Report;
 use super::retry::Retries;
+use super::{Report, Tools};
 use crate::args::Mode;
+use crate::clock::Clock;
+use crate::metrics::ConditionGauges;
 use crate::status::pace::{Pacer, When};
 use crate::status::{Circumstances, Overview, QuotaState, compose};
 use crate::view::View;
 
 /// How long a written quota may take to be enforced before that is worth a condition.
 const NORMAL: Duration = Duration::from_secs(2);
+
+/// How many statuses that only inform are written in one go, and how long until the next go: they leave room for what cannot
+/// wait.
+const AT_ONCE: usize = 50;
+const PAUSE: Duration = Duration::from_millis(200);
 
 /// How long the same status is not sent again to a Queue that does not show it: it cannot be read back, or somebody
 /// else writes it, too.
@@ -28,7 +34,9 @@ const STUBBORN: Duration = Duration::from_secs(60);
 /// Remembers, per Queue, what keeps its status from being written too often.
 pub(super) struct StatusChanges {
     view: View,
+    clock: Clock,
     mode: Mode,
+    gauges: ConditionGauges,
     pacer: Pacer,
     retries: Retries<QueueName>,
     /// Since when each queue's quota is not what the plan wants, or not enforced.
@@ -50,10 +58,12 @@ pub(super) struct Change {
 }
 
 impl StatusChanges {
-    pub(super) fn new(view: View, mode: Mode, interval: Duration) -> Self {
+    pub(super) fn new(tools: &Tools, mode: Mode, interval: Duration) -> Self {
         Self {
-            view,
+            view: tools.view.clone(),
+            clock: tools.clock.clone(),
             mode,
+            gauges: tools.metrics.queues.conditions.clone(),
             pacer: Pacer::new(interval),
             retries: Retries::new(),
             unsettled: BTreeMap::new(),
@@ -67,13 +77,14 @@ impl StatusChanges {
     pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Change>, Option<Instant>) {
         self.forget_absent(&report.plan);
         let overview = Overview::of(&report.plan, &report.particulars);
-        let clock = Timestamp::now();
+        let time = self.clock.now();
         let former = self.former.replace(Arc::clone(report));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
         let comparable = former
             .filter(|former| overview.concerns_all_as(&Overview::of(&former.plan, &former.particulars)));
         let mut changes = Vec::new();
         let mut later = Vec::new();
+        let mut informing: usize = 0;
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
             let Some(observed) = self.view.read(|index| index.observed_queue(queue).cloned()) else {
                 continue;
@@ -93,22 +104,27 @@ impl StatusChanges {
                 blocked: report.blocked.get(queue).cloned(),
             };
             let stored = observed.status.as_ref();
-            let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, clock)
+            let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, time)
             else {
                 continue;
             };
+            self.gauges.show(queue, &wanted.conditions);
             match self.when(queue, &observed, &wanted, now) {
                 // While a quota settles, time alone changes the status.
                 When::Never if circumstances.quota == QuotaState::Settling => {}
                 When::Never => {
                     self.quiet.insert(queue.clone(), observed);
                 }
-                When::Now => changes.push(Change {
-                    queue: queue.clone(),
-                    uid: observed.uid.clone(),
-                    stored: stored.cloned(),
-                    wanted,
-                }),
+                When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
+                when @ (When::Now | When::Soon) => {
+                    informing = informing.saturating_add(usize::from(when == When::Soon));
+                    changes.push(Change {
+                        queue: queue.clone(),
+                        uid: observed.uid.clone(),
+                        stored: stored.cloned(),
+                        wanted,
+                    });
+                }
                 When::At(at) => later.push(at),
             }
         }
@@ -163,6 +179,9 @@ impl StatusChanges {
         if let Some(why) = report.refused.get(queue) {
             return QuotaState::Refused(why.clone());
         }
+        if let Some(what) = report.contested.get(queue) {
+            return QuotaState::Contested(what.clone());
+        }
         let since = *self.unsettled.entry(queue.clone()).or_insert(now);
         match since.checked_add(NORMAL) {
             Some(due) if due > now => {
@@ -180,6 +199,7 @@ impl StatusChanges {
         self.unsettled.retain(|queue, _| exists(queue));
         self.sent.retain(|queue, _| exists(queue));
         self.quiet.retain(|queue, _| exists(queue));
+        self.gauges.retain(exists);
     }
 }
 
@@ -188,6 +208,7 @@ fn same(former: &Report, report: &Report, queue: &QueueName) -> bool {
     former.plan.queues.get(queue) == report.plan.queues.get(queue)
         && former.plan.stalled.get(queue) == report.plan.stalled.get(queue)
         && former.refused.get(queue) == report.refused.get(queue)
+        && former.contested.get(queue) == report.contested.get(queue)
         && former.blocked.get(queue) == report.blocked.get(queue)
 }
 

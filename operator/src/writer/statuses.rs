@@ -7,12 +7,11 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use kube::Api;
 use kube::api::{Patch, PatchParams};
-use kube::core::DeserializeGuard;
 use quotient_crds::names::FIELD_MANAGER;
 use quotient_crds::{Queue, QueueStatus};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
-use quotient_index::Keeps;
+use quotient_index::{Keeps, Readable};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -46,6 +45,8 @@ pub struct Report {
     pub particulars: Arc<Particulars>,
     /// Quotas that the API server refuses, and why.
     pub refused: BTreeMap<QueueName, String>,
+    /// Quotas that others change faster than they are put right, in words.
+    pub contested: BTreeMap<QueueName, String>,
     /// Queues for which evictions are blocked, and why.
     pub blocked: BTreeMap<QueueName, Blocked>,
 }
@@ -59,7 +60,7 @@ pub struct Statuses {
 impl Statuses {
     /// Writes what only informs at most every `interval` for one queue.
     pub fn new(tools: Tools, mode: Mode, interval: Duration) -> Self {
-        let changes = StatusChanges::new(tools.view.clone(), mode, interval);
+        let changes = StatusChanges::new(&tools, mode, interval);
         Self { tools, changes }
     }
 
@@ -71,6 +72,7 @@ impl Statuses {
             let recheck = now.checked_add(RECHECK).unwrap_or(now);
             let later = due.map_or(recheck, |due| due.min(recheck));
             tokio::select! {
+                biased;
                 () = self.tools.stop.cancelled() => return,
                 changed = reports.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(later) => {}
@@ -129,8 +131,7 @@ async fn write_one(tools: &Tools, change: &Change) -> Outcome {
         Ok(None) => return Outcome::Written,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
-    let api: Api<DeserializeGuard<Queue>> =
-        Api::namespaced(tools.client.clone(), change.queue.namespace.as_str());
+    let api: Api<Readable<Queue>> = Api::namespaced(tools.client.clone(), change.queue.namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let answer = ask(CALL, api.patch_status(&change.queue.name, &parameters, &patch)).await;
     tools.metrics.wrote(KIND, answer.result());
@@ -138,7 +139,7 @@ async fn write_one(tools: &Tools, change: &Change) -> Outcome {
         Answer::Done(queue) => {
             debug!(queue = %change.queue, "wrote the status");
             // Read our own writes. Nothing is decided by a status, so nobody is woken.
-            tools.view.read(|index| Keeps::<DeserializeGuard<Queue>>::apply(index, &queue));
+            tools.view.read(|index| Keeps::<Readable<Queue>>::apply(index, &queue));
             Outcome::Written
         }
         Answer::Refused(status) if status.code == 404 => Outcome::Written,

@@ -13,7 +13,7 @@ pub(super) enum Verdict {
     Gone,
     /// The API server will not evict this pod now. The text says why.
     Refused(Refusal, String),
-    /// The API server has too much to do, which says nothing about the pod.
+    /// The API server could not do it now, which says nothing about the pod.
     Busy(String),
     /// Nobody knows.
     Unknown(String),
@@ -63,6 +63,8 @@ fn refused(status: &Status) -> Verdict {
     match status.code {
         404 => Verdict::Gone,
         409 if is_another_life(&status.message) => Verdict::Gone,
+        // Somebody wrote the pod or its budget at the same moment. No reason to take another pod instead.
+        409 => Verdict::Busy(said(status)),
         429 => match budget(status) {
             Some(why) => Verdict::Refused(Refusal::Budget, why),
             None => Verdict::Busy(said(status)),
@@ -153,7 +155,7 @@ mod tests {
             "status": "Failure", "reason": "Conflict", "code": 409,
             "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
         });
-        assert!(matches!(of(other), Verdict::Refused(Refusal::Other, _)));
+        assert!(matches!(of(other), Verdict::Busy(_)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use quotient_e2e::testbed::binaries::{Binaries, Program};
+use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
 use quotient_e2e::testbed::cache::cache_directory;
 
 use crate::running;
@@ -27,7 +27,7 @@ pub(crate) struct Kubectl {
 impl Kubectl {
     pub(crate) fn execute(&self) -> anyhow::Result<ExitCode> {
         let bed = running::find(self.name.as_deref())?;
-        let program = Binaries::ensure(&cache_directory()?)?.path(Program::Kubectl);
+        let program = Binaries::ensure(&cache_directory()?, Module::ControlPlane)?.path(Program::Kubectl);
         let error = Command::new(&program)
             .args(&self.arguments)
             .env("KUBECONFIG", bed.directory.join("kubeconfig"))

@@ -52,7 +52,7 @@ enum Command {
     Kubectl(kubectl::Kubectl),
     /// Lists the test beds that are running, those of tests too.
     Status,
-    /// Builds the programs of the control plane, if they are not in the cache, and prints where they are.
+    /// Builds the programs of the control plane and Helm, if they are not in the cache, and prints where they are.
     ///
     /// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
     Build,

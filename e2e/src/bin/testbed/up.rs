@@ -7,7 +7,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use quotient_e2e::testbed::binaries::Binaries;
+use quotient_e2e::testbed::binaries::{Binaries, Module};
 use quotient_e2e::testbed::cache::cache_directory;
 use quotient_e2e::testbed::run_directory::{RunningTestBed, all_directories};
 use quotient_e2e::testbed::{Options, TestBed};
@@ -62,6 +62,7 @@ impl Up {
                 name: Some(self.name.clone()),
                 termination_delay: Duration::from_millis(self.termination_delay),
                 keep: self.keep,
+                ..Options::default()
             })
             .await?;
             self.nodes.add_to(&bed).await?;
@@ -85,7 +86,7 @@ impl Up {
     fn in_background(&self) -> anyhow::Result<ExitCode> {
         let cache = cache_directory()?;
         // Here, where the progress can be seen.
-        Binaries::ensure(&cache)?;
+        Binaries::ensure(&cache, Module::ControlPlane)?;
         let all = all_directories(&cache);
         // Of this attempt alone: a test bed of that name may be running.
         let log_path = all.join(format!("{}-{}.log", self.name, std::process::id()));

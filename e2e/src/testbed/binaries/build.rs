@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
+use super::module::Module;
 use super::program::Program;
-use super::source::{GO_MOD, GO_SUM, kubernetes_version};
 use super::toolchain::{GoToolchain, ToolchainError, go};
 
 /// Why the programs could not be built.
@@ -45,38 +45,29 @@ pub enum BuildError {
 /// Flags of every build but the linker's.
 pub(super) const BUILD_FLAGS: [&str; 3] = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
 
-/// The linker's flags: no debug tables, and the versions. A Kubernetes without them calls itself v0.0.0-master,
-/// which every client that checks versions refuses.
-pub(super) fn linker_flags() -> String {
-    let version = kubernetes_version();
-    let mut numbers = version.trim_start_matches('v').split('.');
-    let (major, minor) = (numbers.next().unwrap_or_default(), numbers.next().unwrap_or_default());
-    let stamps =
-        [("gitVersion", version), ("gitMajor", major), ("gitMinor", minor), ("gitTreeState", "clean")];
-    let stamp = |package| stamps.map(|(name, value)| format!("-X {package}.{name}={value}")).join(" ");
-    let (server, client) = (stamp("k8s.io/component-base/version"), stamp("k8s.io/client-go/pkg/version"));
-    format!("-s -w {server} {client}")
-}
-
-/// Builds into `directory` whatever of the programs is not there yet.
-pub(super) fn ensure_all(toolchain: &GoToolchain, directory: &Path) -> Result<(), BuildError> {
-    if missing(directory).is_empty() {
+/// Builds into `directory` whatever of the module's programs is not there yet.
+pub(super) fn ensure_all(
+    module: Module,
+    toolchain: &GoToolchain,
+    directory: &Path,
+) -> Result<(), BuildError> {
+    if missing(module, directory).is_empty() {
         return Ok(());
     }
     let _lock = lock(directory)?;
     // Somebody else may have built them while we waited for the lock.
-    let missing = missing(directory);
+    let missing = missing(module, directory);
     if missing.is_empty() {
         return Ok(());
     }
     let source = directory.join("module");
-    write(&source.join("go.mod"), GO_MOD)?;
-    write(&source.join("go.sum"), GO_SUM)?;
+    write(&source.join("go.mod"), module.go_mod())?;
+    write(&source.join("go.sum"), module.go_sum())?;
     progress(&format!(
-        "building {} of {} control plane programs of Kubernetes {} with {} into {}",
+        "building {} of {} {} with {} into {}",
         missing.len(),
-        Program::ALL.len(),
-        kubernetes_version(),
+        module.programs().len(),
+        module.title(),
         toolchain.version().trim_start_matches("go version "),
         directory.display()
     ));
@@ -86,8 +77,9 @@ pub(super) fn ensure_all(toolchain: &GoToolchain, directory: &Path) -> Result<()
     Ok(())
 }
 
-fn missing(directory: &Path) -> Vec<Program> {
-    Program::ALL.into_iter().filter(|program| !directory.join(program.file_name()).is_file()).collect()
+fn missing(module: Module, directory: &Path) -> Vec<Program> {
+    let programs = module.programs().iter().copied();
+    programs.filter(|program| !directory.join(program.file_name()).is_file()).collect()
 }
 
 /// An exclusive lock on the directory, held until the value is dropped (by the system, if the process dies).
@@ -99,7 +91,7 @@ fn lock(directory: &Path) -> Result<File, BuildError> {
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => {
-            progress("waiting for another process that builds the control plane programs");
+            progress("waiting for another process that builds these programs");
             file.lock().map_err(in_path)?;
             Ok(file)
         }
@@ -116,10 +108,11 @@ fn write(path: &Path, text: &str) -> Result<(), BuildError> {
 }
 
 fn build(program: Program, source: &Path, directory: &Path) -> Result<(), BuildError> {
-    let position = Program::ALL.iter().take_while(|other| **other != program).count().saturating_add(1);
+    let programs = program.module().programs();
+    let position = programs.iter().take_while(|other| **other != program).count().saturating_add(1);
     progress(&format!(
         "building {program} ({position} of {}), {} when nothing is cached …",
-        Program::ALL.len(),
+        programs.len(),
         program.cold_build_time()
     ));
     let started = Instant::now();
@@ -130,7 +123,7 @@ fn build(program: Program, source: &Path, directory: &Path) -> Result<(), BuildE
         .arg("build")
         .args(BUILD_FLAGS)
         .arg("-ldflags")
-        .arg(linker_flags())
+        .arg(program.module().linker_flags())
         .arg("-o")
         .arg(&unfinished)
         .arg(program.package())
@@ -164,17 +157,6 @@ fn progress(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_stamped() {
-        let flags = linker_flags();
-        let version = kubernetes_version();
-        assert!(
-            flags.contains(&format!("-X k8s.io/component-base/version.gitVersion={version} ")),
-            "{flags}"
-        );
-        assert!(flags.contains("-X k8s.io/client-go/pkg/version.gitMajor=1 "), "{flags}");
-    }
 
     #[test]
     fn the_end_of_long_output_is_kept() {

@@ -2,13 +2,14 @@
 
 use ring::digest;
 
-use super::build::{BUILD_FLAGS, linker_flags};
-use super::source::{GO_MOD, GO_SUM};
+use super::build::BUILD_FLAGS;
+use super::module::Module;
 use super::toolchain::GoToolchain;
 
 /// Sixteen hexadecimal digits of the SHA-256 of `go.mod`, `go.sum`, the build flags and `go version`.
-pub(super) fn cache_key(toolchain: &GoToolchain) -> String {
-    key_of(&[GO_MOD, GO_SUM, &BUILD_FLAGS.join(" "), &linker_flags(), toolchain.version()])
+pub(super) fn cache_key(module: Module, toolchain: &GoToolchain) -> String {
+    let (flags, linker_flags) = (BUILD_FLAGS.join(" "), module.linker_flags());
+    key_of(&[module.go_mod(), module.go_sum(), &flags, &linker_flags, toolchain.version()])
 }
 
 fn key_of(parts: &[&str]) -> String {

@@ -1,40 +1,41 @@
-//! The programs of the control plane, built from Go modules and kept in the cache.
+//! The programs of the test bed, built from Go modules and kept in the cache.
 //!
-//! `controlplane/go.mod` pins them and `go.sum` proves them, so a checkout always gets the same programs, on any
-//! platform that Go builds for, without a download of anybody's binaries. Both files are compiled into this crate.
+//! `controlplane/go.mod` and `charttools/go.mod` pin them and `go.sum` proves them, so a checkout always gets the same
+//! programs, on any platform that Go builds for, without a download of anybody's binaries. The files are compiled into
+//! this crate.
 
 mod build;
 mod key;
+mod module;
 mod program;
-mod source;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
 
 pub use build::BuildError;
+pub use module::{Module, helm_version, kubernetes_version};
 pub use program::Program;
-pub use source::kubernetes_version;
 pub use toolchain::{GoToolchain, ToolchainError};
 
-/// Built programs, all of the same pins.
+/// The built programs of one module.
 #[derive(Debug, Clone)]
 pub struct Binaries {
     directory: PathBuf,
 }
 
 impl Binaries {
-    /// The programs from the cache; what is missing there is built first, with one line of progress on standard
-    /// error per program (minutes when nothing is cached). Blocks; call it from a blocking thread.
+    /// The programs of `module` from the cache; what is missing there is built first, with one line of progress on
+    /// standard error per program (minutes when nothing is cached). Blocks; call it from a blocking thread.
     ///
     /// Safe when several processes do it at once: one builds, the others wait and find the work done.
-    pub fn ensure(cache: &Path) -> Result<Self, BuildError> {
+    pub fn ensure(cache: &Path, module: Module) -> Result<Self, BuildError> {
         let toolchain = GoToolchain::find()?;
-        let directory = cache.join("controlplane").join(key::cache_key(&toolchain));
-        build::ensure_all(&toolchain, &directory)?;
+        let directory = cache.join(module.directory()).join(key::cache_key(module, &toolchain));
+        build::ensure_all(module, &toolchain, &directory)?;
         Ok(Self { directory })
     }
 
-    /// The path of a program.
+    /// The path of a program of the module.
     pub fn path(&self, program: Program) -> PathBuf {
         self.directory.join(program.file_name())
     }

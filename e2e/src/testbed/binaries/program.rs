@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-/// A program built from `controlplane/go.mod`.
+use super::Module;
+
+/// A program built from one of the modules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Program {
     /// The database.
@@ -17,12 +19,26 @@ pub enum Program {
     Kubectl,
     /// The pretended kubelets.
     Kwok,
+    /// The installer of charts.
+    Helm,
 }
 
 impl Program {
-    /// All of them, in the order in which building one leaves the most for the next to reuse.
-    pub const ALL: [Self; 6] =
+    pub(super) const CONTROL_PLANE: [Self; 6] =
         [Self::Etcd, Self::ApiServer, Self::ControllerManager, Self::Scheduler, Self::Kubectl, Self::Kwok];
+
+    /// The module that it is built from.
+    pub const fn module(self) -> Module {
+        match self {
+            Self::Etcd
+            | Self::ApiServer
+            | Self::ControllerManager
+            | Self::Scheduler
+            | Self::Kubectl
+            | Self::Kwok => Module::ControlPlane,
+            Self::Helm => Module::ChartTools,
+        }
+    }
 
     /// The name of the executable.
     pub fn file_name(self) -> &'static str {
@@ -33,6 +49,7 @@ impl Program {
             Self::Scheduler => "kube-scheduler",
             Self::Kubectl => "kubectl",
             Self::Kwok => "kwok",
+            Self::Helm => "helm",
         }
     }
 
@@ -45,6 +62,7 @@ impl Program {
             Self::Scheduler => "k8s.io/kubernetes/cmd/kube-scheduler",
             Self::Kubectl => "k8s.io/kubernetes/cmd/kubectl",
             Self::Kwok => "sigs.k8s.io/kwok/cmd/kwok",
+            Self::Helm => "helm.sh/helm/v4/cmd/helm",
         }
     }
 
@@ -56,6 +74,7 @@ impl Program {
             Self::Scheduler => "about 10 seconds",
             Self::Kubectl => "about 30 seconds",
             Self::Kwok => "about 15 seconds",
+            Self::Helm => "about 2 minutes",
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::source::go_version;
+use super::module::go_version;
 
 /// Why there is no usable Go compiler.
 #[derive(Debug, thiserror::Error)]

@@ -5,8 +5,14 @@ use super::{Layout, ProcessSpec, TestBedError, flag};
 const AUDIT_POLICY: &str = include_str!("audit-policy.yaml");
 const AUDIT_POLICY_FILE: &str = "audit-policy.yaml";
 
+/// What stands in the policy for the kinds that are noted with their bodies on request only.
+const ON_REQUEST: &str = "# pods and nodes";
+
 pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
-    layout.write_config(AUDIT_POLICY_FILE, AUDIT_POLICY)
+    let whole = "resources: [pods, pods/status, pods/binding, nodes, nodes/status]";
+    let rest = "resources: [none]";
+    let policy = AUDIT_POLICY.replace(ON_REQUEST, if layout.audit_bodies { whole } else { rest });
+    layout.write_config(AUDIT_POLICY_FILE, &policy)
 }
 
 pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {

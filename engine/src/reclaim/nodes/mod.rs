@@ -8,5 +8,7 @@ mod room;
 mod score;
 mod search;
 
-pub(super) use room::{At, Rooms};
-pub(super) use search::{Group, Resident, Search};
+pub(crate) use room::{At, Rooms};
+pub(crate) use score::Score;
+pub(crate) use search::Resident;
+pub(super) use search::{Group, Search};

@@ -1,6 +1,8 @@
 //! How much room every node has, or will have once what is on its way out is gone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Census;
@@ -8,11 +10,14 @@ use crate::names::NodeName;
 use crate::snapshot::{Node, Pod, Shape, Snapshot};
 
 /// A node's place in [`Rooms`].
-pub(in crate::reclaim) type At = usize;
+pub(crate) type At = usize;
 
 /// The nodes that count, by name, with what each has left.
 #[derive(Clone, Debug)]
-pub(in crate::reclaim) struct Rooms<'a> {
+pub(crate) struct Rooms<'a> {
+    census: &'a Census<'a>,
+    /// By the place of a node in the census its place here.
+    places: Rc<[Option<At>]>,
     nodes: Vec<(&'a NodeName, &'a Node)>,
     free: Vec<Amounts>,
     /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
@@ -26,39 +31,37 @@ pub(in crate::reclaim) struct Rooms<'a> {
 }
 
 impl<'a> Rooms<'a> {
-    pub(in crate::reclaim) fn of(snapshot: &'a Snapshot, census: &Census<'a>) -> Self {
+    pub(crate) fn of(snapshot: &'a Snapshot, census: &'a Census<'a>) -> Self {
         let nodes: Vec<(&NodeName, &Node)> = snapshot
             .nodes
             .iter()
             .filter(|(_, node)| node.counts)
             .map(|(name, node)| (name, node.as_ref()))
             .collect();
-        let mut free: Vec<Amounts> = nodes
-            .iter()
-            .map(|(name, node)| match census.bound_to.get(name) {
-                Some(bound) => node.allocatable.less(bound),
-                None => node.allocatable.clone(),
-            })
-            .collect();
-        let at: BTreeMap<&NodeName, At> =
-            nodes.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();
-        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
-        let mut left = BTreeSet::new();
-        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
-            let node = pod.node.as_ref().and_then(|node| at.get(node));
-            if let Some(free) = node.and_then(|at| free.get_mut(*at)) {
-                left.extend(node);
-                free.add_all(pod.requests());
-            }
-        }
+        let free = nodes.iter().map(|(name, node)| match census.carriers.bound_to(name) {
+            Some(bound) => node.allocatable.less(bound),
+            None => node.allocatable.clone(),
+        });
+        let mut counting = 0..nodes.len();
+        let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let mut rooms = Self {
+            census,
+            places: snapshot.nodes.values().map(place).collect(),
+            free: free.collect(),
             nodes,
-            free,
             by_room: BTreeMap::new(),
-            leaving: left,
+            leaving: BTreeSet::new(),
             promised: BTreeMap::new(),
             full: BTreeSet::new(),
         };
+        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
+        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
+            let at = pod.node.as_ref().and_then(|node| rooms.find(node));
+            if let Some(free) = at.and_then(|at| rooms.free.get_mut(at)) {
+                rooms.leaving.extend(at);
+                free.add_all(pod.requests());
+            }
+        }
         for (at, free) in rooms.free.iter().enumerate() {
             for (resource, amount) in free.iter() {
                 rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
@@ -67,23 +70,23 @@ impl<'a> Rooms<'a> {
         rooms
     }
 
-    pub(in crate::reclaim) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    pub(in crate::reclaim) fn find(&self, name: &NodeName) -> Option<At> {
-        self.nodes.binary_search_by(|(other, _)| (*other).cmp(name)).ok()
+    pub(crate) fn find(&self, name: &NodeName) -> Option<At> {
+        self.places.get(self.census.carriers.place(name)?).copied().flatten()
     }
 
     /// What the node lacks for a pod of this shape; none if it could not run one even if it were empty.
-    pub(in crate::reclaim) fn shortfall(&self, at: At, shape: &Shape) -> Option<Amounts> {
+    pub(crate) fn shortfall(&self, at: At, shape: &Shape) -> Option<Amounts> {
         let (_, node) = self.nodes.get(at)?;
         let possible = shape.requests.fits_in(&node.allocatable) && self.allows(at, shape);
         possible.then(|| self.free.get(at).map(|free| shape.requests.less(free))).flatten()
     }
 
     /// Whether some node could run a pod of this shape if it were empty.
-    pub(in crate::reclaim) fn could_run(&self, shape: &Shape) -> bool {
+    pub(crate) fn could_run(&self, shape: &Shape) -> bool {
         (0..self.len()).any(|at| self.shortfall(at, shape).is_some())
     }
 
@@ -93,7 +96,7 @@ impl<'a> Rooms<'a> {
     }
 
     /// How much a pod of this shape prefers the node.
-    pub(in crate::reclaim) fn preference(&self, at: At, shape: &Shape) -> i64 {
+    pub(crate) fn preference(&self, at: At, shape: &Shape) -> i64 {
         let node = self.nodes.get(at);
         node.map(|(name, node)| shape.placement.preference(name.as_str(), &node.labels)).unwrap_or_default()
     }
@@ -101,7 +104,7 @@ impl<'a> Rooms<'a> {
     /// Finds the node with the least room that a pod of this shape fits on, and takes the room.
     ///
     /// The tightest fit leaves large rooms to large pods, so that what was freed for one of them is not cut up.
-    pub(in crate::reclaim) fn reserve(&mut self, shape: &Shape) -> Option<At> {
+    pub(crate) fn reserve(&mut self, shape: &Shape) -> Option<At> {
         let key: *const Shape = shape;
         if self.full.contains(&key) {
             return None;
@@ -115,13 +118,13 @@ impl<'a> Rooms<'a> {
     }
 
     /// Promises room on the node at `at` to an ask.
-    pub(in crate::reclaim) fn promise(&mut self, at: At, shape: &'a Shape) {
+    pub(crate) fn promise(&mut self, at: At, shape: &'a Shape) {
         self.promised.entry(at).or_default().push(shape);
     }
 
     /// Makes the node at `at` have `requests` left, if need be by moving asks that it was promised to onto other nodes,
     /// and takes them. Changes nothing if that cannot be.
-    pub(in crate::reclaim) fn spare(&mut self, at: At, requests: &Amounts) -> bool {
+    pub(crate) fn spare(&mut self, at: At, requests: &Amounts) -> bool {
         let mut moved: Vec<(&'a Shape, At)> = Vec::new();
         while !self.has(at, requests) {
             let next = self.promised.get_mut(&at).and_then(Vec::pop);
@@ -169,28 +172,28 @@ impl<'a> Rooms<'a> {
     }
 
     /// Whether a pod is on its way out of a node that a pod of this shape may run on.
-    pub(in crate::reclaim) fn someone_leaves(&self, shape: &Shape) -> bool {
+    pub(crate) fn someone_leaves(&self, shape: &Shape) -> bool {
         self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
     }
 
     /// Whether some node, other than the one at `beside`, has room for a pod of this shape.
-    pub(in crate::reclaim) fn has_room_beside(&self, shape: &Shape, beside: Option<At>) -> bool {
+    pub(crate) fn has_room_beside(&self, shape: &Shape, beside: Option<At>) -> bool {
         (0..self.len())
             .any(|at| Some(at) != beside && self.has(at, &shape.requests) && self.allows(at, shape))
     }
 
     /// Whether the node has that much room left.
-    pub(in crate::reclaim) fn has(&self, at: At, requests: &Amounts) -> bool {
+    pub(crate) fn has(&self, at: At, requests: &Amounts) -> bool {
         self.free.get(at).is_some_and(|free| requests.fits_in(free))
     }
 
     /// Takes room on a node.
-    pub(in crate::reclaim) fn take(&mut self, at: At, requests: &Amounts) {
+    pub(crate) fn take(&mut self, at: At, requests: &Amounts) {
         self.change(at, requests, false);
     }
 
     /// Gives room on a node: a pod goes.
-    pub(in crate::reclaim) fn give(&mut self, at: At, requests: &Amounts) {
+    pub(crate) fn give(&mut self, at: At, requests: &Amounts) {
         self.full.clear();
         self.change(at, requests, true);
     }

@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 
 /// The cost of the victims of one node; the lowest wins. Ends in what no two pods share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Score {
+pub(crate) struct Score {
     /// Victims that should go only when nothing else is left.
     protected: usize,
     /// Members of gangs that are undone.
@@ -38,7 +38,7 @@ type Turn = (Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, R
 
 impl Score {
     /// The cost of `victims` for a pod of `shape` on the node at `at`; `scale` is what there is of each resource.
-    pub(super) fn of(
+    pub(crate) fn of(
         victims: &[Resident<'_>],
         rooms: &Rooms<'_>,
         at: At,

@@ -1,8 +1,10 @@
 //! Which node is the cheapest to free for an ask, and of which pods.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use super::room::{At, Rooms};
 use super::score::Score;
@@ -15,11 +17,11 @@ use crate::tree::Index;
 
 /// A candidate on the node that it occupies.
 #[derive(Clone, Debug)]
-pub(in crate::reclaim) struct Resident<'a> {
+pub(crate) struct Resident<'a> {
     /// The leaf that would lose it.
-    pub(in crate::reclaim) leaf: Index,
+    pub(crate) leaf: Index,
     /// Of a gang as a whole: with what it occupies on this node alone.
-    pub(in crate::reclaim) candidate: Candidate<'a>,
+    pub(crate) candidate: Candidate<'a>,
 }
 
 /// The candidates by node, and what is known of the costs of nodes.
@@ -28,20 +30,29 @@ pub(in crate::reclaim) struct Resident<'a> {
 /// node comes up as the cheapest: while victims are chosen, nodes only become more expensive, but for the one that
 /// was just freed.
 #[derive(Clone, Debug)]
-pub(in crate::reclaim) struct Search<'a> {
-    on_node: Vec<Vec<Resident<'a>>>,
-    costs: HashMap<(Group, *const Shape), Cheapest>,
+pub(crate) struct Search<'a> {
+    on_node: Vec<Residents<'a>>,
+    costs: FxHashMap<(Group, *const Shape), Cheapest>,
+}
+
+/// The candidates on one node.
+#[derive(Clone, Debug, Default)]
+struct Residents<'a> {
+    /// Least protected first.
+    all: Vec<Resident<'a>>,
+    /// Whether they are known to request all the same, as most do.
+    alike: bool,
 }
 
 /// Whose pods may go for an ask: asks of one group may share what is known of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(in crate::reclaim) struct Group {
+pub(crate) struct Group {
     /// The part of the tree that gives.
-    pub(in crate::reclaim) givers: usize,
+    pub(crate) givers: usize,
     /// The asker, if pods go that their own queues may have.
-    pub(in crate::reclaim) within_share: Option<Index>,
+    pub(crate) within_share: Option<Index>,
     /// The priority of the ask, if it is compared.
-    pub(in crate::reclaim) priority: Option<i32>,
+    pub(crate) priority: Option<i32>,
 }
 
 /// Nodes, the cheapest first; one without a score is to be looked at again.
@@ -49,16 +60,27 @@ type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 
 impl<'a> Search<'a> {
     /// `candidates` by leaf; those on nodes that do not count help nobody.
-    pub(in crate::reclaim) fn new<'c>(
+    pub(crate) fn new<'c>(
         rooms: &Rooms<'_>,
         candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
     ) -> Self
     where
         'a: 'c,
     {
-        let mut on_node: Vec<Vec<Resident<'a>>> = Vec::new();
-        on_node.resize_with(rooms.len(), Vec::new);
+        let mut on_node: Vec<Residents<'a>> = Vec::new();
+        on_node.resize_with(rooms.len(), Residents::default);
+        let mut settle = |at: At, leaf: Index, candidate: Candidate<'a>| {
+            if let Some(residents) = on_node.get_mut(at) {
+                residents.all.push(Resident { leaf, candidate });
+            }
+        };
         for (leaf, candidate) in candidates {
+            let Some(gang) = &candidate.gang else {
+                if let Some(at) = candidate.pod.node.as_ref().and_then(|node| rooms.find(node)) {
+                    settle(at, leaf, candidate.clone());
+                }
+                continue;
+            };
             let mut nodes: Vec<(At, Amounts)> = Vec::new();
             for pod in candidate.pods() {
                 let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { continue };
@@ -67,30 +89,28 @@ impl<'a> Search<'a> {
                     None => nodes.push((at, pod.requests().clone())),
                 }
             }
-            for (at, room) in nodes {
-                let gang = candidate.gang.as_ref().map(|gang| {
-                    Rc::new(WholeGang {
-                        floor: gang.floor.clone(),
-                        surplus: gang.surplus.clone(),
-                        requests: room,
-                    })
-                });
-                if let Some(residents) = on_node.get_mut(at) {
-                    residents.push(Resident { leaf, candidate: Candidate { gang, ..candidate.clone() } });
-                }
+            for (at, requests) in nodes {
+                let (floor, surplus) = (gang.floor.clone(), gang.surplus.clone());
+                let here = Some(Rc::new(WholeGang { floor, surplus, requests }));
+                settle(at, leaf, Candidate { gang: here, ..candidate.clone() });
             }
         }
         for residents in &mut on_node {
-            residents.sort_by(|a, b| rank(&a.candidate, &b.candidate));
+            residents.all.sort_by(|a, b| rank(&a.candidate, &b.candidate));
+            let first = residents.all.first();
+            let like_first = |one: &Resident<'a>| {
+                first.is_some_and(|first| first.candidate.requests() == one.candidate.requests())
+            };
+            residents.alike = residents.all.iter().all(like_first);
         }
-        Self { on_node, costs: HashMap::new() }
+        Self { on_node, costs: FxHashMap::default() }
     }
 
     /// The cheapest node that a pod of `shape` fits on once the returned victims are gone.
     ///
     /// `may_go` says which of some victims, in this order, may go together; `givers` names the group of leaves that
     /// it allows; `scale` is what there is of each resource.
-    pub(in crate::reclaim) fn cheapest(
+    pub(crate) fn cheapest(
         &mut self,
         rooms: &Rooms<'_>,
         shape: &Shape,
@@ -124,9 +144,9 @@ impl<'a> Search<'a> {
     }
 
     /// `pod` of the node at `at` goes: the node may have become cheaper for others.
-    pub(in crate::reclaim) fn freed(&mut self, at: At, pod: &Pod) {
+    pub(crate) fn freed(&mut self, at: At, pod: &Pod) {
         if let Some(residents) = self.on_node.get_mut(at) {
-            residents.retain(|one| one.candidate.gang.is_some() || one.candidate.pod.uid != pod.uid);
+            residents.all.retain(|one| one.candidate.gang.is_some() || one.candidate.pod.uid != pod.uid);
         }
         for heap in self.costs.values_mut() {
             heap.push(Reverse((None, at)));
@@ -149,8 +169,8 @@ impl<'a> Search<'a> {
         if let Some(one) = one_suffices(residents, &shortfall, may_go) {
             return Some(vec![one]);
         }
-        let mut able: Vec<Resident<'a>> = residents.iter().filter(helps).cloned().collect();
-        able.retain(|resident| may_go(std::slice::from_ref(resident)).iter().all(|may| *may));
+        let alone = |resident: &&Resident<'a>| may_go(std::slice::from_ref(*resident)).iter().all(|may| *may);
+        let mut able: Vec<Resident<'a>> = residents.all.iter().filter(helps).filter(alone).cloned().collect();
         loop {
             let candidates: Vec<Candidate<'a>> =
                 able.iter().map(|resident| resident.candidate.clone()).collect();
@@ -185,14 +205,15 @@ impl<'a> Search<'a> {
 /// The one victim that [`select`] would choose, where that is plain: the first that may go suffices, and nobody of its
 /// class is of another size. Most nodes run pods of few shapes, and this looks at few of them.
 fn one_suffices<'a>(
-    residents: &[Resident<'a>],
+    residents: &Residents<'a>,
     shortfall: &Amounts,
     may_go: &mut dyn FnMut(&[Resident<'a>]) -> Vec<bool>,
 ) -> Option<Resident<'a>> {
-    let helpful = || residents.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
+    let helpful = || residents.all.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
     let first = helpful().find(|one| may_go(std::slice::from_ref(one)).iter().all(|may| *may))?;
-    let same_class = helpful().filter(|one| class(&one.candidate) == class(&first.candidate));
-    let same_size = |one: &Resident<'a>| one.candidate.requests() == first.candidate.requests();
-    let plain = shortfall.fits_in(first.candidate.requests()) && same_class.into_iter().all(same_size);
+    let of_its_class = |one: &&Resident<'a>| class(&one.candidate) == class(&first.candidate);
+    let of_its_size = |one: &Resident<'a>| one.candidate.requests() == first.candidate.requests();
+    let plain = shortfall.fits_in(first.candidate.requests())
+        && (residents.alike || helpful().filter(of_its_class).all(of_its_size));
     plain.then(|| first.clone())
 }

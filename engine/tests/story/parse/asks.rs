@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{GangName, OwnerUid};
+use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
-    Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Shape, Toleration,
+    Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Setter, SetterKind,
+    Shape, Size, Toleration,
 };
 use quotient_engine::time::Timestamp;
 
@@ -19,23 +21,42 @@ pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "toler
 /// Its uid is its name, which pods name as `owner=web`.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
-    let others = [&SHAPING[..], &["replicas", "kind", "priority", "created"]].concat();
+    let others = [&SHAPING[..], &["replicas", "kind", "priority", "created", "former", "leftAlone"]].concat();
+    let wanted = words.count("replicas").unwrap_or(1);
+    let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job];
+    let kind = words.choice("kind", kinds.map(|kind| (kind.name(), kind))).unwrap_or_default();
     Owner {
         uid: OwnerUid::from(name),
-        kind: words
-            .choice(
-                "kind",
-                [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job]
-                    .map(|kind| (kind.name(), kind)),
-            )
-            .unwrap_or(OwnerKind::ReplicaSet),
+        kind,
         name: name.into(),
         generation: 1,
         created: words.seconds("created").unwrap_or_default(),
-        wanted: words.count("replicas").unwrap_or(1),
+        wanted,
         shape: Arc::new(Shape { requests: words.requests(&others), placement: placement(words) }),
         gang: gang(words),
         priority: words.priority(),
+        size: size(words, kind, wanted),
+    }
+}
+
+/// `former=5 leftAlone=Autoscaled`: it had five before it was scaled down; it is not to be scaled.
+///
+/// ReplicaSets are their own, without a Deployment.
+fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
+    let former = words.count("former");
+    let reasons = [Reason::Autoscaled, Reason::OptedOut, Reason::SizeSetByAnother, Reason::RollingOut];
+    let setter = match kind {
+        OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
+        OwnerKind::StatefulSet => SetterKind::StatefulSet,
+        OwnerKind::Job => SetterKind::Job,
+    };
+    let (_, name) = words.path();
+    Size {
+        setter: Some(Setter { kind: setter, name: name.into(), uid: OwnerUid::from(name) }),
+        written: wanted,
+        former,
+        held_back: former.unwrap_or(wanted).saturating_sub(wanted),
+        left_alone: words.choice("leftAlone", reasons.map(|reason| (reason.name(), reason))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod asks;
 mod cluster;
+mod jobs;
 mod pods;
 mod queues;
 mod words;
@@ -90,13 +91,16 @@ fn read(snapshot: &mut Snapshot, words: &Words<'_>) {
             pods::put(state, pods::pod(words));
         }
         "owner" => asks::put_owner(state(snapshot, words.path().0), asks::owner(words)),
+        "queuejob" => jobs::put(state(snapshot, words.path().0), words),
+        "task" => jobs::put_task(state(snapshot, words.path().0), words),
         "budget" => asks::put_budget(state(snapshot, words.path().0), asks::budget(words)),
         "delete" => delete(snapshot, words),
         other => panic!("unknown kind {other} in: {}", words.line),
     }
 }
 
-/// `delete node n1`, `delete queue a`, `delete quota a`, `delete pod a/p1`, `delete owner a/web`, `delete budget a/b`.
+/// `delete node n1`, `delete queue a`, `delete quota a`, `delete pod a/p1`, `delete owner a/web`, `delete budget a/b`,
+/// `delete queuejob a/train`.
 fn delete(snapshot: &mut Snapshot, words: &Words<'_>) {
     let kind = words.name();
     let (path, _) = words.pairs()[0];
@@ -111,6 +115,10 @@ fn delete(snapshot: &mut Snapshot, words: &Words<'_>) {
         "quota" => state.quota = None,
         "pod" => state.pods.retain(|pod| pod.uid.as_str() != path),
         "owner" => state.owners.retain(|owner| &*owner.name != name),
+        "queuejob" => {
+            state.queue_jobs.retain(|job| &*job.name != name);
+            state.owners.retain(|owner| owner.uid.as_str() != name);
+        }
         "budget" => state.budgets.retain(|budget| &*budget.name != name),
         other => panic!("unknown kind {other} in: {}", words.line),
     }

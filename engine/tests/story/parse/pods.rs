@@ -9,7 +9,7 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 18] = [
     "node",
     "pending",
     "running",
@@ -27,12 +27,13 @@ const OTHERS: [&str; 17] = [
     "labels",
     "reluctant",
     "refused",
+    "cost",
 ];
 
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace.
+/// without any grace. `cost=-9` is a deletion cost.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {
@@ -70,6 +71,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         },
         reluctant: words.has("reluctant"),
         forced: words.has("forced"),
+        deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
     }
 }
 

@@ -5,6 +5,7 @@ use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
     Acceptance, DemandMode, GangPolicy, LastReplica, NamespaceState, Policy, Queue, Quota, ReclaimOn,
+    WithinQueue,
 };
 
 use super::words::{Words, pairs};
@@ -42,8 +43,13 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
             .choice("policy", [("Fence", Policy::Fence), ("Disabled", Policy::Disabled)])
             .unwrap_or_default(),
         min_runtime_seconds: words.count("minRuntime").unwrap_or(0),
-        last_replica: words.choice("lastReplica", [("Never", LastReplica::Never)]).unwrap_or_default(),
+        last_replica: words
+            .choice("lastReplica", [("Never", LastReplica::Never), ("LastResort", LastReplica::LastResort)])
+            .unwrap_or_default(),
         gang: words.choice("gang", [("Never", GangPolicy::Never)]).unwrap_or_default(),
+        within_queue: words
+            .choice("within", [("LowerPriority", WithinQueue::LowerPriority)])
+            .unwrap_or_default(),
         reclaim: words
             .choice("reclaim", [("OnClaim", ReclaimOn::Claim), ("OnUse", ReclaimOn::Use)])
             .unwrap_or_default(),
@@ -66,10 +72,10 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     }
 }
 
-/// `quota a cpu=3 memory=9Gi enforced=cpu:5 unconfirmed=cpu:6 foreign goesWithQueue`.
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped foreign goesWithQueue`.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
-        .requests(&["enforced", "unconfirmed", "foreign", "goesWithQueue"])
+        .requests(&["enforced", "granted", "unconfirmed", "unstamped", "foreign", "goesWithQueue"])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -82,7 +88,10 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
         enforced: if words.has("enforced") { words.bounds("enforced") } else { hard.clone() },
         hard,
         ours: !words.has("foreign"),
+        granted: words.has("granted").then(|| words.bounds("granted")),
         unconfirmed: words.bounds("unconfirmed"),
+        charged: words.bounds("charged"),
+        unstamped: words.has("unstamped"),
         goes_with_queue: words.has("goesWithQueue"),
     }
 }

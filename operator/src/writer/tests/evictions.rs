@@ -5,14 +5,16 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp as Clock;
+use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{SETTINGS, node, planned, planned_now, pod, queue, quota, tools, view};
+use super::{SETTINGS, node, planned, planned_now, pod, put, queue, quota, tools, view};
 use crate::announce::Happening;
 use crate::particulars::Particulars;
-use crate::test_api::{Reply, client};
+use crate::settings::WriteSettings;
+use crate::test_api::{Log, Reply, client};
 use crate::view::View;
 use crate::writer::evictions::Evictor;
 
@@ -81,6 +83,30 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     assert_eq!(log.all().len(), 2);
 }
 
+#[tokio::test]
+async fn what_victims_have_run_counts_as_lost() {
+    let view = overused();
+    for name in ["p1", "p2", "p3", "p4"] {
+        let mut running = pod("a", name);
+        let an_hour_ago = Clock::now() - Duration::from_secs(3600);
+        running["metadata"]["resourceVersion"] = "2".into();
+        running["status"]["containerStatuses"] = json!([{
+            "name": "main", "image": "main", "imageID": "", "ready": true, "restartCount": 0,
+            "state": {"running": {"startedAt": an_hour_ago.to_string()}},
+        }]);
+        put(&view, &running);
+    }
+    let (client, _) = client(|_| done());
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let plan = planned(&view);
+    assert_eq!(plan.evictions.len(), 2);
+    Evictor::new(tools, SETTINGS).evict(&plan).await;
+    let lost = metrics.queues.lost_seconds(&QueueName::new("a", "team"));
+    assert!((7200..7320).contains(&lost), "{lost}");
+    assert_eq!(metrics.queues.lost_seconds(&QueueName::new("b", "team")), 0);
+}
+
 fn blocked(evictor: &Evictor, plan: &Plan) -> Vec<String> {
     let blocked = evictor.blocked_queues(plan, &Particulars::default()).into_iter();
     blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
@@ -96,7 +122,7 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
     evictor.evict(&plan).await;
-    assert_eq!(metrics.evictions_blocked.with_label_values(&["Budget"]).get(), 1);
+    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(
         blocked(&evictor, &plan),
         ["b/team: EvictionRefused pod a/p4 cannot be evicted: \
@@ -147,7 +173,7 @@ async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     assert_eq!(victims(&again), ["p4", "p3"]);
     evictor.evict(&again).await;
     assert_eq!(log.all().len(), 2);
-    assert_eq!(metrics.evictions_blocked.with_label_values(&["Overloaded"]).get(), 2);
+    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Overloaded"), 2);
     assert_eq!(blocked(&evictor, &again), Vec::<String>::new());
     tokio::time::sleep(Duration::from_secs(1)).await;
     evictor.evict(&again).await;
@@ -231,12 +257,47 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
     let (tools, _announced) = tools(client, view.clone());
     let mut evictor = Evictor::new(tools, SETTINGS);
     evictor.evict(&planned(&view)).await;
-    // A hundred a second: a burst of four, and one every 10 ms until 100 ms have passed.
-    assert_eq!(log.all().len(), 14);
+    // A hundred a second: a burst of twenty, and one every 10 ms until 100 ms have passed.
+    assert_eq!(log.all().len(), 30);
     assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..10 {
         evictor.evict(&planned(&view)).await;
     }
     assert_eq!(log.all().len(), 60);
     assert_eq!(evictor.next_retry(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
+    let mut objects = vec![node(8), queue("a"), queue("b"), queue("c"), queue("d")];
+    objects.extend([quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(2), 2, 2)]);
+    objects.extend([quota("c", 5, Some(1), 0, 0), quota("d", 5, Some(1), 0, 0)]);
+    for namespace in ["a", "b"] {
+        objects.extend((0..4).map(|number| pod(namespace, &format!("{namespace}{number}"))));
+    }
+    let view = view(&objects);
+    let (client, log) = client(|_| done());
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, WriteSettings { evictions_per_queue: 1, ..SETTINGS });
+    let start = tokio::time::Instant::now();
+    let plan = planned(&view);
+    assert_eq!(plan.evictions.len(), 4);
+    evictor.evict(&plan).await;
+    let namespaces = |log: &Log| {
+        let mut all: Vec<String> =
+            log.all().iter().map(|asked| asked.path.split('/').nth(4).unwrap().to_owned()).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(namespaces(&log), ["a", "b"]);
+    assert_eq!(metrics.evictions.postponed.get(), 2);
+    let next = evictor.next_retry().unwrap();
+    assert_eq!(next.duration_since(start).as_secs(), 60);
+    evictor.evict(&planned(&view)).await;
+    assert_eq!(log.all().len(), 2);
+    tokio::time::sleep_until(next).await;
+    evictor.evict(&planned(&view)).await;
+    assert_eq!(namespaces(&log), ["a", "a", "b", "b"]);
+    assert_eq!(metrics.evictions.postponed.get(), 0);
 }

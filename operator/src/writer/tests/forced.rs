@@ -47,7 +47,7 @@ async fn they_go_without_grace_once_in_half_a_minute() {
         let options = json!({"gracePeriodSeconds": 0, "preconditions": {"uid": format!("uid-{name}")}});
         assert_eq!(asked.body["deleteOptions"], options);
     }
-    assert_eq!(metrics.evictions_forced.get(), 2);
+    assert_eq!(metrics.evictions.forced.get(), 2);
     let Happening::ForceDeleted { queue, pods } = announced.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((queue.to_string().as_str(), pods), ("a/team", vec!["p1".into(), "p2".into()]));
 
@@ -70,8 +70,8 @@ async fn a_refusal_is_counted_and_not_told_as_done() {
     evictor.evict(&stuck(&["p1"])).await;
     evictor.evict(&stuck(&["p1"])).await;
     assert_eq!(log.all().len(), 1);
-    assert_eq!(metrics.evictions_blocked.with_label_values(&["Forbidden"]).get(), 1);
-    assert_eq!(metrics.evictions_forced.get(), 0);
+    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Forbidden"), 1);
+    assert_eq!(metrics.evictions.forced.get(), 0);
     assert!(announced.try_recv().is_err());
     let wait = evictor.next_retry().unwrap().duration_since(tokio::time::Instant::now());
     assert_eq!(wait, Duration::from_secs(30));

@@ -1,22 +1,27 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
+mod drift;
 mod evictions;
 mod forced;
+mod limit_ranges;
 mod nudges;
 mod on_delete;
 mod quotas;
+mod scalings;
 mod statuses;
 
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{LimitRange, Node, Pod, ResourceQuota};
 use k8s_openapi::jiff::Timestamp as Clock;
 use kube::Client;
 use prometheus::Registry;
 use quotient_crds::Queue;
 use quotient_engine::amounts::Resource;
+use quotient_engine::ledger::{Entry, Ledger, Seen};
+use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Plan, plan};
 use quotient_engine::snapshot::Settings;
 use quotient_engine::time::Timestamp;
@@ -41,6 +46,8 @@ const SETTINGS: WriteSettings = WriteSettings {
     evictions_in_parallel: 4,
     evictions_per_second: 100,
     evictions_per_cycle: 100,
+    evictions_per_queue: 1000,
+    repair_interval: Duration::from_secs(30),
 };
 
 /// A writer's tools, and what was announced with them.
@@ -48,6 +55,7 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let (announcer, news) = Announcer::new(metrics.clone());
     let tools = Tools {
+        clock: crate::clock::Clock::wall(),
         client,
         view,
         leadership: Leadership::unconditional(),
@@ -78,6 +86,7 @@ fn put(view: &View, object: &Value) {
         "ResourceQuota" => {
             Keeps::<ResourceQuota>::apply(index, &serde_json::from_value(read(object)).unwrap())
         }
+        "LimitRange" => Keeps::<LimitRange>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         "ReplicaSet" => Keeps::<ReplicaSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         "StatefulSet" => Keeps::<StatefulSet>::apply(index, &serde_json::from_value(read(object)).unwrap()),
         "Job" => Keeps::<Job>::apply(index, &serde_json::from_value(read(object)).unwrap()),
@@ -85,9 +94,38 @@ fn put(view: &View, object: &Value) {
     });
 }
 
-/// What the engine wants for what is in view.
+/// What the engine wants for what is in view, written down.
 fn planned(view: &View) -> Plan {
-    plan(&view.read(|index| index.snapshot(NOW)))
+    keep_ledger(view);
+    let plan = plan(&view.read(|index| index.snapshot(NOW)));
+    grant(view, &plan);
+    plan
+}
+
+/// Has the ledger say what the quotas in view do, unless it says something and none of them is from its future.
+fn keep_ledger(view: &View) {
+    view.read(|index| {
+        if index.ledger().is_some_and(|ledger| Some(ledger.generation) >= index.newest_stamp()) {
+            return;
+        }
+        let stamped = |(namespace, seen): (&Namespace, Seen<'_>)| {
+            let (granted, largest) = (seen.hard.clone(), seen.hard.max(seen.enforced));
+            Some((namespace.clone(), Entry { granted, largest, generation: seen.stamp?, changed: NOW }))
+        };
+        let entries = index.quotas_seen().filter_map(stamped).collect();
+        let generation = index.newest_stamp().unwrap_or_default();
+        index.set_ledger(Some(Ledger { generation, entries, rebuilt: None }.into()));
+    });
+}
+
+/// Writes down what `plan` grants.
+fn grant(view: &View, plan: &Plan) {
+    view.read(|index| {
+        let next = index.ledger().cloned().and_then(|ledger| ledger.next(plan, &index.snapshot(NOW)));
+        if let Some(next) = next {
+            index.set_ledger(Some(next.into()));
+        }
+    });
 }
 
 /// What the engine wants for what is in view by the clock on the wall, which refusals are told by.

@@ -2,6 +2,13 @@
 
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::Pod;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::OwnerKind;
+use quotient_index::Keeps;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -106,7 +113,7 @@ async fn an_owner_with_room_is_told_once_it_is_in_force() {
         metadata["annotations"]["quotient.dev/nudged"].as_str().unwrap().parse().unwrap();
     assert!(told.as_second() > 1_700_000_000);
     assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
-    assert_eq!(world.tools.metrics.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
+    assert_eq!(world.tools.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
     // Once for one rise, however long it does not come.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.cycle().await, 1);
@@ -216,6 +223,38 @@ async fn what_is_refused_is_not_repeated() {
             send(&tools, due).await;
         }
         assert_eq!(log.lines(), [WEB], "{code}");
-        assert_eq!(tools.metrics.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
+        assert_eq!(tools.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
+    }
+}
+
+/// A plan in which `web` waits for pods of its own queue to go.
+fn promised() -> Plan {
+    let unmet = Unmet {
+        who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+        pods: 1,
+        requests: Amounts::new(),
+        reason: Reason::WaitingForPreemption,
+    };
+    let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
+    Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
+    for (within_queue, told) in [("LowerPriority", 1), ("Never", 0)] {
+        let mut yields = queue("a");
+        yields["spec"] = json!({"preemption": {"withinQueue": within_queue}});
+        let low = pod_of("low", "low-0");
+        let mut world = world(&[yields, ours(5, 1, 1), owner("ReplicaSet", "web", 1), low]).await;
+        // Long after the quota has risen last.
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        assert_eq!(world.cycle().await, 0);
+        world.nudger.promised(&promised());
+        assert_eq!(world.cycle().await, 0, "there is no room yet");
+        tokio::time::sleep(Duration::from_secs(60)).await;
+        world.view.read(|index| Keeps::<Pod>::delete(index, "a", "low-0", "uid-low-0"));
+        assert_eq!(world.cycle().await, told, "{within_queue}");
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        assert_eq!(world.cycle().await, told, "once");
     }
 }

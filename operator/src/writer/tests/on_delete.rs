@@ -4,7 +4,7 @@ use http::Method;
 use quotient_engine::plan::{Orphan, Plan};
 use serde_json::{Value, json};
 
-use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use super::{SETTINGS, grant, keep_ledger, node, planned, put, queue, quota, tools, view};
 use crate::announce::Happening;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -53,7 +53,7 @@ async fn a_new_quota_says_that_it_goes() {
 async fn the_annotation_comes_and_goes_with_that_of_the_queue() {
     let on_delete = "/metadata/annotations/quotient.dev~1on-delete";
     let coming = view(&[node(4), leaving_nothing(), quota("a", 5, Some(7), 4, 4)]);
-    let asked = written(&coming, |_| Reply::Json(200, going(1000, 8, 4, 4))).await;
+    let asked = written(&coming, |_| Reply::Json(200, going(1000, 7, 4, 4))).await;
     assert!(operations(&asked[0]).contains(&format!("add {on_delete}")), "{:?}", asked[0].body);
     assert_eq!(planned(&coming).quota_writes().count(), 0);
 
@@ -89,7 +89,7 @@ async fn a_write_that_only_makes_sure_keeps_what_it_says() {
         if asked.body.to_string().contains("\"9\"") {
             Reply::Silence
         } else {
-            Reply::Json(200, going(6, 8, 2, 2))
+            Reply::Json(200, going(6, 9, 2, 2))
         }
     });
     let mut writer = QuotaWriter::new(tools(client, view.clone()).0, SETTINGS);
@@ -105,6 +105,7 @@ async fn a_write_that_only_makes_sure_keeps_what_it_says() {
 /// A writer of what Queues left behind, in a namespace that only has `quota`.
 fn orphans(quota: &Value, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Orphaned {
     let view = view(&[node(4), quota.clone()]);
+    keep_ledger(&view);
     let (client, log) = client(answer);
     let (tools, announced) = tools(client, view.clone());
     Orphaned { writer: OrphanWriter::new(tools, SETTINGS), view, log, announced }
@@ -118,6 +119,11 @@ struct Orphaned {
 }
 
 impl Orphaned {
+    async fn settle(&mut self, plan: &Plan) {
+        grant(&self.view, plan);
+        self.writer.settle(plan).await;
+    }
+
     fn hard(&self) -> Option<String> {
         let bounds = self.view.read(|index| Some(index.observed_quota(&"a".into())?.hard.clone()))?;
         Some(bounds.iter().map(|(resource, amount)| resource.format(amount)).collect())
@@ -138,7 +144,7 @@ async fn a_quota_left_behind_is_lowered_as_it_was_seen() {
     let mut left = quota("a", 5, Some(7), 4, 4);
     left["metadata"]["annotations"]["quotient.dev/queue"] = "team".into();
     let mut orphaned = orphans(&left, |_| Reply::Json(200, quota("a", 6, Some(8), 2, 2)));
-    orphaned.writer.settle(&lower()).await;
+    orphaned.settle(&lower()).await;
     let [asked] = orphaned.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("PATCH {QUOTA_A}"));
     assert_eq!(
@@ -159,14 +165,14 @@ async fn a_quota_left_behind_is_lowered_as_it_was_seen() {
 async fn a_quota_that_goes_with_its_queue_is_deleted_just_as_it_was_seen() {
     let gone = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let mut orphaned = orphans(&going(5, 7, 4, 4), move |_| Reply::Json(200, gone.clone()));
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     let [asked] = orphaned.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("DELETE {QUOTA_A}"));
     assert_eq!(asked.body["preconditions"], json!({"uid": "quota-a", "resourceVersion": "5"}));
     assert_eq!(orphaned.hard(), None);
     assert_eq!(orphaned.announced.try_recv().unwrap(), Happening::OrphanRemoved { namespace: "a".into() });
     // It is gone for the view, too: nothing is asked again.
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     assert_eq!(orphaned.log.lines().len(), 1);
 }
 
@@ -176,15 +182,15 @@ async fn one_that_moved_since_is_looked_at_first() {
         Method::GET => Reply::Json(200, going(9, 7, 4, 4)),
         _ => Reply::failure(409, "Conflict", "the object has been modified"),
     });
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     assert_eq!(orphaned.log.lines(), [format!("DELETE {QUOTA_A}"), format!("GET {QUOTA_A}")]);
     // The first failure is what a race looks like: the second attempt comes at once, with what was read.
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     let again = orphaned.log.all().into_iter().filter(|asked| asked.method == Method::DELETE).nth(1).unwrap();
     assert_eq!(again.body["preconditions"]["resourceVersion"], "9");
     // The next has to wait.
     let asked = orphaned.log.lines().len();
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     assert_eq!(orphaned.log.lines().len(), asked);
     assert!(orphaned.writer.next_retry().is_some());
     assert!(orphaned.announced.try_recv().is_err());
@@ -193,7 +199,33 @@ async fn one_that_moved_since_is_looked_at_first() {
 #[tokio::test]
 async fn what_is_not_there_is_never_created() {
     let mut orphaned = orphans(&quota("b", 5, Some(7), 4, 4), |_| Reply::failure(500, "", "never asked"));
-    orphaned.writer.settle(&lower()).await;
-    orphaned.writer.settle(&plan(Orphan::Remove)).await;
+    orphaned.settle(&lower()).await;
+    orphaned.settle(&plan(Orphan::Remove)).await;
     assert_eq!(orphaned.log.lines(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_gone() {
+    let mut stalled = queue("a");
+    stalled["spec"] = json!({"parentRef": {"namespace": "org", "name": "nobody"}});
+    let view = view(&[node(4), stalled, quota("a", 5, Some(7), 3, 3)]);
+    planned(&view);
+    let standing = quota("a", 5, Some(7), 3, 3);
+    let (client, log) = client(move |asked| match asked.method {
+        Method::POST => Reply::Json(201, standing.clone()),
+        _ => Reply::failure(500, "", "never asked"),
+    });
+    let mut writer = OrphanWriter::new(tools(client, view.clone()).0, SETTINGS);
+    writer.settle(&planned(&view)).await;
+    assert_eq!(log.lines(), Vec::<String>::new());
+    view.read(|index| {
+        quotient_index::Keeps::<k8s_openapi::api::core::v1::ResourceQuota>::delete(
+            index, "a", "quotient", "quota-a",
+        )
+    });
+    writer.settle(&planned(&view)).await;
+    let [asked] = log.all().try_into().unwrap();
+    assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
+    assert_eq!(asked.body["spec"], json!({"hard": {"requests.cpu": "3"}}));
+    assert_eq!(asked.body["metadata"]["annotations"]["quotient.dev/generation"], "7");
 }

@@ -189,12 +189,12 @@ async fn a_refusal_that_stays_is_told_and_retried_ever_later() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_answer_counts_as_perhaps_written_until_a_later_write_is_confirmed() {
+async fn after_a_lost_answer_the_quota_is_written_until_it_bears_a_later_stamp() {
     let view = view(&[node(9), queue("a"), quota("a", 5, Some(7), 2, 2)]);
     let calls = AtomicU32::new(0);
     let (mut writer, log) = writer(&view, move |_| match calls.fetch_add(1, Ordering::Relaxed) {
         0 => Reply::Silence,
-        _ => Reply::Json(200, quota("a", 6, Some(8), 2, 2)),
+        _ => Reply::Json(200, quota("a", 6, Some(9), 2, 2)),
     });
     writer.write(&planned(&view)).await;
     let ceiling = |view: &View| {
@@ -205,17 +205,61 @@ async fn a_lost_answer_counts_as_perhaps_written_until_a_later_write_is_confirme
     assert_eq!(ceiling(&view), 9000);
 
     // The node shrinks, and the quota as it stands is right. It is written all the same: only a further
-    // generation makes sure that the lost write never lands.
+    // stamp makes sure that the lost write never lands.
     put(&view, &node(2));
     let plan = planned(&view);
-    assert_eq!(plan.quota_writes().count(), 0);
+    assert_eq!(ceiling(&view), 9000);
     writer.write(&plan).await;
     let written = log.all().pop().unwrap().body;
-    assert_eq!(written[1]["value"], "7");
+    assert_eq!((&written[1]["value"], &written[2]["value"]), (&json!("7"), &json!("9")));
     assert_eq!(written[4]["value"], json!({"requests.cpu": "2"}));
     assert_eq!(ceiling(&view), 2000);
     // Now nothing is outstanding.
     writer.write(&planned(&view)).await;
+    assert_eq!(log.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn an_edited_quota_is_put_back_under_the_same_stamp() {
+    let view = view(&[node(9), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    planned(&view);
+    put(&view, &quota("a", 6, Some(7), 100, 100));
+    let (mut writer, log) = writer(&view, |_| Reply::Json(200, quota("a", 7, Some(7), 9, 100)));
+    writer.write(&planned(&view)).await;
+    let written = log.all().pop().unwrap().body;
+    assert_eq!((&written[1]["value"], &written[2]["value"]), (&json!("7"), &json!("7")));
+    assert_eq!(written[4]["value"], json!({"requests.cpu": "9"}));
+    assert_eq!(planned(&view).quota_writes().count(), 0);
+}
+
+#[tokio::test]
+async fn a_stamp_from_the_future_is_never_replaced() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+    let plan = planned(&view);
+    // While the plan was made, another leader has written.
+    put(&view, &quota("a", 6, Some(9), 5, 9));
+    let (mut writer, log) = writer(&view, |_| Reply::failure(500, "", "never asked"));
+    writer.write(&plan).await;
+    assert_eq!(log.lines(), Vec::<String>::new());
+    assert!(writer.next_retry().is_some());
+}
+
+#[tokio::test]
+async fn without_a_ledger_or_an_entry_nothing_is_written() {
+    let view = view(&[node(4), queue("a"), queue("b"), quota("a", 5, Some(7), 9, 9)]);
+    let plan = planned(&view);
+    let before = view.read(|index| index.ledger().cloned()).unwrap();
+    let mut full = quotient_engine::ledger::Ledger::clone(&before);
+    full.entries.remove(&"b".into());
+    view.read(|index| index.set_ledger(Some(full.into())));
+    let (mut writer, log) = writer(&view, obedient);
+    writer.write(&plan).await;
+    writer.write(&plan).await;
+    assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("PATCH {QUOTA_A}")]);
+    let refused: Vec<_> = writer.refused().into_values().collect();
+    assert_eq!(refused, ["the ledger is full: it has no place for another namespace"]);
+    view.read(|index| index.set_ledger(None));
+    writer.write(&plan).await;
     assert_eq!(log.lines().len(), 2);
 }
 

@@ -59,6 +59,7 @@ async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
             plan,
             particulars: Arc::default(),
             refused: BTreeMap::new(),
+            contested: BTreeMap::new(),
             blocked: BTreeMap::new(),
         })));
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -120,7 +121,7 @@ async fn a_share_is_told_at_once() {
     let log = written(&view, &[&[], &[node(5), quota("a", 6, Some(2), 5, 5)]], 60).await;
     let bodies: Vec<Value> =
         log.all().into_iter().map(|asked| asked.body["status"]["deserved"].clone()).collect();
-    assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})]);
+    assert_eq!(bodies, [json!({"cpu": "4"}), json!({"cpu": "5"})], "{:#?}", log.all());
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,56 @@
+//! One execution of a named perturbation: `P06/3#0`.
+
+use std::fmt;
+
+use super::{Named, Play, all};
+use crate::trial::{Trial, Verdict};
+
+/// One play of a named perturbation, in one execution.
+#[derive(Clone, Debug)]
+pub struct Occasion {
+    /// `P06`.
+    pub name: &'static str,
+    /// Which of its plays.
+    pub nth: usize,
+    /// Which execution.
+    pub seed: u64,
+    play: Play,
+}
+
+impl Occasion {
+    /// Every play of `named`, in so many executions.
+    pub fn all(named: &Named, seeds: u64) -> Vec<Self> {
+        let name = named.name;
+        let plays = named.plays().into_iter().enumerate();
+        let each = |(nth, play): (usize, Play)| {
+            (0..seeds).map(move |seed| Self { name, nth, seed, play: play.clone() })
+        };
+        plays.flat_map(each).collect()
+    }
+
+    /// The one of this line of text; none if there is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (rest, seed) = text.split_once('#')?;
+        let (name, nth) = rest.split_once('/')?;
+        let (nth, seed) = (nth.parse().ok()?, seed.parse().ok()?);
+        let named = all().into_iter().find(|named| named.name == name)?;
+        let play = named.plays().into_iter().nth(nth)?;
+        Some(Self { name: named.name, nth, seed, play })
+    }
+
+    /// Plays it.
+    pub fn run(&self) -> Verdict {
+        self.trial().run()
+    }
+
+    /// The execution that it is.
+    pub fn trial(&self) -> Trial<'_> {
+        self.play.trial(self.seed)
+    }
+}
+
+impl fmt::Display for Occasion {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/{}#{}", self.name, self.nth, self.seed)
+    }
+}

@@ -1,0 +1,231 @@
+//! One execution, judged.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quotient_judge::{Judge, Tolerance, Verb, Violation, Write};
+use quotient_sim::World;
+use quotient_sim::actors::Lags;
+use quotient_sim::faults::{Act, What};
+use quotient_sim::operators::{Exit, OperatorOptions, Tamper};
+use quotient_sim::server::Kind;
+use quotient_sim::trace::{Record, Trace};
+
+use crate::storms::storms;
+use crate::workloads::Case;
+
+/// How the names of operators begin in a trace.
+pub(crate) const OPERATOR: &str = "quotient-";
+/// For how long something may go on, in simulated time.
+const LIMIT: Duration = Duration::from_secs(7200);
+/// For how long nothing is written at rest, where that has to come about within a limit.
+const QUIET: Duration = Duration::from_secs(75);
+
+/// A workload with everything that goes wrong with it.
+#[derive(Clone, Debug)]
+pub struct Trial<'a> {
+    /// The workload.
+    pub case: &'a Case,
+    /// The operators that run from the beginning.
+    pub operators: Vec<OperatorOptions>,
+    /// What is done to the cluster beside the workload.
+    pub acts: Vec<(Duration, Act)>,
+    /// What the operators are not blamed for.
+    pub tolerance: Tolerance,
+    /// For how long nothing has to be written for it to count as at rest; by itself, if none.
+    pub quiet: Option<Duration>,
+    /// How long it may take to come to rest; by itself, if none.
+    pub limit: Option<Duration>,
+    /// Whether it has to end where it ends without faults.
+    pub ends_alike: bool,
+    /// Whether no more pods may be evicted than the workload says.
+    pub counts_evictions: bool,
+    /// What else has to be so in the end.
+    pub expects: Vec<Expectation>,
+    /// Whether a part of an operator has to panic, and may.
+    pub panics: bool,
+    /// How fast the cluster is.
+    pub lags: Lags,
+    /// Which execution.
+    pub seed: u64,
+}
+
+/// Something that has to be so in the end, beside shares and promises.
+#[derive(Clone, Copy, Debug)]
+pub struct Expectation {
+    /// In words.
+    pub what: &'static str,
+    /// Whether it is so.
+    pub holds: fn(&World) -> bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Broken promises.
+    pub violations: Vec<Violation>,
+    /// What is not as it has to be in the end: unmet ends, too many evictions, parts that panicked.
+    pub misses: Vec<String>,
+    /// How many pods were evicted.
+    pub evictions: usize,
+    /// When the last thing happened.
+    pub settled: Option<Duration>,
+    /// Everything that happened.
+    pub trace: Trace,
+}
+
+impl Verdict {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.violations.is_empty() && self.misses.is_empty()
+    }
+
+    /// What is wrong, a line each.
+    pub fn complaints(&self) -> Vec<String> {
+        let violations = self.violations.iter().map(ToString::to_string);
+        violations.chain(self.misses.iter().cloned()).collect()
+    }
+}
+
+impl Trial<'_> {
+    /// The same with operators that are broken: each by a layer of its own, those that are started later included.
+    #[must_use]
+    pub fn broken(mut self, mut layer: impl FnMut() -> Arc<dyn Tamper>) -> Self {
+        for options in &mut self.operators {
+            tamper(options, &mut layer);
+        }
+        self
+    }
+
+    /// Plays it to its end.
+    pub fn run(&self) -> Verdict {
+        let mut world = World::with_lags(self.seed, self.lags);
+        self.case.workload.build(&world);
+        for options in &self.operators {
+            world.start(options.clone());
+        }
+        for (time, act) in &self.acts {
+            world.at(*time, act.clone());
+        }
+        let settled = self.until_settled(&mut world);
+        let trace = world.trace();
+        let judge = judged(&trace, &self.tolerance, settled);
+        let evictions = judge.evicted_of_admitted();
+        let mut misses = self.misses(&world, settled, evictions);
+        misses.extend(storms(&trace));
+        misses.extend(self.panics_missed(&world));
+        Verdict { violations: judge.violations().to_vec(), misses, evictions, settled, trace }
+    }
+
+    fn until_settled(&self, world: &mut World) -> Option<Duration> {
+        if let Some(limit) = self.limit {
+            world.run_for(self.case.workload.length.saturating_sub(world.elapsed()));
+            return world.run_until_quiet(QUIET, limit);
+        }
+        let settled = self.case.workload.run(world);
+        self.quiet.map_or(settled, |quiet| world.run_until_quiet(quiet, LIMIT))
+    }
+
+    /// Panics that should not be, or the one that is not there.
+    fn panics_missed(&self, world: &World) -> Vec<String> {
+        let mut panics = Vec::new();
+        for line in world.stage().operators() {
+            let exits = line.exits().into_iter().filter(Exit::is_panic);
+            panics.extend(exits.map(|exit| format!("{} panicked: {}", line.name(), exit.why)));
+        }
+        match (self.panics, panics.is_empty()) {
+            (false, _) => panics,
+            (true, false) => Vec::new(),
+            (true, true) => vec!["nothing panicked".to_owned()],
+        }
+    }
+
+    fn misses(&self, world: &World, settled: Option<Duration>, evictions: usize) -> Vec<String> {
+        let mut misses = Vec::new();
+        if settled.is_none() {
+            misses.push("it does not come to rest".to_owned());
+        }
+        if self.ends_alike {
+            misses.extend(self.case.workload.differences(world));
+        }
+        let unmet = self.expects.iter().filter(|expected| !(expected.holds)(world));
+        misses.extend(unmet.map(|expected| format!("it is not so that {}", expected.what)));
+        // Fewer suffice where a pod was gone before it had to go.
+        if self.counts_evictions && evictions > *self.case.evictions.end() {
+            misses.push(format!("{evictions} evictions, and not {:?}", self.case.evictions));
+        }
+        misses
+    }
+}
+
+fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamper>) {
+    options.tamper = Some(layer());
+    for fault in &mut options.faults {
+        if let What::First(act) | What::Then(act) = &mut fault.what
+            && let Act::Start(second) = &mut **act
+        {
+            tamper(second, layer);
+        }
+    }
+}
+
+/// Shows a judge everything that was written.
+fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> Judge {
+    let mut judge = Judge::new(tolerance.clone());
+    // An eviction of a pod that is on its way changes nothing, and is one all the same.
+    let evicted = |record: &&Record| record.subresource == "eviction" && record.code == 201;
+    let records = trace.records.iter().filter(|record| record.write.is_some() || evicted(record));
+    for record in records {
+        judge.see(&Write {
+            index: record.number,
+            at: millis(record.time),
+            by_operator: record.client.starts_with(OPERATOR),
+            verb: verb(record),
+            resource: plural(record.kind),
+            subresource: record.subresource,
+            namespace: &record.namespace,
+            name: &record.name,
+            request: record.asked.as_deref(),
+            before: record.before.as_deref(),
+            after: record.after.as_deref(),
+        });
+    }
+    if let Some(settled) = settled {
+        judge.rests(millis(settled));
+    }
+    judge
+}
+
+fn verb(record: &Record) -> Verb {
+    match (&record.before, &record.after) {
+        (None, _) => Verb::Create,
+        (Some(_), Some(_)) => Verb::Update,
+        (Some(_), None) => Verb::Delete,
+    }
+}
+
+fn millis(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::ConfigMap => "configmaps",
+        Kind::Deployment => "deployments",
+        Kind::Event => "events",
+        Kind::HorizontalPodAutoscaler => "horizontalpodautoscalers",
+        Kind::Job => "jobs",
+        Kind::Lease => "leases",
+        Kind::LimitRange => "limitranges",
+        Kind::Namespace => "namespaces",
+        Kind::Node => "nodes",
+        Kind::Pod => "pods",
+        Kind::PodDisruptionBudget => "poddisruptionbudgets",
+        Kind::PriorityClass => "priorityclasses",
+        Kind::Queue => "queues",
+        Kind::QueueJob => "queuejobs",
+        Kind::ReplicaSet => "replicasets",
+        Kind::ResourceQuota => "resourcequotas",
+        Kind::StatefulSet => "statefulsets",
+    }
+}

@@ -1,0 +1,117 @@
+//! Demand, weights and nodes that change.
+
+use quotient_crds::{Queue, QueueSpec};
+use quotient_sim::faults::Act;
+use quotient_sim::scenario::{Workload, build};
+use quotient_sim::server::{Call, Key, Kind};
+use serde_json::{Value, json};
+
+use super::Case;
+use super::plain::{created, seconds, teams};
+
+pub(super) fn all() -> Vec<Case> {
+    vec![
+        Case::new(lent(), "idle capacity is lent, and taken back (Observed)"),
+        Case::new(weights(), "weights are edited twice").evicting(2..=8),
+        Case::new(nodes(), "a node is cordoned, another one comes, and the first is back"),
+    ]
+}
+
+fn observed(name: &str) -> Value {
+    let spec: QueueSpec = serde_json::from_value(
+        json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "0", "memory": "0"}}),
+    )
+    .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut queue = Queue::new(name, spec);
+    queue.metadata.namespace = Some(name.to_owned());
+    serde_json::to_value(queue).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn merged(kind: Kind, namespace: &str, name: &str, patch: Value) -> Act {
+    Act::Human(Call::merge(Key::new(kind, namespace, name), patch))
+}
+
+/// team-1 fills the cluster while team-2 asks for nothing; then team-2's Job comes.
+fn lent() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, observed("team-1")));
+    objects.push((Kind::Queue, observed("team-2")));
+    Workload {
+        name: "lent",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(40), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+        ],
+        length: seconds(80),
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    }
+}
+
+/// 1:1, then 3:1, then 1:3.
+fn weights() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    objects.push((Kind::Queue, build::team("team-2", 1)));
+    let weigh =
+        |name: &str, weight: i32| merged(Kind::Queue, name, name, json!({"spec": {"weight": weight}}));
+    Workload {
+        name: "weights",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(6), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+            (seconds(25), weigh("team-1", 3)),
+            (seconds(29), weigh("team-1", 1)),
+            (seconds(29), weigh("team-2", 3)),
+        ],
+        length: seconds(30),
+        hard: vec![
+            ("team-1", "requests.cpu 2, requests.memory 2Gi"),
+            ("team-2", "requests.cpu 6, requests.memory 6Gi"),
+        ],
+        running_cpu: vec![("team-1", "2"), ("team-2", "6")],
+        evictions: 4,
+    }
+}
+
+/// node-2 is cordoned, node-3 comes, and node-2 is back.
+fn nodes() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![
+        (Kind::Node, build::node("node-1", "4", "4Gi")),
+        (Kind::Node, build::node("node-2", "4", "4Gi")),
+    ];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    objects.push((Kind::Queue, build::team("team-2", 1)));
+    let cordon = |on: bool| merged(Kind::Node, "", "node-2", json!({"spec": {"unschedulable": on}}));
+    Workload {
+        name: "nodes",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(6), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+            // Its capacity leaves with its pods, and they stay.
+            (seconds(30), cordon(true)),
+            (seconds(40), created(Kind::Node, build::node("node-3", "4", "4Gi"))),
+            (seconds(60), cordon(false)),
+        ],
+        length: seconds(61),
+        hard: vec![
+            ("team-1", "requests.cpu 6, requests.memory 6Gi"),
+            ("team-2", "requests.cpu 6, requests.memory 6Gi"),
+        ],
+        running_cpu: vec![("team-1", "6"), ("team-2", "6")],
+        evictions: 0,
+    }
+}

@@ -1,0 +1,134 @@
+//! What makes another operator of the real one: layers between it and the server.
+
+use std::sync::Arc;
+
+use quotient_sim::operators::Tamper;
+use quotient_sim::server::{Answer, Body, Call, Key, Kind, Reply};
+use serde_json::{Value, json};
+
+/// How a request is carried out.
+pub(crate) type Server<'a> = &'a dyn Fn(&Call) -> Reply;
+
+/// What deals with a request in the operator's place.
+pub(crate) type Dealer = fn(Call, Server<'_>) -> Reply;
+
+/// Changes every request.
+#[derive(Debug)]
+pub(crate) struct Asks(pub(crate) fn(&mut Call));
+
+/// Changes or hides what is seen.
+#[derive(Debug)]
+pub(crate) struct Sees(pub(crate) fn(Kind, &mut Value) -> bool);
+
+/// Deals with every request itself.
+#[derive(Debug)]
+pub(crate) struct Deals(pub(crate) Dealer);
+
+/// The same, of one that does not know a kind.
+#[derive(Debug)]
+pub(crate) struct DealsWithout {
+    pub(crate) kind: Kind,
+    pub(crate) deals: Dealer,
+}
+
+/// Has an object of its own where all should share one: `quotient-ledger` is `quotient-ledger-1`.
+#[derive(Debug)]
+pub(crate) struct Keeps {
+    pub(crate) kind: Kind,
+    pub(crate) number: usize,
+}
+
+impl Tamper for Asks {
+    fn pass(&self, mut call: Call, server: Server<'_>) -> Reply {
+        (self.0)(&mut call);
+        server(&call)
+    }
+}
+
+impl Tamper for Sees {
+    fn shows(&self, kind: Kind, object: &mut Value) -> bool {
+        (self.0)(kind, object)
+    }
+}
+
+impl Tamper for Deals {
+    fn pass(&self, call: Call, server: Server<'_>) -> Reply {
+        (self.0)(call, server)
+    }
+}
+
+impl Tamper for DealsWithout {
+    fn pass(&self, call: Call, server: Server<'_>) -> Reply {
+        (self.deals)(call, server)
+    }
+
+    fn shows(&self, kind: Kind, _: &mut Value) -> bool {
+        kind != self.kind
+    }
+}
+
+impl Tamper for Keeps {
+    fn pass(&self, mut call: Call, server: Server<'_>) -> Reply {
+        if call.key.kind == self.kind {
+            let name = format!("{}-{}", call.key.name, self.number);
+            change(&mut call, |object| object["metadata"]["name"] = name.as_str().into());
+            call.key.name = name.into();
+        }
+        server(&call)
+    }
+}
+
+// ===== words to write layers with =====
+
+pub(crate) fn is_eviction(call: &Call) -> bool {
+    call.subresource == "eviction"
+}
+
+pub(crate) fn is_quota_write(call: &Call) -> bool {
+    call.key.kind == Kind::ResourceQuota && call.verb.may_write()
+}
+
+/// What was sent, changed.
+pub(crate) fn change(call: &mut Call, change: impl FnOnce(&mut Value)) {
+    if let Body::Object(value) | Body::JsonPatch(value) | Body::MergePatch(value) = &mut call.body {
+        change(Arc::make_mut(value));
+    }
+}
+
+/// The operations of a JSON patch, changed.
+pub(crate) fn operations(call: &mut Call, mut keep: impl FnMut(&mut Value) -> bool) {
+    if let Body::JsonPatch(value) = &mut call.body
+        && let Some(operations) = Arc::make_mut(value).as_array_mut()
+    {
+        operations.retain_mut(|operation| keep(operation));
+    }
+}
+
+/// The pod of an eviction, deleted.
+pub(crate) fn deletion(eviction: &Call) -> Call {
+    let options = match &eviction.body {
+        Body::Object(body) => body["deleteOptions"].clone(),
+        _ => json!({}),
+    };
+    Call::delete(Key::new(Kind::Pod, &eviction.key.namespace, &eviction.key.name), options)
+}
+
+/// What an eviction is answered that succeeded.
+pub(crate) fn success() -> Answer {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201,
+    });
+    Answer { code: 201, body: Arc::new(status) }
+}
+
+/// Whether a pod is on its way out.
+pub(crate) fn is_leaving(pod: &Value) -> bool {
+    pod["metadata"]["deletionTimestamp"].is_string()
+}
+
+/// A quota as if nobody had counted what pods are charged.
+pub(crate) fn uncounted(quota: &mut Value) {
+    if let Some(status) = quota["status"].as_object_mut() {
+        status.remove("used");
+    }
+}

@@ -1,0 +1,38 @@
+{{/* What the schema cannot say: values that contradict each other are refused, each with a sentence. */}}
+{{- define "quotient.contradictions" -}}
+{{- $config := .Values.config -}}
+{{- if and (gt (int .Values.replicaCount) 1) (not $config.leaderElect) -}}
+{{- fail (printf "replicaCount is %v and config.leaderElect is false: each replica would lead, and they would grant the same capacity twice. Run one replica, or leave leaderElect on." .Values.replicaCount) -}}
+{{- end -}}
+{{- if and .Values.podDisruptionBudget.enabled (lt (int .Values.replicaCount) 2) -}}
+{{- fail (printf "podDisruptionBudget.enabled is true and replicaCount is %v: a budget for one replica protects nothing or blocks every drain. Run two replicas, or leave the budget out." .Values.replicaCount) -}}
+{{- end -}}
+{{- if and (kindIs "map" $config.capacity) $config.expandable -}}
+{{- fail "config.capacity states a ceiling and config.expandable a step: both say what an autoscaler adds. State one of them." -}}
+{{- end -}}
+{{- if or (ge (int $config.leaseRetrySeconds) (int $config.leaseRenewDeadlineSeconds)) (ge (int $config.leaseRenewDeadlineSeconds) (int $config.leaseDurationSeconds)) -}}
+{{- fail (printf "config.leaseRetrySeconds (%v) must be less than config.leaseRenewDeadlineSeconds (%v), and that less than config.leaseDurationSeconds (%v): otherwise a leader that cannot renew leads on while another begins." $config.leaseRetrySeconds $config.leaseRenewDeadlineSeconds $config.leaseDurationSeconds) -}}
+{{- end -}}
+{{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
+{{- fail "serviceAccount.create is false and serviceAccount.name is empty: the operator would run as the namespace's default account. Name the account that it is to run as." -}}
+{{- end -}}
+{{- if and .Values.serviceMonitor.enabled (ne .Values.metrics.access "Authenticated") -}}
+{{- fail "serviceMonitor.enabled is true and metrics.access is Localhost: Prometheus could not reach the metrics. Set metrics.access to Authenticated, or scrape by a sidecar." -}}
+{{- end -}}
+{{- if and .Values.metrics.certificateSecret (ne .Values.metrics.access "Authenticated") -}}
+{{- fail "metrics.certificateSecret is set and metrics.access is Localhost: in the pod metrics are served over plain HTTP. Leave the Secret out, or set metrics.access to Authenticated." -}}
+{{- end -}}
+{{- if and .Values.serviceMonitor.enabled (not .Values.metrics.service.enabled) -}}
+{{- fail "serviceMonitor.enabled is true and metrics.service.enabled is false: a ServiceMonitor finds pods through a Service. Enable the Service." -}}
+{{- end -}}
+{{- if and .Values.hostNetwork (not .Values.hostUsers) -}}
+{{- fail "hostNetwork is true and hostUsers is false: Kubernetes gives a pod users of its own only together with a network of its own. Set one of them back." -}}
+{{- end -}}
+{{- range $flag, $value := .Values.extraArgs -}}
+{{- range $key, $known := $config -}}
+{{- if eq $flag (kebabcase $key) -}}
+{{- fail (printf "extraArgs.%s is config.%s: the operator takes a flag once. Set config.%s." $flag $key $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

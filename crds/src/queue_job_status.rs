@@ -1,0 +1,126 @@
+//! What the operator reports about a QueueJob.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+use crate::conditions::{condition, conditions_schema, same_conditions};
+use crate::{QueueJobCondition, ResourceMap};
+
+/// What Quotient found and decided for the QueueJob. Only the operator writes it.
+///
+/// Amounts are Kubernetes quantities by resource. A map that is absent is not known yet; an empty one means nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueJobStatus {
+    /// The metadata.generation that this status was computed from. While it is lower than the QueueJob's, the last change
+    /// of the spec has not been seen yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+
+    /// The one word for where it stands: `Waiting` for its slots, `Starting` until minAvailable pods run, `Running`,
+    /// `Suspended`, `Complete` or `Failed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "state_schema")]
+    pub state: Option<QueueJobState>,
+
+    /// How many pods have to run or to have succeeded for the gang to run: minAvailable of the spec, or all replicas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_available: Option<i32>,
+
+    /// How many pods its Jobs may run at once now, all tasks together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<i32>,
+
+    /// What the slots that it is to have request: its part of the queue's share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deserved: Option<ResourceMap>,
+
+    /// What the slots that it has now request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocated: Option<ResourceMap>,
+
+    /// What its pods request, pending and terminating ones included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used: Option<ResourceMap>,
+
+    /// The part of deserved that is not allocated yet, because pods that hold it are on their way out. Empty when nothing
+    /// is outstanding.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preempting: Option<ResourceMap>,
+
+    /// How many of its pods have not started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<i32>,
+
+    /// How many of its pods run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<i32>,
+
+    /// How many of its pods have succeeded; each counts towards minAvailable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub succeeded: Option<i32>,
+
+    /// How many of its pods have failed. Pods that were evicted are not among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<i32>,
+
+    /// How many of its pods are on their way out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminating: Option<i32>,
+
+    /// How often in a row the gang had its slots and did not run by startTimeoutSeconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_failures: Option<i32>,
+
+    /// Until when it asks for no slots, because it did not start with those that it had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_at: Option<Time>,
+
+    /// The state of the QueueJob, one entry for each type, each True or False and never removed. `Admitted`: it has the
+    /// slots that its gang needs; else the reason says what is missing, such as `NoQueue`, `WaitingForRoom`,
+    /// `WaitingForQuota`, `GangAboveShare`, `StartTimeout` or `JobRefused`. `GangReady`: minAvailable pods run or have
+    /// succeeded. `Preempted`: it has fewer slots than it had, for the reason's sake. `Complete`: every pod of every task has
+    /// succeeded. `Failed`: a task has failed; the message says which, and why. `Suspended`: spec.suspend says so.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "conditions_schema")]
+    pub conditions: Vec<Condition>,
+}
+
+/// Where a QueueJob stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QueueJobState {
+    /// It has no slots and waits for them.
+    Waiting,
+    /// It has its slots, and fewer pods run than it needs.
+    Starting,
+    /// As many run or have succeeded as it needs.
+    Running,
+    /// It asks for nothing.
+    Suspended,
+    /// All its pods have succeeded.
+    Complete,
+    /// One of its tasks has failed.
+    Failed,
+}
+
+impl QueueJobStatus {
+    /// The entry for `wanted`, if it was ever reported.
+    pub fn condition(&self, wanted: QueueJobCondition) -> Option<&Condition> {
+        condition(&self.conditions, wanted)
+    }
+
+    /// Whether two statuses say the same, whatever the times and the order of their conditions.
+    ///
+    /// Every other time counts: a later decision goes by it.
+    pub fn same_meaning(&self, other: &Self) -> bool {
+        let without_conditions = |status: &Self| Self { conditions: Vec::new(), ..status.clone() };
+        same_conditions(&self.conditions, &other.conditions)
+            && without_conditions(self) == without_conditions(other)
+    }
+}
+
+/// Not an enumeration: an operator that is older than the definition must be able to write its own words.
+fn state_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string"})
+}

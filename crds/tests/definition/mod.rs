@@ -1,0 +1,50 @@
+//! The definition of one kind, as it is written to its file.
+
+use quotient_crds::manifests;
+use serde_json::Value;
+
+/// The definition of the kind whose CRD is called `name`.
+pub(crate) fn definition(name: &str) -> Value {
+    let definitions = manifests().unwrap();
+    let parsed = definitions.iter().map(|manifest| serde_yaml_ng::from_str::<Value>(&manifest.text).unwrap());
+    parsed.into_iter().find(|definition| definition["metadata"]["name"] == name).unwrap()
+}
+
+/// Its only version.
+pub(crate) fn version(name: &str) -> Value {
+    definition(name)["spec"]["versions"][0].clone()
+}
+
+/// The schema of that version.
+pub(crate) fn schema(name: &str) -> Value {
+    version(name)["schema"]["openAPIV3Schema"].clone()
+}
+
+/// Calls `visit` with every schema in `schema`, itself included, and its path.
+pub(crate) fn each_schema(path: &str, schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
+    visit(path, schema);
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        each_schema(&format!("{path}.{name}"), property, visit);
+    }
+    for (key, mark) in [("additionalProperties", "{}"), ("items", "[]")] {
+        if schema.get(key).is_some() {
+            each_schema(&format!("{path}{mark}"), &schema[key], visit);
+        }
+    }
+}
+
+/// Every field has a description, in whole paragraphs and without links of rustdoc. Returns how many there are.
+pub(crate) fn explained_fields(name: &str) -> usize {
+    let mut fields = 0;
+    each_schema("", &schema(name), &mut |path, schema| {
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            fields += 1;
+            let description = property["description"].as_str().unwrap_or_default();
+            assert!(description.len() >= 20, "{path}.{name} needs a doc comment: it has {description:?}");
+            assert!(!description.contains("](") && !description.contains("[`"), "{path}.{name} has a link");
+            let paragraphs: Vec<&str> = description.split("\n\n").collect();
+            assert!(paragraphs.iter().all(|text| !text.contains('\n')), "{path}.{name} has broken lines");
+        }
+    });
+    fields
+}

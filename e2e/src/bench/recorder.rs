@@ -1,0 +1,129 @@
+//! Watches all pods and notes when each of them was first seen, bound, running, on its way out, and gone.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::{StreamExt as _, TryStreamExt as _};
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{ApiResource, ListParams, Object, WatchEvent, WatchParams};
+use kube::{Api, Client};
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinHandle;
+
+/// What of a pod matters here.
+type SlimPod = Object<Spec, Status>;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    node_name: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Status {
+    phase: Option<String>,
+}
+
+/// When what happened to a pod, as its watcher heard of it.
+#[derive(Clone, Debug, Default)]
+pub struct PodTimes {
+    /// Where it is.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// Created.
+    pub created: Option<Timestamp>,
+    /// Bound to a node.
+    pub bound: Option<Timestamp>,
+    /// Running.
+    pub running: Option<Timestamp>,
+    /// On its way out.
+    pub leaving: Option<Timestamp>,
+    /// Gone, or at its end.
+    pub gone: Option<Timestamp>,
+}
+
+type Book = Arc<Mutex<BTreeMap<String, PodTimes>>>;
+
+/// Notes what happens to pods until it is dropped.
+#[derive(Debug)]
+pub struct Recorder {
+    book: Book,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Recorder {
+    /// Begins with what there is now.
+    pub async fn start(client: Client) -> anyhow::Result<Self> {
+        let pods: Api<SlimPod> = Api::all_with(client, &ApiResource::erase::<Pod>(&()));
+        let list = pods.list(&ListParams::default()).await?;
+        let book = Book::default();
+        list.items.iter().for_each(|pod| note(&book, pod, false));
+        let version = list.metadata.resource_version.unwrap_or_default();
+        let task = tokio::spawn(follow(pods, version, Arc::clone(&book)));
+        Ok(Self { book, task })
+    }
+
+    /// All pods so far, by uid.
+    pub fn pods(&self) -> BTreeMap<String, PodTimes> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many pods of a namespace run, or have come to their end.
+    pub fn have_run(&self, namespace: &str) -> usize {
+        let book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
+        book.values().filter(|pod| pod.namespace == namespace && pod.running.is_some()).count()
+    }
+}
+
+/// Goes on where a watch has ended; what it cannot go on from ends it, and the scenario fails for lack of pods.
+async fn follow(pods: Api<SlimPod>, mut version: String, book: Book) {
+    let parameters = WatchParams::default();
+    loop {
+        let Ok(events) = pods.watch(&parameters, &version).await else { return };
+        let mut events = events.boxed();
+        while let Ok(Some(event)) = events.try_next().await {
+            let (pod, is_gone) = match event {
+                WatchEvent::Added(pod) | WatchEvent::Modified(pod) => (pod, false),
+                WatchEvent::Deleted(pod) => (pod, true),
+                WatchEvent::Bookmark(bookmark) => {
+                    version.clone_from(&bookmark.metadata.resource_version);
+                    continue;
+                }
+                WatchEvent::Error(_) => return,
+            };
+            if let Some(seen) = &pod.metadata.resource_version {
+                version.clone_from(seen);
+            }
+            note(&book, &pod, is_gone);
+        }
+    }
+}
+
+fn note(book: &Book, pod: &SlimPod, is_gone: bool) {
+    let now = Timestamp::now();
+    let mut book = book.lock().unwrap_or_else(PoisonError::into_inner);
+    let times = book.entry(pod.metadata.uid.clone().unwrap_or_default()).or_insert_with(|| PodTimes {
+        namespace: pod.metadata.namespace.clone().unwrap_or_default(),
+        name: pod.metadata.name.clone().unwrap_or_default(),
+        created: Some(now),
+        ..PodTimes::default()
+    });
+    let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+    let happened = |time: &mut Option<Timestamp>, has_happened: bool| {
+        if has_happened && time.is_none() {
+            *time = Some(now);
+        }
+    };
+    happened(&mut times.bound, pod.spec.node_name.is_some());
+    happened(&mut times.running, phase == Some("Running"));
+    happened(&mut times.leaving, pod.metadata.deletion_timestamp.is_some());
+    happened(&mut times.gone, is_gone || matches!(phase, Some("Succeeded" | "Failed")));
+}

@@ -1,0 +1,130 @@
+//! Where the time goes: the way of a share from the demand to the pod that runs in the room that was freed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::measures::{evictions, millis_between, times};
+use super::{PodTimes, Scenario};
+use crate::quotient::OPERATOR_USER;
+use crate::testbed::AuditEvent;
+
+/// A step on that way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Step {
+    /// The ledger says what is granted.
+    Granted,
+    /// A quota that shrinks is written.
+    Shrunk,
+    /// That is in force.
+    Fenced,
+    /// The eviction is received.
+    Evicted,
+    /// The pod is gone.
+    Gone,
+    /// The gainer's quota is raised into its room.
+    Raised,
+    /// That is in force.
+    InForce,
+    /// The gainer's pod is created.
+    Created,
+    /// It is bound.
+    Bound,
+    /// It runs.
+    Running,
+}
+
+impl Step {
+    /// All of them, in order.
+    pub const ALL: [Self; 10] = [
+        Self::Granted,
+        Self::Shrunk,
+        Self::Fenced,
+        Self::Evicted,
+        Self::Gone,
+        Self::Raised,
+        Self::InForce,
+        Self::Created,
+        Self::Bound,
+        Self::Running,
+    ];
+
+    /// In words.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Granted => "ledger written",
+            Self::Shrunk => "holder's quota written",
+            Self::Fenced => "holder's quota in force",
+            Self::Evicted => "eviction received",
+            Self::Gone => "victim gone",
+            Self::Raised => "gainer's quota written",
+            Self::InForce => "gainer's quota in force",
+            Self::Created => "pod created",
+            Self::Bound => "bound",
+            Self::Running => "running",
+        }
+    }
+}
+
+/// By step, in milliseconds since the demand, the times at which it happened for the first, second, … pod.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline(pub BTreeMap<Step, Vec<u64>>);
+
+impl Timeline {
+    /// Of what happened from `demand` on.
+    pub fn new(
+        scenario: &Scenario,
+        demand: Timestamp,
+        events: &[AuditEvent],
+        pods: &BTreeMap<String, PodTimes>,
+    ) -> Self {
+        let gains = |namespace: &str| scenario.outcome.gains.iter().any(|(name, _)| name == namespace);
+        let quotas = |of_gainers: bool, subresource: &'static str, by_operator: bool| {
+            let mut times: Vec<_> = events
+                .iter()
+                .filter(|event| event.resource == "resourcequotas" && event.subresource == subresource)
+                .filter(|event| {
+                    event.is_write() && event.succeeded() && gains(&event.namespace) == of_gainers
+                })
+                .filter(|event| (event.user == OPERATOR_USER) == by_operator)
+                .map(|event| if by_operator { event.received } else { event.answered })
+                .collect();
+            times.sort_unstable();
+            times
+        };
+        let ledger =
+            events.iter().filter(|event| event.resource == "configmaps" && event.user == OPERATOR_USER);
+        let mut gone: Vec<_> =
+            pods.values().filter(|pod| pod.leaving.is_some()).filter_map(|pod| pod.gone).collect();
+        gone.retain(|time| *time >= demand);
+        gone.sort_unstable();
+        let of_gainers = |of: fn(&PodTimes) -> Option<Timestamp>| times(scenario, demand, pods, of);
+        let steps = [
+            (Step::Granted, ledger.filter(|event| event.is_write()).map(|event| event.received).collect()),
+            (Step::Shrunk, quotas(false, "", true)),
+            (Step::Fenced, quotas(false, "status", false)),
+            (Step::Evicted, evictions(events).map(|event| event.received).collect()),
+            (Step::Gone, gone),
+            (Step::Raised, quotas(true, "", true)),
+            (Step::InForce, quotas(true, "status", false)),
+            (Step::Created, of_gainers(|pod| pod.created)),
+            (Step::Bound, of_gainers(|pod| pod.bound)),
+            (Step::Running, of_gainers(|pod| pod.running)),
+        ];
+        let millis = |times: Vec<Timestamp>| {
+            let mut millis: Vec<u64> = times.into_iter().map(|time| millis_between(demand, time)).collect();
+            // Requests are noted when they are answered, in another order than they came in.
+            millis.sort_unstable();
+            millis
+        };
+        Self(steps.into_iter().map(|(step, times)| (step, millis(times))).collect())
+    }
+
+    /// When a step happened first, for the middle one, and last.
+    pub fn span(&self, step: Step) -> Option<[u64; 3]> {
+        let times = self.0.get(&step)?;
+        Some([*times.first()?, *times.get(times.len().saturating_sub(1) / 2)?, *times.last()?])
+    }
+}

@@ -1,0 +1,37 @@
+//! The chart, as a user has it.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+
+use super::{SYSTEM_NAMESPACE, workspace_root};
+use crate::testbed::TestBed;
+
+/// The release's name, which its objects have, too.
+pub const RELEASE: &str = "quotient";
+
+/// The chart's folder.
+pub fn chart() -> PathBuf {
+    workspace_root().join("charts/quotient")
+}
+
+/// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with these values (`--set`).
+pub fn helm_arguments(command: &[&str], values: &[&str]) -> Vec<String> {
+    let chart = chart().to_string_lossy().into_owned();
+    let first = command.iter().map(|word| (*word).to_owned());
+    let rest = [RELEASE.to_owned(), chart, "--namespace".to_owned(), SYSTEM_NAMESPACE.to_owned()];
+    let values = values.iter().flat_map(|value| ["--set".to_owned(), (*value).to_owned()]);
+    first.chain(rest).chain(values).collect()
+}
+
+/// What the installed Deployment would start: the account's name and the operator's arguments.
+pub async fn installed(bed: &TestBed) -> anyhow::Result<(String, Vec<String>)> {
+    let deployments: Api<Deployment> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+    let deployment = deployments.get(RELEASE).await.context("reading the Deployment of the chart")?;
+    let pod = deployment.spec.and_then(|spec| spec.template.spec).context("the Deployment has no pods")?;
+    let container = pod.containers.into_iter().next().context("its pods have no containers")?;
+    let account = pod.service_account_name.context("its pods have no service account")?;
+    Ok((account, container.args.context("its container has no arguments")?))
+}

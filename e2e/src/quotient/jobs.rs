@@ -1,0 +1,152 @@
+//! QueueJobs on a stage: submitting them, and what can be seen of them and their Jobs from outside.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{ListParams, Patch, PatchParams, PostParams};
+use quotient_crds::{QueueJob, QueueJobCondition, QueueJobStatus};
+use serde_json::{Value, json};
+
+use super::{PATIENCE, Stage, writes_of_operator};
+use crate::testbed::eventually;
+
+/// Longer than ten cycles of the loop at rest take, with the counts of pods that follow.
+const TEN_CYCLES: Duration = Duration::from_secs(4);
+
+/// A QueueJob of one task `w`, whose pods request these amounts and end at once.
+pub fn queue_job(name: &str, min: u32, replicas: u32, cpu: u32, memory_gi: u32) -> Value {
+    let requests = json!({"cpu": cpu.to_string(), "memory": format!("{memory_gi}Gi")});
+    json!({
+        "apiVersion": "quotient.dev/v1alpha1",
+        "kind": "QueueJob",
+        "metadata": {"name": name},
+        "spec": {
+            "minAvailable": min,
+            "tasks": [{"name": "w", "replicas": replicas, "template": {"spec": {
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "main", "image": "pause", "resources": {"requests": requests}}],
+            }}}],
+        },
+    })
+}
+
+impl Stage {
+    /// Creates a QueueJob.
+    pub async fn submit(&self, namespace: &str, job: Value) -> anyhow::Result<()> {
+        let jobs: Api<QueueJob> = Api::namespaced(self.bed.client(), namespace);
+        let job: QueueJob = serde_json::from_value(job)?;
+        jobs.create(&PostParams::default(), &job).await.context("creating a QueueJob")?;
+        Ok(())
+    }
+
+    /// The running pods of every QueueJob of a namespace, and what its Jobs say: `job-01 2/2, job-02 2/2`.
+    pub async fn jobs_seen(&self, namespace: &str) -> anyhow::Result<String> {
+        let jobs: Api<Job> = Api::namespaced(self.bed.client(), namespace);
+        let mut running: BTreeMap<String, u32> = BTreeMap::new();
+        let mut leaving: u32 = 0;
+        for pod in self.pods(namespace).await? {
+            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+            let Some(name) = pod.metadata.labels.as_ref().and_then(|all| all.get("quotient.dev/queue-job"))
+            else {
+                continue;
+            };
+            if pod.metadata.deletion_timestamp.is_some() {
+                leaving = leaving.saturating_add(1);
+            } else if phase == Some("Running") {
+                let count = running.entry(name.clone()).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        let mut told = Vec::new();
+        for job in jobs.list(&ListParams::default()).await?.items {
+            let spec = job.spec.context("a Job without a spec")?;
+            let name = job.metadata.name.unwrap_or_default();
+            let name = name.strip_suffix("-w").unwrap_or(&name).to_owned();
+            let may = if spec.suspend == Some(true) { 0 } else { spec.parallelism.unwrap_or(1) };
+            told.push(format!("{name} {}/{may}", running.get(&name).copied().unwrap_or_default()));
+        }
+        if leaving > 0 {
+            told.push(format!("{leaving} leaving"));
+        }
+        Ok(told.join(", "))
+    }
+
+    /// Waits until [`jobs_seen`](Self::jobs_seen) are exactly these.
+    pub async fn until_jobs(&self, namespace: &str, expected: &str) -> anyhow::Result<()> {
+        eventually(format!("{namespace}: {expected}"), PATIENCE, async || {
+            let seen = self.jobs_seen(namespace).await?;
+            ensure!(seen == expected, "{seen}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// What a QueueJob's status says.
+    pub async fn job_status(&self, namespace: &str, name: &str) -> anyhow::Result<QueueJobStatus> {
+        let jobs: Api<QueueJob> = Api::namespaced(self.bed.client(), namespace);
+        Ok(jobs.get(name).await?.status.unwrap_or_default())
+    }
+
+    /// Waits until a condition has this status and reason; returns its message.
+    pub async fn until_job_condition(
+        &self,
+        (namespace, name): (&str, &str),
+        condition: QueueJobCondition,
+        expected: (&str, &str),
+    ) -> anyhow::Result<String> {
+        let message = eventually(format!("{name}: {condition} is {expected:?}"), PATIENCE, async || {
+            let status = self.job_status(namespace, name).await?;
+            let found = status.condition(condition).context("not told yet")?;
+            ensure!((found.status.as_str(), found.reason.as_str()) == expected, "{found:?}");
+            Ok(found.message.clone())
+        })
+        .await?;
+        Ok(message)
+    }
+
+    /// The kubelet says of so many running pods of a QueueJob that they have ended well; returns when its status counts
+    /// that many.
+    pub async fn pods_succeed(&self, namespace: &str, job: &str, count: usize) -> anyhow::Result<()> {
+        let pods: Api<Pod> = Api::namespaced(self.bed.client(), namespace);
+        let before = self.job_status(namespace, job).await?.succeeded.unwrap_or_default();
+        let of_job = ListParams::default().labels(&format!("quotient.dev/queue-job={job}"));
+        let runs = |pod: &Pod| {
+            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+            phase == Some("Running") && pod.metadata.deletion_timestamp.is_none()
+        };
+        let running = pods.list(&of_job).await?.items.into_iter().filter(runs);
+        let names: Vec<String> = running.filter_map(|pod| pod.metadata.name).take(count).collect();
+        ensure!(names.len() == count, "only {} pods of {job} run", names.len());
+        for name in names {
+            let patch = json!({"status": {"phase": "Succeeded"}});
+            pods.patch_status(&name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+        }
+        let expected = before.saturating_add(i32::try_from(count)?);
+        eventually("what has succeeded is counted", PATIENCE, async || {
+            let status = self.job_status(namespace, job).await?;
+            ensure!(status.succeeded == Some(expected), "{status:?}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Whatever moves from here on is a change that nobody asked for.
+    pub async fn nothing_moves(&self, namespace: &str) -> anyhow::Result<()> {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let before = self.jobs_seen(namespace).await?;
+        let mark = self.bed.audit().mark()?;
+        tokio::time::sleep(TEN_CYCLES).await;
+        let mut writes = writes_of_operator(&self.bed.audit().events_since(mark)?);
+        // What queues use is told every now and then.
+        writes.retain(|write| write.resource != "queues/status");
+        ensure!(writes.is_empty(), "{writes:#?}");
+        ensure!(self.jobs_seen(namespace).await? == before, "it was {before}");
+        Ok(())
+    }
+}

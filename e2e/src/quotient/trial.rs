@@ -1,0 +1,202 @@
+//! The audit log before the judge: what Quotient promises, checked on everything that a real API server was told.
+
+use std::collections::BTreeSet;
+
+use anyhow::ensure;
+use quotient_judge::{Judge, Tolerance, Verb, Write};
+use serde_json::Value;
+
+use super::OPERATOR_USER;
+use crate::testbed::{AuditEvent, TestBed};
+
+/// Judges everything that happened on a test bed since it was started; at rest if `rests` says that it is.
+///
+/// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
+pub fn judged(bed: &TestBed, tolerance: Tolerance, rests: bool) -> anyhow::Result<Judge> {
+    let mut judge = Judge::new(tolerance);
+    let events = bed.audit().events()?;
+    let writes = events.iter().filter(|event| event.is_write() && event.succeeded()).collect();
+    for (index, event) in (0..).zip(evictions_first(by_version(writes))) {
+        present(&mut judge, index, event);
+    }
+    if rests {
+        judge.rests(events.last().map(|event| event.answered.as_millisecond()).unwrap_or_default());
+    }
+    Ok(judge)
+}
+
+/// Fails with every broken promise.
+pub fn acquitted(judge: &Judge) -> anyhow::Result<()> {
+    let violations: Vec<String> = judge.violations().iter().map(ToString::to_string).collect();
+    ensure!(violations.is_empty(), "broken promises:\n{}", violations.join("\n"));
+    Ok(())
+}
+
+/// Writes in the order in which they were stored. They are noted when they are answered: on a busy machine a controller has
+/// seen a write, and written something itself, before the first answer is out.
+///
+/// What has no version (bindings, evictions, deletions), or changed nothing, stays behind whatever was noted before it.
+fn by_version(writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
+    let mut stored = BTreeSet::new();
+    let mut newest: u64 = 0;
+    let mut keyed: Vec<(u64, &AuditEvent)> = Vec::with_capacity(writes.len());
+    for event in writes {
+        let version = version(event).filter(|version| stored.insert(*version));
+        newest = newest.max(version.unwrap_or_default());
+        keyed.push((version.unwrap_or(newest), event));
+    }
+    keyed.sort_by_key(|(version, _)| *version);
+    keyed.into_iter().map(|(_, event)| event).collect()
+}
+
+/// The version in which the object was stored. All kinds count in one sequence: they share one etcd.
+fn version(event: &AuditEvent) -> Option<u64> {
+    let stores = matches!(event.verb.as_str(), "create" | "update" | "patch");
+    let version = event.response.as_ref()?.pointer("/metadata/resourceVersion")?.as_str()?;
+    version.parse().ok().filter(|_| stores)
+}
+
+/// The same where an eviction comes before what its pod's kubelet did about it, though it may be answered later.
+fn evictions_first(mut writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
+    let is_of_pod = |event: &AuditEvent, eviction: &AuditEvent| {
+        event.resource == "pods" && event.namespace == eviction.namespace && event.name == eviction.name
+    };
+    let shows_it = |event: &AuditEvent| {
+        let body = event.response.as_ref();
+        body.is_some_and(|body| body.pointer("/metadata/deletionTimestamp").is_some())
+            || event.verb == "delete"
+    };
+    for at in 0..writes.len() {
+        let Some(eviction) = writes.get(at).copied().filter(|event| event.is_about("pods/eviction")) else {
+            continue;
+        };
+        let first = writes.iter().take(at).position(|event| is_of_pod(event, eviction) && shows_it(event));
+        // Not those of another life, or of an eviction before.
+        let overlaps =
+            |first: &usize| writes.get(*first).is_some_and(|event| event.answered >= eviction.received);
+        if let Some(range) = first.filter(overlaps).and_then(|first| writes.get_mut(first..=at)) {
+            range.rotate_right(1);
+        }
+    }
+    writes
+}
+
+fn present(judge: &mut Judge, index: u64, event: &AuditEvent) {
+    let body = event.response.as_ref().filter(|body| body.get("metadata").is_some());
+    // A create by its owner has the name in the answer only.
+    let name = match body.and_then(|body| body.pointer("/metadata/name")?.as_str()) {
+        Some(name) if event.name.is_empty() => name,
+        _ => &event.name,
+    };
+    let mut write = Write {
+        index,
+        at: event.answered.as_millisecond(),
+        by_operator: event.user == OPERATOR_USER,
+        verb: match event.verb.as_str() {
+            "create" => Verb::Create,
+            "delete" | "deletecollection" => Verb::Delete,
+            _ => Verb::Update,
+        },
+        resource: &event.resource,
+        subresource: &event.subresource,
+        namespace: &event.namespace,
+        name,
+        request: event.request.as_ref(),
+        before: None,
+        after: body,
+    };
+    match (event.resource.as_str(), event.subresource.as_str(), event.verb.as_str()) {
+        ("pods", "eviction", _) => judge.see(&write),
+        // The namespace's end ends what is in it.
+        ("namespaces", "finalize", _) => judge.forget_namespace(name),
+        ("pods", "binding", _) => judge.bind(&write, node_of(event.request.as_ref())),
+        (_, _, "deletecollection") => {
+            for gone in deleted_at_once(event.response.as_ref()) {
+                judge.see(&Write { name: gone, after: None, ..write });
+            }
+        }
+        (_, _, "delete") => {
+            if !body.is_some_and(stays) {
+                write.after = None;
+            }
+            judge.see(&write);
+        }
+        _ if body.is_some() || write.by_operator => judge.see(&write),
+        _ => {}
+    }
+}
+
+/// Of the objects that a namespace's end deletes, those that do not end by themselves later.
+fn deleted_at_once(list: Option<&Value>) -> impl Iterator<Item = &str> {
+    let items = list.and_then(|list| list.get("items")?.as_array()).into_iter().flatten();
+    let ends_later = |item: &&Value| {
+        item.pointer("/spec/terminationGracePeriodSeconds")
+            .is_some_and(|grace| grace.as_u64().is_some_and(|grace| grace > 0))
+    };
+    items.filter(move |item| !ends_later(item)).filter_map(|item| item.pointer("/metadata/name")?.as_str())
+}
+
+/// Whether what is deleted is only on its way out.
+fn stays(object: &Value) -> bool {
+    let has = |pointer: &str, some: fn(&Value) -> bool| object.pointer(pointer).is_some_and(some);
+    has("/metadata/finalizers", |finalizers| finalizers.as_array().is_some_and(|all| !all.is_empty()))
+        || has("/metadata/deletionGracePeriodSeconds", |grace| grace.as_u64().is_some_and(|grace| grace > 0))
+}
+
+fn node_of(binding: Option<&Value>) -> Option<&str> {
+    binding?.pointer("/target/name")?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    use super::*;
+
+    fn event(verb: &str, name: &str, version: Option<u64>) -> AuditEvent {
+        AuditEvent {
+            verb: verb.to_owned(),
+            uri: String::new(),
+            user: String::new(),
+            user_agent: String::new(),
+            group: String::new(),
+            resource: "resourcequotas".to_owned(),
+            subresource: String::new(),
+            namespace: String::new(),
+            name: name.to_owned(),
+            code: 200,
+            message: String::new(),
+            received: Timestamp::UNIX_EPOCH,
+            answered: Timestamp::UNIX_EPOCH,
+            request: None,
+            response: version.map(|version| json!({"metadata": {"resourceVersion": version.to_string()}})),
+            annotations: std::collections::BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn an_answer_that_is_late_does_not_make_a_write_late() {
+        let noted = [
+            event("patch", "first", Some(7)),
+            event("update", "third, which followed from the second", Some(10)),
+            event("create", "fourth, a binding", None),
+            event("patch", "second", Some(8)),
+            event("patch", "fifth, which changed nothing", Some(8)),
+            event("delete", "last", Some(3)),
+        ];
+        let ordered = by_version(noted.iter().collect());
+        let names: Vec<&str> = ordered.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "first",
+                "second",
+                "third, which followed from the second",
+                "fourth, a binding",
+                "fifth, which changed nothing",
+                "last"
+            ]
+        );
+    }
+}

@@ -1,0 +1,262 @@
+//! Bad days on a real control plane: a bad line to the API server, crashes in the middle of a reclaim, components that
+//! restart, a leader that is frozen. Whatever happens, the right pods go, no others, and everybody has his share in the
+//! end.
+#![allow(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use quotient_e2e::quotient::{
+    Newcomer, OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, Stage, acquitted, judged,
+};
+use quotient_e2e::testbed::proxy::{Call, Fault, Proxy, Rule};
+use quotient_e2e::testbed::{AuditMark, Component, eventually};
+use quotient_judge::Tolerance;
+
+/// What has to go for the newcomer.
+const VICTIMS: [&str; 2] = ["q1/small", "q2/small"];
+
+async fn proxy(stage: &Stage) -> Result<Proxy> {
+    Ok(stage.bed.proxy(OPERATOR_USER, Some(OPERATOR_GROUP)).await?)
+}
+
+/// Every promise was kept, whatever happened; a process that was killed, or lost an answer, may have asked twice.
+fn judge(stage: &Stage) -> Result<()> {
+    acquitted(&judged(&stage.bed, Tolerance { repeats: true, ..Tolerance::default() }, false)?)
+}
+
+fn only_the_victims_went(stage: &Stage, since: AuditMark) -> Result<()> {
+    let evicted = Newcomer::evicted(&stage.bed.audit().events_since(since)?);
+    // An API server that is killed takes the last lines of its log along; that both are gone is seen by the pods.
+    let mut missing = VICTIMS.to_vec();
+    missing.retain(|victim| !evicted.iter().any(|evicted| evicted == victim));
+    ensure!(evicted.len() + missing.len() == VICTIMS.len(), "evicted: {evicted:?}");
+    Ok(())
+}
+
+/// Every kind of bad answer at once, again and again.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bad_line_delays_and_harms_nobody() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let proxy = proxy(&stage).await?;
+    let operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
+    let story = Newcomer::prepare(&stage).await?;
+
+    let refuse = |code, retry_after| Fault::Refuse { code, retry_after };
+    let write = |call: &Call| call.is_write() && !call.names("leases");
+    proxy.obey(vec![
+        Rule::new(|call| call.names("eviction"), refuse(429, Some(1))).times(1),
+        Rule::new(|call| call.names("eviction"), Fault::CutAfter).times(1),
+        Rule::new(|call| call.names("resourcequotas") && call.is_write(), Fault::CutAfter).every(3),
+        Rule::new(write, refuse(409, None)).every(5),
+        Rule::new(write, refuse(500, None)).every(7),
+        Rule::new(write, refuse(503, Some(1))).every(11),
+        Rule::new(|call| call.is_watch, Fault::CutBefore).every(2),
+        Rule::new(|_| true, Fault::Delay(Duration::from_millis(100))),
+    ]);
+    let mark = stage.bed.audit().mark()?;
+    story.join("q3").await?;
+    story.until_served("q3").await?;
+    only_the_victims_went(&stage, mark)?;
+    operator.process().must_run()?;
+    operator.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The API server refuses everything for a while, a minute if `QUOTIENT_OUTAGE_SECONDS=60`: nothing happens, nothing is
+/// forgotten.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_api_server_that_refuses_everything_is_waited_for() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let proxy = proxy(&stage).await?;
+    // The Lease must outlive the outage, or the leader has to go; that is another test.
+    let long = ["--lease-duration-seconds=120", "--lease-renew-deadline-seconds=100"];
+    let operator =
+        Operator::start_as(&stage.bed, &stage.programs.operator, proxy.kubeconfig(), &long).await?;
+    let story = Newcomer::prepare(&stage).await?;
+
+    let outage = std::env::var("QUOTIENT_OUTAGE_SECONDS").ok().map_or(Ok(20), |text| text.parse())?;
+    proxy.obey(vec![Rule::new(|_| true, Fault::Refuse { code: 503, retry_after: None })]);
+    let mark = stage.bed.audit().mark()?;
+    story.join("q3").await?;
+    tokio::time::sleep(Duration::from_secs(outage)).await;
+    ensure!(Newcomer::evicted(&stage.bed.audit().events_since(mark)?).is_empty());
+    operator.process().must_run()?;
+    proxy.obey(Vec::new());
+    let over = Instant::now();
+    story.until_served("q3").await?;
+    println!("served {:?} after an outage of {outage} s", over.elapsed());
+    only_the_victims_went(&stage, mark)?;
+    operator.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// `SIGKILL` at the nth write of the reclaim, just before or just after the API server has carried it out, and a new
+/// process; for every n if `QUOTIENT_KILLS=all`, else for a few.
+#[tokio::test(flavor = "multi_thread")]
+async fn killed_at_any_write_it_goes_on_where_it_was() -> Result<()> {
+    let all = std::env::var("QUOTIENT_KILLS").is_ok_and(|kills| kills == "all");
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let mut proxy = proxy(&stage).await?;
+    let mut operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
+    let story = Newcomer::prepare(&stage).await?;
+
+    let mut kills = 0;
+    for nth in (0..).step_by(if all { 1 } else { 4 }) {
+        let mut was_struck = false;
+        for (when, fault) in [("before", Fault::HoldBefore), ("after", Fault::HoldAfter)] {
+            let name = format!("q3-{when}-{nth}");
+            let write = |call: &Call| call.is_write() && !call.names("leases") && !call.names("events");
+            proxy.obey(vec![Rule::new(write, fault).after(nth).times(1)]);
+            let mark = stage.bed.audit().mark()?;
+            story.join(&name).await?;
+            let struck = tokio::select! {
+                call = proxy.held() => Some(call),
+                served = story.until_served(&name) => { served?; None }
+            };
+            if let Some(call) = struck {
+                operator.process().kill()?;
+                operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
+                story.until_served(&name).await.with_context(|| format!("killed {when} {call}"))?;
+                println!("killed {when} write {nth}: {call}");
+                was_struck = true;
+                kills += 1;
+            }
+            only_the_victims_went(&stage, mark).with_context(|| format!("{when} write {nth}"))?;
+            proxy.obey(Vec::new());
+            story.leave(&name).await?;
+        }
+        if !was_struck {
+            break;
+        }
+    }
+    println!("{kills} kills");
+    ensure!(kills >= if all { 20 } else { 4 }, "only {kills} kills");
+    operator.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The API server, then etcd, are killed and come back in the middle of a reclaim.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_control_plane_restarts_in_the_middle() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let mut proxy = proxy(&stage).await?;
+    let long = ["--lease-duration-seconds=60", "--lease-renew-deadline-seconds=40"];
+    let operator =
+        Operator::start_as(&stage.bed, &stage.programs.operator, proxy.kubeconfig(), &long).await?;
+    let story = Newcomer::prepare(&stage).await?;
+
+    for (component, name) in [(Component::ApiServer, "q3-api"), (Component::Etcd, "q3-etcd")] {
+        // At the first eviction: the quotas of the losers are lowered, nobody has gone yet.
+        proxy.obey(vec![Rule::new(|call| call.names("eviction"), Fault::HoldAfter).times(1)]);
+        let mark = stage.bed.audit().mark()?;
+        story.join(name).await?;
+        let call = proxy.held().await;
+        proxy.obey(Vec::new());
+        stage.bed.restart(component).await?;
+        story.until_served(name).await.with_context(|| format!("{component} restarted at {call}"))?;
+        only_the_victims_went(&stage, mark)?;
+        operator.process().must_run()?;
+        story.leave(name).await?;
+    }
+    operator.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Two replicas: the leader is frozen in the middle of a reclaim for longer than its Lease, the other takes over, and the
+/// first does no harm when it wakes. Then the leader is killed, and the takeover is timed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let proxy = proxy(&stage).await?;
+    let first = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
+    let story = Newcomer::prepare(&stage).await?;
+    let second = Operator::start_with(&stage.bed, &stage.programs.operator, &SHORT_LEASE).await?;
+
+    proxy.obey(vec![
+        Rule::new(|call| call.names("eviction"), Fault::Delay(Duration::from_secs(10))),
+        Rule::new(
+            |call| call.names("resourcequotas") && call.is_write(),
+            Fault::Delay(Duration::from_millis(50)),
+        ),
+    ]);
+    let mark = stage.bed.audit().mark()?;
+    story.join("q3").await?;
+    // Its evictions are on their way when it is frozen, and land after the other has taken over.
+    let lowered = eventually("the losers' quotas are lowered", Duration::from_secs(20), async || {
+        let events = stage.bed.audit().events_since(mark)?;
+        let lowered = events.iter().filter(|event| {
+            event.is_about("resourcequotas") && event.is_write() && event.namespace.starts_with('q')
+        });
+        ensure!(lowered.count() >= 2, "not yet");
+        Ok(())
+    });
+    lowered.await?;
+    first.process().pause()?;
+    story.until_served("q3").await.context("served by the other replica")?;
+    first.process().resume()?;
+    // It finds its Lease lost and ends; Kubernetes would start it again.
+    let ended = first.process().wait(Duration::from_secs(20)).await?;
+    ensure!(!ended.success(), "a leader that lost its Lease ends with an error");
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    story.until_served("q3").await?;
+    only_the_victims_went(&stage, mark)?;
+
+    // Takeover from a leader that is killed, as the default Lease has it two and a half times as long.
+    story.leave("q3").await?;
+    proxy.obey(Vec::new());
+    let third = Operator::start_with(&stage.bed, &stage.programs.operator, &SHORT_LEASE).await?;
+    let mark = stage.bed.audit().mark()?;
+    let killed = Instant::now();
+    second.process().kill()?;
+    story.join("q3-late").await?;
+    story.until_served("q3-late").await?;
+    println!("served {:?} after the leader was killed (Lease of 6 s)", killed.elapsed());
+    only_the_victims_went(&stage, mark)?;
+    third.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Two replicas as they are installed: the leader is killed after its first eviction, and the other goes on with the second.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_leader_is_replaced_within_twenty_seconds() -> Result<()> {
+    let stage = Stage::set(&Newcomer::NODES).await?;
+    let mut proxy = proxy(&stage).await?;
+    let first = Operator::start_as(
+        &stage.bed,
+        &stage.programs.operator,
+        proxy.kubeconfig(),
+        &["--evictions-per-cycle=1"],
+    )
+    .await?;
+    let story = Newcomer::prepare(&stage).await?;
+    let second = Operator::start_with(&stage.bed, &stage.programs.operator, &[]).await?;
+
+    proxy.obey(vec![Rule::new(|call| call.names("eviction"), Fault::HoldAfter).times(1)]);
+    let mark = stage.bed.audit().mark()?;
+    story.join("q3").await?;
+    proxy.held().await;
+    let killed = Instant::now();
+    first.process().kill()?;
+    let led = eventually("the other replica leads", Duration::from_secs(60), async || {
+        let (_, metrics) = second.get("/metrics").await?;
+        ensure!(metrics.lines().any(|line| line == "quotient_leader 1"), "not yet");
+        Ok(())
+    });
+    led.await?;
+    let taken_over = killed.elapsed();
+    story.until_served("q3").await?;
+    println!("taken over after {taken_over:?}, served after {:?}", killed.elapsed());
+    // A Lease of 15 s, looked at every 2 s, so less than 20 s; the rest is the machine's, which may be busy.
+    ensure!(taken_over < Duration::from_secs(40), "taken over after {taken_over:?}");
+    only_the_victims_went(&stage, mark)?;
+    second.process().must_run()?;
+    second.stop().await?;
+    judge(&stage)?;
+    Ok(stage.bed.stop().await?)
+}

@@ -1,0 +1,56 @@
+//! What the chart renders for each `ci/*-values.yaml`, against what is committed: `UPDATE_EXPECT=1` writes it anew, and the
+//! difference is read before it is committed.
+#![cfg(test)]
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use expect_test::expect_file;
+use quotient_e2e::quotient::{chart, helm_arguments};
+use quotient_e2e::testbed::Helm;
+
+/// What a cluster with all optional kinds serves.
+const SERVED: [&str; 4] =
+    ["--api-versions", "monitoring.coreos.com/v1", "--api-versions", "quotient.dev/v1alpha1/Queue"];
+
+/// Kinds whose content has its own tests and would only fill the page.
+const ELSEWHERE: [&str; 2] = ["CustomResourceDefinition", "PrometheusRule"];
+
+/// The values to try, by name.
+fn values() -> Result<Vec<(String, PathBuf)>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(chart().join("ci"))? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        files.push((name.trim_end_matches("-values").to_owned(), path));
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
+    let helm = Helm::find().await?;
+    let values = values()?;
+    assert!(values.len() >= 5, "{values:?}");
+    for (name, file) in values {
+        let file = file.to_string_lossy().into_owned();
+        let command: Vec<&str> = ["template", "--values", &file].into_iter().chain(SERVED).collect();
+        let rendered = helm.run(helm_arguments(&command, &[])).await?;
+        let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/chart/{name}.yaml"));
+        expect_file![golden].assert_eq(&shortened(&rendered));
+    }
+    Ok(())
+}
+
+/// Without what has its own tests: schemas, alerts and dashboards.
+fn shortened(rendered: &str) -> String {
+    let documents = rendered.split("\n---\n").map(|document| {
+        let lines = document.trim_start_matches("---\n").lines();
+        let kind = document.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
+        let is_elsewhere = ELSEWHERE.contains(&kind) || document.contains("grafana_dashboard");
+        let shown = lines.take_while(|line| !is_elsewhere || !["spec:", "data:"].contains(line));
+        shown.flat_map(|line| [line.trim_end(), "\n"]).collect::<String>()
+    });
+    documents.collect::<Vec<_>>().join("---\n")
+}

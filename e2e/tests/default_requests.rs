@@ -1,0 +1,216 @@
+//! Default requests: a quota refuses containers that name none, and a Queue can say what they have.
+
+use anyhow::{Result, bail, ensure};
+use k8s_openapi::api::core::v1::{LimitRange, Pod};
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use quotient_crds::Queue;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, quotas};
+use quotient_e2e::testbed::{TestBed, eventually};
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// A pod whose container names no requests.
+fn modest(name: &str) -> Result<Pod> {
+    Ok(serde_json::from_value(json!({
+        "metadata": {"name": name},
+        "spec": {"terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": "main"}]},
+    }))?)
+}
+
+fn pods(bed: &TestBed, namespace: &str) -> Api<Pod> {
+    Api::namespaced(bed.client(), namespace)
+}
+
+fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
+    Api::namespaced(bed.client(), namespace)
+}
+
+/// Waits until the namespace has a LimitRange `quotient` with these defaults, and nothing else; `null` for none at all.
+async fn until_defaults(bed: &TestBed, namespace: &str, expected: Value) -> Result<()> {
+    eventually(format!("containers of {namespace} have {expected}"), PATIENCE, async || {
+        let found = limit_ranges(bed, namespace).get_opt("quotient").await?;
+        let limits = found.and_then(|found| found.spec).map(|spec| spec.limits);
+        let seen = serde_json::to_value(limits)?;
+        let wanted = match &expected {
+            Value::Null => Value::Null,
+            requests => json!([{"type": "Container", "defaultRequest": requests}]),
+        };
+        ensure!(seen == wanted, "{seen}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Admission looks at a cache of its own, so a pod is tried until it is taken.
+async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod> {
+    let pod = modest(name)?;
+    Ok(eventually(format!("{name} is created"), PATIENCE, async || {
+        pods(bed, namespace).create(&PostParams::default(), &pod).await
+    })
+    .await?)
+}
+
+/// The same pod is refused without the field, for a reason that is told to its user and to its owner, and starts with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_without_requests_starts_where_the_queue_says_what_it_has() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team", json!({"weight": 1})).await?;
+    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+
+    let pods = pods(&stage.bed, "team");
+    let refusal = eventually("a pod is refused", PATIENCE, async || {
+        // Until admission's own cache has the quota.
+        let Err(refusal) = pods.create(&PostParams::default(), &modest("first")?).await else {
+            pods.delete("first", &DeleteParams::default().grace_period(0)).await?;
+            bail!("it is let in");
+        };
+        Ok(refusal.to_string())
+    })
+    .await?;
+    assert!(refusal.contains("failed quota: quotient: must specify requests.cpu"), "{refusal}");
+    stage.deployment("team", "web", 1, json!({}), false).await?;
+    let events = ["get", "events", "--namespace=team", "--field-selector=reason=FailedCreate", "-o=yaml"];
+    eventually("the owner is told", PATIENCE, async || {
+        let said = stage.bed.kubectl(events).await?;
+        ensure!(said.contains("failed quota: quotient: must specify requests.cpu"), "{said}");
+        Ok(())
+    })
+    .await?;
+
+    stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "100m", "memory": "128Mi"}})).await?;
+    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
+    let pod = until_created(&stage.bed, "team", "second").await?;
+    let resources = pod.spec.and_then(|spec| spec.containers.into_iter().next()?.resources);
+    assert_eq!(
+        serde_json::to_value(resources.and_then(|resources| resources.requests))?,
+        json!({"cpu": "100m", "memory": "128Mi"})
+    );
+    // The Deployment's pod as well: its owner tries again by itself.
+    stage.until_pods("team", PodCounts::running(2)).await?;
+    let told =
+        ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsWritten", "-o=yaml"];
+    eventually("the Queue is told", PATIENCE, async || {
+        let said = stage.bed.kubectl(told).await?;
+        ensure!(said.contains("containers that name no requests have cpu 100m, memory 128Mi"), "{said}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// It follows the Queue, leaves to others what is theirs, and is put right when somebody edits or deletes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let repairs = ["--quota-repair-seconds=1"];
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
+    let ranges = limit_ranges(&stage.bed, "team");
+    stage.queue("team", json!({"defaultRequests": {"cpu": "100m", "memory": "128Mi"}})).await?;
+    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
+    stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
+    until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
+
+    for _ in 0..2 {
+        let edit = json!({"spec": {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}});
+        ranges.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
+        until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
+        ranges.delete("quotient", &DeleteParams::default()).await?;
+        until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
+    }
+
+    let own = |requests: Value| -> Result<LimitRange> {
+        Ok(serde_json::from_value(json!({
+            "metadata": {"name": "own"},
+            "spec": {"limits": [{"type": "Container", "defaultRequest": requests}]},
+        }))?)
+    };
+    ranges.create(&PostParams::default(), &own(json!({"cpu": "1"}))?).await?;
+    until_defaults(&stage.bed, "team", json!({"memory": "64Mi"})).await?;
+    let both =
+        json!({"spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "1", "memory": "1Gi"}}]}});
+    ranges.patch("own", &PatchParams::default(), &Patch::Merge(both)).await?;
+    until_defaults(&stage.bed, "team", Value::Null).await?;
+    ranges.delete("own", &DeleteParams::default()).await?;
+    until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
+
+    stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
+    until_defaults(&stage.bed, "team", Value::Null).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// One of the same name that Quotient does not keep stays as it is, and the Queue says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strangers_limit_range_is_left_alone() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.bed.create_namespace("team").await?;
+    let theirs: LimitRange = serde_json::from_value(json!({
+        "metadata": {"name": "quotient"}, "spec": {"limits": [{"type": "Pod", "max": {"cpu": "4"}}]},
+    }))?;
+    let ranges = limit_ranges(&stage.bed, "team");
+    let before = ranges.create(&PostParams::default(), &theirs).await?;
+    stage.queue_object("team", "team", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    let told =
+        ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
+    eventually("the Queue is told", PATIENCE, async || {
+        let said = stage.bed.kubectl(told).await?;
+        ensure!(said.contains("that Quotient does not keep"), "{said}");
+        Ok(())
+    })
+    .await?;
+    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+    let after = ranges.get("quotient").await?;
+    assert_eq!(after.metadata.resource_version, before.metadata.resource_version);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// It stays with the quota when its Queue is deleted, and goes with it where the Queue said so.
+#[tokio::test(flavor = "multi_thread")]
+async fn it_stays_and_goes_with_the_quota() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let defaults = || json!({"cpu": "100m", "memory": "128Mi"});
+    for team in ["stays", "goes"] {
+        stage.queue(team, json!({"defaultRequests": defaults()})).await?;
+        until_defaults(&stage.bed, team, defaults()).await?;
+    }
+    stage.until_allowed("stays", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("goes", "cpu 4, memory 8Gi").await?;
+    let annotate =
+        ["annotate", "queues.quotient.dev/goes", "--namespace=goes", "quotient.dev/on-delete=Remove"];
+    stage.bed.kubectl(annotate).await?;
+    for team in ["stays", "goes"] {
+        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), team);
+        queues.delete(team, &DeleteParams::default()).await?;
+    }
+    until_defaults(&stage.bed, "goes", Value::Null).await?;
+    stage.until_allowed("stays", "nothing").await?;
+    assert!(!quotas(&stage.bed).await?.contains_key("goes"));
+    until_defaults(&stage.bed, "stays", defaults()).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// In mode Observe nothing is written but statuses.
+#[tokio::test(flavor = "multi_thread")]
+async fn observing_writes_none() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let observe = ["--mode=Observe"];
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &observe).await?;
+    stage.queue("team", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    eventually("the Queue has a status", PATIENCE, async || {
+        ensure!(queue(&stage.bed, "team", "team").await?.is_told, "not yet");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    assert!(limit_ranges(&stage.bed, "team").get_opt("quotient").await?.is_none());
+    assert!(quotas(&stage.bed).await?.is_empty());
+    Ok(stage.bed.stop().await?)
+}

@@ -1,0 +1,122 @@
+//! Guards on a real control plane: quotas that people change, and devices that vanish.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, writes_of_operator};
+use quotient_e2e::testbed::eventually;
+use serde_json::json;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_and_device_plugins_cost_nobody_a_pod() -> anyhow::Result<()> {
+    let stage = Stage::set(&[]).await?;
+    for node in ["node-1", "node-2"] {
+        stage.bed.add_node(node, &[("cpu", "4"), ("memory", "8Gi"), ("example.com/gpu", "4")]).await?;
+    }
+    let operator = Operator::start_with(
+        &stage.bed,
+        &stage.programs.operator,
+        &["--capacity-grace-seconds", "8", "--quota-repair-seconds", "5"],
+    )
+    .await?;
+    stage.queue("q1", json!({})).await?;
+    stage.queue("q2", json!({})).await?;
+    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    for namespace in ["q1", "q2"] {
+        let requests = json!({"cpu": "1", "memory": "1Gi"});
+        stage.deployment(namespace, "web", 4, requests, false).await?;
+        stage.until_pods(namespace, PodCounts::running(4)).await?;
+    }
+    let before = stage.bed.audit().mark()?;
+
+    an_edited_quota_is_put_right(&stage).await?;
+    a_deleted_quota_is_put_right(&stage).await?;
+    devices_that_come_back_were_never_gone(&stage, &operator).await?;
+
+    let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
+    let evictions = writes.iter().filter(|write| format!("{write:?}").contains("eviction")).count();
+    assert_eq!(evictions, 0, "{writes:#?}");
+    for namespace in ["q1", "q2"] {
+        assert_eq!(stage.pod_counts(namespace).await?, PodCounts::running(4));
+    }
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+async fn repairs(stage: &Stage, namespace: &str) -> anyhow::Result<String> {
+    let path = "-o=jsonpath={range .items[?(@.reason=='QuotaRepaired')]}{.note}{'\\n'}{end}";
+    Ok(stage.bed.kubectl(["get", "events.v1.events.k8s.io", "-n", namespace, path]).await?)
+}
+
+async fn an_edited_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
+    let patch = r#"{"spec": {"hard": {"requests.cpu": "99"}}}"#;
+    stage
+        .bed
+        .kubectl(["patch", "resourcequota", "quotient", "-n", "q1", "--type=merge", "-p", patch])
+        .await?;
+    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    eventually("the event names who did it", PATIENCE, async || {
+        let told = repairs(stage, "q1").await?;
+        ensure!(told.contains("edited by kubectl-patch") && told.contains("cpu from 99 to 4"), "{told}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.kubectl(["delete", "resourcequota", "quotient", "-n", "q2"]).await?;
+    eventually("the quota is there again", PATIENCE, async || {
+        stage.bed.kubectl(["get", "resourcequota", "quotient", "-n", "q2"]).await?;
+        Ok::<(), anyhow::Error>(())
+    })
+    .await?;
+    stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+    let told = repairs(stage, "q2").await?;
+    assert!(told.contains("deleted by somebody else"), "{told}");
+    Ok(())
+}
+
+/// What every node has of devices.
+async fn devices(stage: &Stage, count: &str) -> anyhow::Result<()> {
+    let amounts = json!({"example.com/gpu": count});
+    let patch = json!({"status": {"allocatable": amounts, "capacity": amounts}}).to_string();
+    for node in ["node-1", "node-2"] {
+        let arguments = ["patch", "node", node, "--subresource=status", "--type=merge", "-p", &patch];
+        stage.bed.kubectl(arguments).await?;
+    }
+    Ok(())
+}
+
+async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
+    eventually(format!("what is taken is held: {expected}"), PATIENCE, async || {
+        let (_, metrics) = operator.get("/metrics").await?;
+        let name = r#"quotient_destruction_held{reason="CapacityUntrusted"} "#;
+        let value = metrics.lines().find_map(|line| line.strip_prefix(name)).context("no such metric")?;
+        ensure!(value == expected.to_string(), "{value}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn devices_that_come_back_were_never_gone(stage: &Stage, operator: &Operator) -> anyhow::Result<()> {
+    devices(stage, "0").await?;
+    until_held(operator, 1).await?;
+    eventually("the Queue says so", PATIENCE, async || {
+        let view = queue(&stage.bed, "q1", "q1").await?;
+        ensure!(view.conditions.get("Ready").is_some_and(|reason| reason == "CapacityUntrusted"), "{view:?}");
+        Ok(())
+    })
+    .await?;
+    devices(stage, "4").await?;
+    until_held(operator, 0).await?;
+    stage.until_quiet_for(Duration::from_secs(2)).await?;
+    stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
+
+    // What stays away is believed in the end.
+    devices(stage, "0").await?;
+    until_held(operator, 1).await?;
+    until_held(operator, 0).await
+}

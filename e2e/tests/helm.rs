@@ -1,0 +1,248 @@
+//! The chart on a real API server: installed, at work with its own account and arguments, upgraded and uninstalled.
+
+use std::process::Stdio;
+
+use anyhow::{Context as _, Result, ensure};
+use quotient_e2e::quotient::{
+    Newcomer, Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, Write, chart, helm_arguments,
+    installed, queues, quotas, shares_text, writes_of_operator,
+};
+use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
+use tokio::process::Command;
+
+/// Values under which the test bed's pretended kubelets and nodes are enough: the chart's own pods run on a node that is
+/// not shared, nodes count at once, and the pod of `helm test` succeeds as soon as it runs.
+const VALUES: [&str; 5] = [
+    "config.nodeSelector=pool!=infra",
+    "tolerations[0].key=infra",
+    "tolerations[0].operator=Exists",
+    "config.nodeReadySeconds=0",
+    r"tests.podAnnotations.testbed\.quotient\.dev/complete-after-seconds=0.0",
+];
+
+/// The admission policies.
+const POLICIES: [&str; 7] = [
+    "quotient-operator",
+    "quotient-operator-events",
+    "quotient-operator-jobs",
+    "quotient-operator-owners",
+    "quotient-operator-pods",
+    "quotient-queues",
+    "quotient-quotas",
+];
+
+fn values_file(name: &str) -> String {
+    chart().join(name).to_string_lossy().into_owned()
+}
+
+/// A test bed with a node of its own for the operator.
+async fn bed() -> Result<TestBed> {
+    let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
+    bed.add_node("infra", &[("cpu", "2"), ("memory", "4Gi")]).await?;
+    bed.kubectl(["label", "node/infra", "pool=infra", "kubernetes.io/os=linux"]).await?;
+    bed.kubectl(["taint", "node", "infra", "infra=:NoSchedule"]).await?;
+    Ok(bed)
+}
+
+/// The sets of values to try.
+fn all_values() -> Result<Vec<String>> {
+    let files = std::fs::read_dir(chart().join("ci"))?;
+    files.map(|file| Ok(file?.path().to_string_lossy().into_owned())).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn lint_is_content() -> Result<()> {
+    let helm = Helm::find().await?;
+    let folder = chart().to_string_lossy().into_owned();
+    for values in all_values()? {
+        helm.run(["lint", "--strict", &folder, "--values", &values]).await?;
+    }
+    Ok(())
+}
+
+/// Every contradiction has a sentence, and what is misspelt is named.
+#[tokio::test(flavor = "multi_thread")]
+async fn contradictions_are_refused_with_a_sentence() -> Result<()> {
+    let helm = Helm::find().await?;
+    for (values, said) in [
+        (&["replicaCount=2", "config.leaderElect=false"][..], "each replica would lead"),
+        (&["podDisruptionBudget.enabled=true"], "protects nothing or blocks every drain"),
+        (&["config.capacity.cpu=9", "config.expandable.cpu=9"], "State one of them"),
+        (&["config.leaseRetrySeconds=10"], "must be less than config.leaseRenewDeadlineSeconds"),
+        (&["serviceAccount.create=false"], "Name the account"),
+        (&["serviceMonitor.enabled=true", "metrics.access=Localhost"], "could not reach the metrics"),
+        (&["serviceMonitor.enabled=true", "metrics.service.enabled=false"], "Enable the Service"),
+        (&["metrics.certificateSecret=a", "metrics.access=Localhost"], "over plain HTTP"),
+        (&["hostNetwork=true", "hostUsers=false"], "a network of its own"),
+        (&["extraArgs.log-level=debug"], "Set config.logLevel"),
+        (&["config.mode=Sometimes"], "must be one of 'Observe', 'Quota', 'Full'"),
+        (&["config.modee=Full"], "additional properties 'modee' not allowed"),
+        (&["config.evictionsPerSecond=0"], "minimum"),
+        (&["image.digest=latest"], "pattern"),
+    ] {
+        let refused =
+            helm.run(helm_arguments(&["template"], values)).await.err().map(|error| error.to_string());
+        let refused = refused.with_context(|| format!("{values:?} is not refused"))?;
+        assert!(refused.contains(said), "{values:?}: {refused}");
+    }
+    Ok(())
+}
+
+/// The API server takes all that the chart renders, field by field, and understands the policies' expressions.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_it_renders_is_valid() -> Result<()> {
+    let bed = bed().await?;
+    bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    let helm = Helm::find().await?;
+    for values in all_values()? {
+        // The pod of `helm test` wants its account to be there.
+        let command = ["template", "--skip-tests", "--values", &values];
+        let rendered = helm.run(helm_arguments(&command, &[])).await?;
+        let validate = ["apply", "--server-side", "--dry-run=server", "--validate=strict"];
+        let place = ["--namespace", SYSTEM_NAMESPACE, "-f", "-"];
+        let said = bed.kubectl_with_input(validate.into_iter().chain(place), &rendered).await?;
+        for line in ["deployment.apps/quotient", "queues.quotient.dev"] {
+            assert!(said.contains(line), "{line} is not among {said}");
+        }
+    }
+    // What the dry run does not do: types of expressions are checked by a controller.
+    let everything = values_file("ci/everything-values.yaml");
+    bed.helm(helm_arguments(&["install", "--values", &everything], &[])).await?;
+    for policy in POLICIES {
+        let path = "-o=jsonpath={.status.observedGeneration}{.status.typeChecking}";
+        eventually(format!("the types of {policy} are checked"), PATIENCE, async || {
+            let said = bed.kubectl(["get", "validatingadmissionpolicy", policy, path]).await?;
+            ensure!(said == "1{}", "{said}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(bed.stop().await?)
+}
+
+/// `quotient-operator --check`, as the pod of `helm test` runs it: whether it succeeded, and what it said.
+async fn check(bed: &TestBed, programs: &Programs) -> Result<(bool, String)> {
+    let (account, arguments) = installed(bed).await?;
+    let kubeconfig = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, &account).await?;
+    let mut command = Command::new(&programs.operator);
+    command.arg("--check").args(arguments).arg("--kubeconfig").arg(kubeconfig).stdin(Stdio::null());
+    let output = command.output().await?;
+    let said = [output.stdout, output.stderr].concat();
+    Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+}
+
+/// Queues among the values are made as soon as the cluster knows the kind, and stay when the chart goes.
+#[tokio::test(flavor = "multi_thread")]
+async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<()> {
+    let bed = bed().await?;
+    bed.create_namespace("team-a").await?;
+    bed.create_namespace("team-b").await?;
+    let values = ["replicaCount=0", "queues.team-a.weight=2", "queues.team-b.defaultRequests.cpu=100m"];
+    let notes = bed.helm(helm_arguments(&["install", "--create-namespace"], &values)).await?;
+    assert!(notes.contains("made by the next one") && notes.contains("helm upgrade quotient"), "{notes}");
+    // The API server begins to serve a new kind a moment after it is there.
+    let none = eventually("Queues can be listed", PATIENCE, async || queues(&bed).await);
+    assert_eq!(none.await?.len(), 0);
+    eventually("the kind is served", PATIENCE, async || {
+        let notes = bed.helm(helm_arguments(&["upgrade"], &values)).await?;
+        ensure!(!notes.contains("made by the next one"), "{notes}");
+        Ok(())
+    })
+    .await?;
+    let see = ["get", "queues.quotient.dev", "--all-namespaces"];
+    let path =
+        "-o=jsonpath={range .items[*]}{.metadata.name} {.spec.weight} {.spec.defaultRequests}{\"\\n\"}{end}";
+    let seen = bed.kubectl(see.into_iter().chain([path])).await?;
+    assert_eq!(seen, "team-a 2 \nteam-b 1 {\"cpu\":\"100m\"}\n");
+    bed.helm(helm_arguments(&["upgrade"], &["replicaCount=0", "queues.team-a.weight=3"])).await?;
+    bed.helm(["uninstall", RELEASE, "--namespace", SYSTEM_NAMESPACE, "--wait"]).await?;
+    let seen = bed.kubectl(see.into_iter().chain([path])).await?;
+    assert_eq!(seen, "team-a 3 \nteam-b 1 {\"cpu\":\"100m\"}\n");
+    Ok(bed.stop().await?)
+}
+
+/// Install, work, upgrade, uninstall.
+#[tokio::test(flavor = "multi_thread")]
+async fn from_install_to_uninstall() -> Result<()> {
+    let stage = Stage { programs: Programs::build().await?, bed: bed().await? };
+    let Stage { bed, programs } = &stage;
+    for (name, cpu, memory) in Newcomer::NODES {
+        bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
+    }
+    let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
+    for line in ["helm test quotient", "kubectl create -f -", "kubectl get queues.quotient.dev"] {
+        assert!(notes.contains(line), "{line:?} is not among the next commands:\n{notes}");
+    }
+    let running = ["get", "deployment/quotient", "-o=jsonpath={.status.availableReplicas}"];
+    let place = ["--namespace", SYSTEM_NAMESPACE];
+    assert_eq!(bed.kubectl(running.into_iter().chain(place)).await?, "1");
+    bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
+    let (is_good, said) = check(bed, programs).await?;
+    assert!(is_good && said.contains("rights of mode Full are granted"), "{said}");
+
+    // The seeds' example, with the chart's account and arguments.
+    let operator = Operator::start_as_installed(bed, &programs.operator).await?;
+    let story = Newcomer::prepare(&stage).await?;
+    story.join("q3").await?;
+    story.until_served("q3").await?;
+    let evicted = Newcomer::evicted(&bed.audit().events()?);
+    assert_eq!(evicted, ["q1/small", "q2/small"]);
+
+    // An upgrade: the new one begins before the old one ends, and nobody notices.
+    let before = bed.audit().mark()?;
+    let shares = shares_text(&queues(bed).await?);
+    let upgraded = [&VALUES[..], &["config.statusIntervalSeconds=5", "config.logLevel=debug"]].concat();
+    bed.helm(helm_arguments(&["upgrade", "--wait"], &upgraded)).await?;
+    let (_, arguments) = installed(bed).await?;
+    assert!(arguments.iter().any(|argument| argument == "--status-interval-seconds=5"), "{arguments:?}");
+    let newer = Operator::start_as_installed(bed, &programs.operator).await?;
+    operator.stop().await?;
+    eventually("the new one leads", PATIENCE, async || {
+        let (_, metrics) = newer.get("/metrics").await?;
+        ensure!(metrics.lines().any(|line| line == "quotient_leader 1"), "it does not");
+        Ok(())
+    })
+    .await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(2)).await?;
+    assert_eq!(shares_text(&queues(bed).await?), shares);
+    let moves =
+        |write: &Write| ["resourcequotas", "pods/eviction", "configmaps"].contains(&write.resource.as_str());
+    let mut written = writes_of_operator(&bed.audit().events_since(before)?);
+    written.retain(moves);
+    assert!(written.is_empty(), "an upgrade moved shares: {written:#?}");
+    newer.stop().await?;
+
+    // It goes and takes nothing along that anybody relies on, and says so.
+    let allowed = quotas(bed).await?;
+    let said = bed.helm(["uninstall", RELEASE, "--namespace", SYSTEM_NAMESPACE, "--wait"]).await?;
+    assert!(
+        said.contains("kept due to the resource policy") && said.contains("queues.quotient.dev"),
+        "{said}"
+    );
+    assert_eq!(quotas(bed).await?, allowed);
+    assert_eq!(queues(bed).await?.len(), 3);
+    let left = bed.kubectl(["get", "clusterroles,validatingadmissionpolicies", "-o=name"]).await?;
+    assert!(!left.contains("quotient"), "{left}");
+    // Nobody keeps the quotas any more, once the API server has forgotten the policies, too.
+    eventually("a quota can be deleted", PATIENCE, async || {
+        bed.kubectl(["delete", "resourcequota/quotient", "--namespace=q1"]).await
+    })
+    .await?;
+
+    // And comes back to what it left: the kinds are taken up again.
+    bed.helm(helm_arguments(&["install", "--wait"], &VALUES)).await?;
+    assert_eq!(queues(bed).await?.len(), 3);
+    Ok(stage.bed.stop().await?)
+}
+
+/// Two would grant the same capacity twice.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_one_is_refused() -> Result<()> {
+    let bed = bed().await?;
+    bed.helm(helm_arguments(&["install", "--create-namespace"], &VALUES)).await?;
+    let folder = chart().to_string_lossy().into_owned();
+    let second = ["install", "another", &folder, "--namespace=another", "--create-namespace"];
+    let refused = bed.helm(second).await.err().context("a second release is installed")?.to_string();
+    assert!(refused.contains("quotient"), "{refused}");
+    Ok(bed.stop().await?)
+}

@@ -1,0 +1,155 @@
+//! The ledger on a real control plane: written before any quota, and what becomes of quotas when somebody edits or
+//! deletes them, or it.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::core::v1::{ConfigMap, ResourceQuota};
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams};
+use quotient_crds::names::{GENERATION_ANNOTATION, LEDGER, LEDGER_KEY, QUOTA};
+use quotient_e2e::quotient::{PATIENCE, SYSTEM_NAMESPACE, Stage, Write, writes_of_operator};
+use quotient_e2e::testbed::eventually;
+use serde_json::json;
+
+const NODE: (&str, &str, &str) = ("node-1", "8", "16Gi");
+
+fn ledgers(stage: &Stage) -> Api<ConfigMap> {
+    Api::namespaced(stage.bed.client(), SYSTEM_NAMESPACE)
+}
+
+fn quotas(stage: &Stage, namespace: &str) -> Api<ResourceQuota> {
+    Api::namespaced(stage.bed.client(), namespace)
+}
+
+async fn stamp(stage: &Stage, namespace: &str) -> anyhow::Result<u64> {
+    let quota = quotas(stage, namespace).get(QUOTA).await?;
+    let annotations = quota.metadata.annotations.unwrap_or_default();
+    Ok(annotations.get(GENERATION_ANNOTATION).context("the quota has no stamp")?.parse()?)
+}
+
+async fn set_cpu(stage: &Stage, namespace: &str, cpu: &str) -> anyhow::Result<()> {
+    let patch = Patch::Merge(json!({"spec": {"hard": {"requests.cpu": cpu}}}));
+    quotas(stage, namespace).patch(QUOTA, &PatchParams::default(), &patch).await?;
+    Ok(())
+}
+
+/// The value of a metric without labels, or of the one with these; 0 if it is not there yet.
+async fn metric(operator: &quotient_e2e::quotient::Operator, name: &str) -> anyhow::Result<f64> {
+    let (_, text) = operator.get("/metrics").await?;
+    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    Ok(line.map(str::parse).transpose()?.unwrap_or_default())
+}
+
+/// Every grant is written down before any quota follows, an edited or deleted quota comes back without a new grant, and at
+/// rest nothing is written.
+#[tokio::test(flavor = "multi_thread")]
+async fn quotas_follow_the_ledger() -> anyhow::Result<()> {
+    let stage = Stage::set(&[NODE]).await?;
+    let start = stage.bed.audit().mark()?;
+    let operator = stage.start_operator().await?;
+    for (namespace, weight) in [("a", 1), ("b", 3), ("c", 4)] {
+        stage.queue(namespace, json!({"weight": weight})).await?;
+    }
+    stage.until_allowed("a", "cpu 1, memory 2Gi").await?;
+    stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
+    stage.until_allowed("c", "cpu 4, memory 8Gi").await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+
+    let writes = writes_of_operator(&stage.bed.audit().events_since(start)?);
+    let first = |resource: &str| writes.iter().position(|write| write.resource == resource);
+    let (ledger, quota) = (first("configmaps"), first("resourcequotas"));
+    assert!(ledger.is_some() && ledger < quota, "{writes:#?}");
+    let stamps = async || {
+        anyhow::Ok((stamp(&stage, "a").await?, stamp(&stage, "b").await?, stamp(&stage, "c").await?))
+    };
+    let before = stamps().await?;
+    assert!(before.0 > 0);
+
+    // Each of another namespace: the same quota is put right only now and then.
+    let edited = stage.bed.audit().mark()?;
+    set_cpu(&stage, "a", "100").await?;
+    set_cpu(&stage, "b", "1").await?;
+    quotas(&stage, "c").delete(QUOTA, &DeleteParams::default()).await?;
+    let count = |resource: &str| {
+        let writes = writes_of_operator(&stage.bed.audit().events_since(edited)?);
+        anyhow::Ok(writes.iter().filter(|write| write.resource == resource).count())
+    };
+    eventually("all three are put right", PATIENCE, async || {
+        let count = count("resourcequotas")?;
+        ensure!(count >= 3, "{count} are");
+        Ok(())
+    })
+    .await?;
+    stage.until_allowed("a", "cpu 1, memory 2Gi").await?;
+    stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
+    stage.until_allowed("c", "cpu 4, memory 8Gi").await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    assert_eq!(stamps().await?, before);
+    let counts = (count("configmaps")?, count("resourcequotas")?, count("pods/eviction")?);
+    assert_eq!(counts, (0, 3, 0));
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// A ledger that is deleted, or damaged, is made up from the quotas, every one of them is written under it, and shares
+/// come out the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_ledger_is_made_up_from_the_quotas() -> anyhow::Result<()> {
+    let stage = Stage::set(&[NODE]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("a", json!({"weight": 1})).await?;
+    stage.queue("b", json!({"weight": 3})).await?;
+    stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
+    stage.until_allowed("b", "cpu 6, memory 12Gi").await?;
+
+    // It is missed when it is to be written next.
+    ledgers(&stage).delete(LEDGER, &DeleteParams::default()).await?;
+    let before = stamp(&stage, "a").await?;
+    stage.patch_queue("a", "a", json!({"weight": 3})).await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
+    assert!(stamp(&stage, "a").await? > before && stamp(&stage, "b").await? > before);
+    assert!(metric(&operator, "quotient_ledger_rebuilds_total{reason=\"Missing\"}").await? > 0.0);
+    operator.stop().await?;
+
+    // Damaged while nobody looks: the next leader notices.
+    let nonsense = Patch::Merge(json!({"binaryData": {LEDGER_KEY: "bm9uc2Vuc2U="}}));
+    ledgers(&stage).patch(LEDGER, &PatchParams::default(), &nonsense).await?;
+    let before = stamp(&stage, "a").await?;
+    let operator = stage.start_operator().await?;
+    eventually("both quotas bear a new stamp", PATIENCE, async || {
+        ensure!(stamp(&stage, "a").await? > before && stamp(&stage, "b").await? > before);
+        Ok(())
+    })
+    .await?;
+    assert!(metric(&operator, "quotient_ledger_rebuilds_total{reason=\"Unreadable\"}").await? > 0.0);
+    stage.patch_queue("a", "a", json!({"weight": 9})).await?;
+    stage.until_allowed("a", "cpu 6, memory 12Gi").await?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Somebody else writes the ledger: the cycle is dropped, and what is decided next is right.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_that_was_written_by_somebody_else_is_read_again() -> anyhow::Result<()> {
+    let stage = Stage::set(&[NODE]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("a", json!({"weight": 1})).await?;
+    stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
+    let note = Patch::Merge(json!({"metadata": {"annotations": {"note": "mine"}}}));
+    ledgers(&stage).patch(LEDGER, &PatchParams::default(), &note).await?;
+    let start = stage.bed.audit().mark()?;
+    stage.queue("b", json!({"weight": 1})).await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
+    let writes: Vec<Write> = writes_of_operator(&stage.bed.audit().events_since(start)?);
+    let refused = writes.iter().position(|write| write.resource == "configmaps" && write.code == 409);
+    let quota = writes.iter().position(|write| write.resource == "resourcequotas");
+    assert!(refused.is_some() && refused < quota, "{writes:#?}");
+    assert!((metric(&operator, "quotient_ledger_conflicts_total").await? - 1.0).abs() < f64::EPSILON);
+    let ledger = ledgers(&stage).get(LEDGER).await?;
+    assert_eq!(ledger.metadata.annotations.unwrap_or_default().get("note").map(String::as_str), Some("mine"));
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}

@@ -1,0 +1,119 @@
+//! Prometheus itself on what is watched: promtool reads the rules, tries every alert, and reads a live scrape.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use jiff::Timestamp;
+use quotient_e2e::look::{Dashboard, Watched, draw, play};
+use quotient_e2e::quotient::{Stage, workspace_root};
+use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+/// Runs promtool in the repository, with `input`.
+async fn promtool(arguments: &[&str], files: &[String], input: &str) -> anyhow::Result<String> {
+    let mut command = Command::new("promtool");
+    command.args(arguments).args(files).current_dir(workspace_root());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = command
+        .spawn()
+        .context("running promtool: install Prometheus, such as Debian's package `prometheus`")?;
+    let mut stdin = running.stdin.take().context("promtool has no input")?;
+    stdin.write_all(input.as_bytes()).await?;
+    drop(stdin);
+    let output = running.wait_with_output().await?;
+    let told =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    ensure!(output.status.success(), "promtool {arguments:?}: {told}");
+    Ok(told)
+}
+
+/// The YAML files of a directory of the repository.
+fn yaml_files(directory: &str) -> anyhow::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(workspace_root().join(directory))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            let name = path.file_name().unwrap_or_default();
+            files.push(Path::new(directory).join(name).to_string_lossy().into_owned());
+        }
+    }
+    files.sort();
+    ensure!(!files.is_empty(), "{directory} has no YAML files");
+    Ok(files)
+}
+
+#[tokio::test]
+async fn the_rules_are_sound() -> anyhow::Result<()> {
+    promtool(&["check", "rules", "--lint-fatal"], &yaml_files("charts/quotient/files/rules")?, "").await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_alert_fires_when_it_should_and_not_otherwise() -> anyhow::Result<()> {
+    promtool(&["test", "rules"], &yaml_files("e2e/rules")?, "").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_live_scrape_follows_the_conventions() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("q1", json!({"guaranteed": {"cpu": "1"}, "limit": {"cpu": "3"}})).await?;
+    stage.queue("q2", json!({})).await?;
+    stage.until_allowed("q2", "cpu 1500m, memory 4Gi").await?;
+    stage.deployment("q1", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    let (code, text) = operator.get("/metrics").await?;
+    ensure!(code == 200, "{code}: {text}");
+    let complaints = promtool(&["check", "metrics"], &[], &text).await?;
+    assert_eq!(complaints, "", "of the scrape\n{text}");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The chart's dashboards on a real Prometheus, which scrapes the operator as it would in a cluster: over TLS, with the
+/// token of a service account.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_panel_shows_something() -> anyhow::Result<()> {
+    let watched = play(Duration::from_secs(3)).await?;
+    let mut empty = Vec::new();
+    for name in ["overview", "queue", "operator"] {
+        let file = workspace_root().join(format!("charts/quotient/files/dashboards/{name}.json"));
+        let dashboard = Dashboard::read(&file, "team-b")?;
+        let mut found = Vec::new();
+        for panel in &dashboard.panels {
+            let mut of_panel = Vec::new();
+            for target in &panel.targets {
+                of_panel.push(watched.prometheus.find(panel, target, watched.span).await?);
+            }
+            if of_panel.iter().any(Vec::is_empty) {
+                empty.push(panel.title.clone());
+            }
+            found.push(of_panel);
+        }
+        let picture = watched.stage.bed.directory().join(format!("{name}.svg"));
+        draw(&dashboard, &found, watched.span, &picture)?;
+        ensure!(std::fs::read_to_string(&picture)?.contains(&dashboard.title), "{}", picture.display());
+    }
+    // Nothing fails; the team has no guarantee, and no limit on its memory.
+    empty.retain(|title| !["Writes that fail", "CPU", "Memory"].contains(&title.as_str()));
+    assert_eq!(empty, [""; 0], "nothing is found for these panels");
+    who_scrapes_is_reviewed_once_a_minute(&watched)?;
+    watched.end().await
+}
+
+fn who_scrapes_is_reviewed_once_a_minute(watched: &Watched) -> anyhow::Result<()> {
+    let asked = watched.stage.bed.audit().events()?;
+    let reviews = |resource: &str| asked.iter().filter(|event| event.resource == resource).count();
+    // A scrape a second, and a question a minute. The first scrapes may have come at once, before any was answered.
+    let seconds = Timestamp::now().as_second().saturating_sub(watched.span.from);
+    let most = usize::try_from(seconds / 60)?.saturating_add(4);
+    let (tokens, accesses) = (reviews("tokenreviews"), reviews("subjectaccessreviews"));
+    ensure!(
+        (1..=most).contains(&tokens) && tokens == accesses,
+        "{tokens} token reviews, {accesses} access reviews in {seconds} s"
+    );
+    Ok(())
+}

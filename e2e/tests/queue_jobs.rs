@@ -1,0 +1,222 @@
+//! QueueJobs on a real control plane, with real Jobs: the seed's tables (S-GANG §Use Case), and what can go wrong.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::batch::v1::Job;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
+use quotient_crds::{QueueJob, QueueJobCondition};
+use quotient_e2e::quotient::{PATIENCE, Stage, queue_job};
+use quotient_e2e::testbed::eventually;
+use serde_json::{Value, json};
+
+/// A QueueJob of pods of one cpu each.
+fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
+    queue_job(name, min, replicas, 1, 1)
+}
+
+/// Four tables of two jobs each on four cpu, every one in a namespace of its own whose Queue has the cluster's share of four.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_seeds_four_tables() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "32Gi"), ("node-2", "8", "32Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let tables = [("table-1", 4, 2, 1), ("table-2", 4, 3, 1), ("table-3", 4, 2, 2), ("table-4", 10, 3, 2)];
+    for (namespace, ..) in tables {
+        stage.queue(namespace, json!({"limit": {"cpu": "4"}})).await?;
+    }
+    let begun = Instant::now();
+    for (namespace, replicas, first, _) in tables {
+        stage.submit(namespace, of_one_cpu("job-01", first, replicas)).await?;
+    }
+    for (namespace, ..) in tables {
+        stage.until_jobs(namespace, "job-01 4/4").await?;
+    }
+    println!("four QueueJobs of four pods run {:?} after the first was submitted", begun.elapsed());
+    stage.pods_succeed("table-4", "job-01", 2).await?;
+    for (namespace, replicas, _, second) in tables {
+        stage.submit(namespace, of_one_cpu("job-02", second, replicas)).await?;
+    }
+    for (namespace, expected) in [
+        ("table-1", "job-01 2/2, job-02 2/2"),
+        ("table-2", "job-01 3/3, job-02 1/1"),
+        ("table-3", "job-01 2/2, job-02 2/2"),
+        ("table-4", "job-01 2/2, job-02 2/2"),
+    ] {
+        stage.until_jobs(namespace, expected).await?;
+        let job = stage.job_status(namespace, "job-01").await?;
+        let preempted = job.condition(QueueJobCondition::Preempted).context("not told")?;
+        ensure!(preempted.status == "True", "{namespace}: {preempted:?}");
+    }
+    for (namespace, ..) in tables {
+        stage.nothing_moves(namespace).await?;
+    }
+    let log = operator.process().log();
+    assert!(!log.contains("panicked"), "{log}");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The same pairs in the other order, and both at once. What comes out is the same, but that in the fourth table nothing of
+/// the one that comes second has succeeded yet: its floor is three of the four.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_four_tables_in_other_orders() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "16", "64Gi"), ("node-2", "16", "64Gi")]).await?;
+    let tables = [(1, 4, 2, 1), (2, 4, 3, 1), (3, 4, 2, 2), (4, 10, 3, 2)];
+    for (table, replicas, first, second) in tables {
+        for order in ["turned", "at-once"] {
+            stage.queue(&format!("{order}-{table}"), json!({"limit": {"cpu": "4"}})).await?;
+        }
+        stage.submit(&format!("at-once-{table}"), of_one_cpu("job-02", second, replicas)).await?;
+        stage.submit(&format!("at-once-{table}"), of_one_cpu("job-01", first, replicas)).await?;
+        stage.submit(&format!("turned-{table}"), of_one_cpu("job-02", second, replicas)).await?;
+    }
+    let operator = stage.start_operator().await?;
+    for (table, replicas, first, _) in tables {
+        let namespace = format!("turned-{table}");
+        stage.until_jobs(&namespace, "job-02 4/4").await?;
+        if table == 4 {
+            stage.pods_succeed(&namespace, "job-02", 2).await?;
+        }
+        stage.submit(&namespace, of_one_cpu("job-01", first, replicas)).await?;
+    }
+    for (namespace, expected) in [
+        ("turned-1", "job-01 2/2, job-02 2/2"),
+        ("turned-2", "job-01 3/3, job-02 1/1"),
+        ("turned-3", "job-01 2/2, job-02 2/2"),
+        ("turned-4", "job-01 3/3, job-02 1/1"),
+        ("at-once-1", "job-01 2/2, job-02 2/2"),
+        ("at-once-2", "job-01 3/3, job-02 1/1"),
+        ("at-once-3", "job-01 2/2, job-02 2/2"),
+        // Floors of three and two do not both fit.
+        ("at-once-4", older_alone(&stage, "at-once-4").await?),
+    ] {
+        stage.until_jobs(namespace, expected).await?;
+    }
+    stage.nothing_moves("turned-1").await?;
+    let log = operator.process().log();
+    assert!(!log.contains("panicked"), "{log}");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Of equal age the first by name comes first, but the API server's clock may have gone on by a second in between.
+async fn older_alone(stage: &Stage, namespace: &str) -> anyhow::Result<&'static str> {
+    let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), namespace);
+    let created =
+        async |name| anyhow::Ok(jobs.get(name).await?.metadata.creation_timestamp.context("no age")?.0);
+    let in_order = created("job-01").await? <= created("job-02").await?;
+    Ok(if in_order { "job-01 4/4, job-02 0/0" } else { "job-01 0/0, job-02 4/4" })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.bed.create_namespace("alone").await?;
+    stage.submit("alone", of_one_cpu("nobodys", 1, 1)).await?;
+    let admitted = QueueJobCondition::Admitted;
+    let message = stage.until_job_condition(("alone", "nobodys"), admitted, ("False", "NoQueue")).await?;
+    assert!(message.contains("create one"), "{message}");
+
+    // Only one of two can decide who starts.
+    let mut labelled = of_one_cpu("of-kueue", 1, 1);
+    labelled["metadata"]["labels"] = json!({"kueue.x-k8s.io/queue-name": "main"});
+    stage.submit("alone", labelled).await?;
+    let message =
+        stage.until_job_condition(("alone", "of-kueue"), admitted, ("False", "InvalidSpec")).await?;
+    assert!(
+        message.contains("kueue.x-k8s.io/queue-name") && message.contains("remove the label"),
+        "{message}"
+    );
+
+    // Room for seven: eight start nothing and hold nothing, so that two smaller ones run.
+    stage.queue("a", json!({"limit": {"cpu": "7"}})).await?;
+    stage.submit("a", of_one_cpu("eight", 8, 8)).await?;
+    let message = stage.until_job_condition(("a", "eight"), admitted, ("False", "GangAboveShare")).await?;
+    assert!(message.contains("8 pods at once"), "{message}");
+    ensure!(stage.pods("a").await?.is_empty(), "a part of it has started");
+
+    // Each needs more than half: one after the other.
+    let begun = Instant::now();
+    stage.submit("a", of_one_cpu("first", 5, 5)).await?;
+    stage.until_jobs("a", "eight 0/0, first 5/5").await?;
+    let took = begun.elapsed();
+    println!("submit to running: {took:?}");
+    // Less than 2 s on a machine that is not busy with other things; on one that is, an order of magnitude still tells.
+    assert!(took < Duration::from_secs(20), "from submitting to running it took {took:?}");
+    let mut second = of_one_cpu("second", 5, 5);
+    second["spec"]["backoffLimit"] = json!(0);
+    stage.submit("a", second).await?;
+    stage.until_job_condition(("a", "second"), admitted, ("False", "WaitingForRoom")).await?;
+    stage.nothing_moves("a").await?;
+    stage.until_jobs("a", "eight 0/0, first 5/5, second 0/0").await?;
+    stage.bed.kubectl(["delete", "qtj", "first", "-n=a"]).await?;
+    stage.until_jobs("a", "eight 0/0, second 5/5").await?;
+
+    // Suspended it gives its slots up, resumed it has them again.
+    let suspend = async |suspend: bool| {
+        let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");
+        let patch = Patch::Merge(json!({"spec": {"suspend": suspend}}));
+        jobs.patch("second", &PatchParams::default(), &patch).await
+    };
+    suspend(true).await?;
+    stage.until_jobs("a", "eight 0/0, second 0/0").await?;
+    stage
+        .until_job_condition(("a", "second"), QueueJobCondition::Suspended, ("True", "SuspendedBySpec"))
+        .await?;
+    suspend(false).await?;
+    stage.until_jobs("a", "eight 0/0, second 5/5").await?;
+
+    // An edited size is followed without a restart; a killed operator loses nothing.
+    operator.process().kill()?;
+    let resize = json!({"spec": {"minAvailable": 2, "tasks": [of_one_cpu("second", 2, 6)["spec"]["tasks"][0].clone()]}});
+    let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");
+    jobs.patch("second", &PatchParams::default(), &Patch::Merge(resize)).await?;
+    let operator = stage.start_operator().await?;
+    stage.until_jobs("a", "eight 0/0, second 6/6").await?;
+    stage.nothing_moves("a").await?;
+
+    // What a neighbour takes back goes by eviction, once for each slot, and does not use up the backoffLimit.
+    let mark = stage.bed.audit().mark()?;
+    stage.queue("b", json!({"request": {"cpu": "4", "memory": "4Gi"}})).await?;
+    stage.until_allowed("b", "cpu 4, memory 4Gi").await?;
+    stage.until_jobs("a", "eight 0/0, second 4/4").await?;
+    stage.nothing_moves("a").await?;
+    let events = stage.bed.audit().events_since(mark)?;
+    let evictions = events.iter().filter(|event| event.subresource == "eviction").count();
+    assert_eq!(evictions, 2, "never both an eviction and a slot");
+    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "a");
+    let failed = jobs.get("second-w").await?.status.and_then(|status| status.failed).unwrap_or_default();
+    assert_eq!(failed, 0, "an eviction is no failure");
+    events_tell_all_that(&stage).await?;
+
+    let log = operator.process().log();
+    assert!(!log.contains("panicked"), "{log}");
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// What `kubectl describe qtj` shows.
+async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
+    let path = "-o=jsonpath={range .items[*]}{.involvedObject.name} {.reason}: {.message}{'\\n'}{end}";
+    let of_jobs = "--field-selector=involvedObject.kind=QueueJob";
+    for told in [
+        "nobodys NoQueue: waits: no Queue governs this namespace: create one",
+        "of-kueue InvalidSpec: waits: the label kueue.x-k8s.io/queue-name",
+        "eight GangAboveShare: waits: it needs room for 8 pods at once",
+        "first Admitted: may run 5 of 5 pods that are left",
+        "second WaitingForRoom: waits: it needs room for 5 pods at once",
+        "second Admitted: may run 5 of 5",
+        "second Suspended: gave its slots up",
+        "second SlotsTaken: may run 4 pods instead of 6",
+    ] {
+        eventually(format!("an event says {told}"), PATIENCE, async || {
+            let all = stage.bed.kubectl(["get", "events", "-A", of_jobs, path]).await?;
+            ensure!(all.contains(told), "{all}");
+            anyhow::Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,396 @@
+//! The chart's roles grant the operator what it uses, and nothing else.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
+use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule, Role};
+use kube::Api;
+use kube::api::DeleteParams;
+use quotient_crds::Queue;
+use quotient_e2e::quotient::{
+    OPERATOR_USER, Operator, PATIENCE, PodCounts, RELEASE, SYSTEM_NAMESPACE, Stage, nothing_forbidden,
+};
+use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, ports};
+use serde_json::json;
+
+/// All that the roles may grant in mode Full, one verb on one resource a line. A line more is more that a stolen token can
+/// do: think twice, and say in the chart what it is for.
+const GRANTED: &str = "\
+apps/deployments get
+apps/deployments list
+apps/deployments patch
+apps/deployments watch
+apps/replicasets get
+apps/replicasets list
+apps/replicasets patch
+apps/replicasets watch
+apps/statefulsets get
+apps/statefulsets list
+apps/statefulsets patch
+apps/statefulsets watch
+authentication.k8s.io/tokenreviews create
+authorization.k8s.io/subjectaccessreviews create
+autoscaling/horizontalpodautoscalers list
+autoscaling/horizontalpodautoscalers watch
+batch/jobs create
+batch/jobs delete
+batch/jobs get
+batch/jobs list
+batch/jobs patch
+batch/jobs watch
+events.k8s.io/events create
+in quotient-system: configmaps create
+in quotient-system: configmaps get quotient-ledger
+in quotient-system: configmaps update quotient-ledger
+in quotient-system: coordination.k8s.io/leases create
+in quotient-system: coordination.k8s.io/leases get quotient-operator
+in quotient-system: coordination.k8s.io/leases update quotient-operator
+limitranges create
+limitranges delete quotient
+limitranges list
+limitranges patch quotient
+limitranges watch
+namespaces list
+namespaces watch
+nodes list
+nodes watch
+pods list
+pods patch
+pods watch
+pods/eviction create
+policy/poddisruptionbudgets list
+policy/poddisruptionbudgets watch
+quotient.dev/queuejobs delete
+quotient.dev/queuejobs get
+quotient.dev/queuejobs list
+quotient.dev/queuejobs watch
+quotient.dev/queuejobs/status patch
+quotient.dev/queues list
+quotient.dev/queues watch
+quotient.dev/queues/status patch
+resourcequotas create
+resourcequotas delete quotient
+resourcequotas get quotient
+resourcequotas list
+resourcequotas patch quotient
+resourcequotas watch
+scheduling.k8s.io/priorityclasses list
+scheduling.k8s.io/priorityclasses watch";
+
+/// What rules grant, one verb on one resource each.
+fn granted(rules: Vec<PolicyRule>, place: &str) -> BTreeSet<String> {
+    let mut lines = BTreeSet::new();
+    for rule in rules {
+        let names = rule.resource_names.unwrap_or_default();
+        let names = if names.is_empty() { vec![String::new()] } else { names };
+        for group in rule.api_groups.unwrap_or_default() {
+            for resource in rule.resources.as_deref().unwrap_or_default() {
+                for verb in &rule.verbs {
+                    lines.extend(names.iter().map(|name| line(place, &group, resource, verb, name)));
+                }
+            }
+        }
+    }
+    lines
+}
+
+fn line(place: &str, group: &str, resource: &str, verb: &str, name: &str) -> String {
+    let group = if group.is_empty() { String::new() } else { format!("{group}/") };
+    format!("{place}{group}{resource} {verb} {name}").trim_end().to_owned()
+}
+
+const OWN: &str = "in quotient-system: ";
+
+/// What the installed roles grant.
+async fn installed_rights(bed: &TestBed) -> Result<BTreeSet<String>> {
+    let everywhere: Api<ClusterRole> = Api::all(bed.client());
+    let own: Api<Role> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+    let mut lines = granted(everywhere.get(RELEASE).await?.rules.unwrap_or_default(), "");
+    lines.extend(granted(own.get(RELEASE).await?.rules.unwrap_or_default(), OWN));
+    Ok(lines)
+}
+
+/// The right that a request used: the narrowest of those granted that covers it.
+fn used(event: &AuditEvent, granted: &BTreeSet<String>) -> Option<String> {
+    let resource = match event.subresource.as_str() {
+        "" => event.resource.clone(),
+        subresource => format!("{}/{subresource}", event.resource),
+    };
+    let candidates = [(OWN, event.name.as_str()), (OWN, ""), ("", event.name.as_str()), ("", "")];
+    let candidates =
+        candidates.into_iter().filter(|(place, _)| place.is_empty() || event.namespace == SYSTEM_NAMESPACE);
+    candidates
+        .map(|(place, name)| line(place, &event.group, &resource, &event.verb, name))
+        .find(|line| granted.contains(line))
+}
+
+/// Roles grant what is listed above: no secrets, no deletes of pods, no wildcards.
+#[tokio::test(flavor = "multi_thread")]
+async fn roles_grant_what_is_listed() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let granted = installed_rights(&stage.bed).await?;
+    let listed: BTreeSet<String> = GRANTED.lines().map(ToOwned::to_owned).collect();
+    let more: Vec<_> = granted.difference(&listed).collect();
+    let less: Vec<_> = listed.difference(&granted).collect();
+    assert!(
+        more.is_empty() && less.is_empty(),
+        "granted and not listed: {more:#?}; listed and not granted: {less:#?}"
+    );
+    Ok(stage.bed.stop().await?)
+}
+
+/// A story in which every right is used, and none is missed.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_right_is_used() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    // A quota of that name was there before; its Queue takes it over, and along when it goes.
+    stage.bed.create_namespace("old").await?;
+    stage.bed.create_quota("old", "quotient", &[("requests.cpu", "1"), ("requests.memory", "1Gi")]).await?;
+    stage.queue_object("old", "old", json!({"weight": 1, "request": {"cpu": "1", "memory": "1Gi"}})).await?;
+    stage.until_allowed("old", "cpu 1, memory 1Gi").await?;
+    let annotate =
+        ["annotate", "queues.quotient.dev/old", "--namespace=old", "quotient.dev/on-delete=Remove"];
+    stage.bed.kubectl(annotate).await?;
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "old");
+    queues.delete("old", &DeleteParams::default()).await?;
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "old");
+    eventually("the quota is gone with its Queue", PATIENCE, async || {
+        ensure!(quotas.get_opt("quotient").await?.is_none(), "it is there");
+        Ok(())
+    })
+    .await?;
+
+    // One team holds all; another comes, and has owners of every kind refused until there is room.
+    let one_cpu = || json!({"cpu": "1", "memory": "1Gi"});
+    stage.queue("first", json!({"weight": 1})).await?;
+    stage.until_allowed("first", "cpu 8, memory 16Gi").await?;
+    default_requests(&stage).await?;
+    stage.deployment("first", "work", 8, one_cpu(), true).await?;
+    stage.until_pods("first", PodCounts::running(8)).await?;
+    stage.queue("second", json!({"weight": 1})).await?;
+    stage.until_allowed("first", "cpu 4, memory 8Gi").await?;
+    stage.bed.kubectl_with_input(["apply", "--server-side", "-f", "-"], &owners()).await?;
+    eventually("all three are refused", PATIENCE, async || {
+        let events = ["get", "events", "--namespace=second", "--field-selector=reason=FailedCreate"];
+        let kinds = ["-o=jsonpath={.items[*].involvedObject.kind}"];
+        let said = stage.bed.kubectl(events.into_iter().chain(kinds)).await?;
+        for kind in ["ReplicaSet", "StatefulSet", "Job"] {
+            ensure!(said.contains(kind), "{said}");
+        }
+        Ok(())
+    })
+    .await?;
+    // By now each waits for ten seconds and more before it tries again (a Job until the 31st second, the others from the
+    // 20th to the 40th): it has to be told.
+    tokio::time::sleep(Duration::from_secs(22)).await;
+    eventually("the room is given back", PATIENCE, async || {
+        stage.release("first").await?;
+        let counts = stage.pod_counts("second").await?;
+        ensure!(counts == PodCounts::running(3), "{counts:?}");
+        Ok(())
+    })
+    .await?;
+    queue_jobs(&stage).await?;
+    priorities(&stage).await?;
+    operator.stop().await?;
+
+    // Beyond loopback it asks who it is that wants the metrics, and whether he may.
+    let port = ports::free()?;
+    let listen = format!("--metrics-listen=0.0.0.0:{port}");
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &[&listen]).await?;
+    scrape(&stage.bed, SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+    operator.stop().await?;
+
+    nothing_forbidden(&stage.bed)?;
+    let granted = installed_rights(&stage.bed).await?;
+    let events = stage.bed.audit().events()?;
+    let own = events.iter().filter(|event| event.user == OPERATOR_USER && !event.resource.is_empty());
+    let own: Vec<&AuditEvent> = own.collect();
+    let used: BTreeSet<String> = own.iter().filter_map(|event| used(event, &granted)).collect();
+    let idle: Vec<_> = granted.difference(&used).collect();
+    assert!(idle.is_empty(), "granted and never used: {idle:#?}");
+    Ok(stage.bed.stop().await?)
+}
+
+/// Default requests come, change and go.
+async fn default_requests(stage: &Stage) -> Result<()> {
+    let ranges: Api<LimitRange> = Api::namespaced(stage.bed.client(), "first");
+    let steps = [
+        (json!({"cpu": "1"}), json!({"cpu": "1"})),
+        (json!({"cpu": null, "memory": "1Gi"}), json!({"memory": "1Gi"})),
+        (json!(null), json!(null)),
+    ];
+    for (patch, wanted) in steps {
+        stage.patch_queue("first", "first", json!({"defaultRequests": patch})).await?;
+        eventually(format!("the LimitRange says {wanted}"), PATIENCE, async || {
+            let found = serde_json::to_value(ranges.get_opt("quotient").await?)?;
+            let said = found.pointer("/spec/limits/0/defaultRequest").cloned().unwrap_or_default();
+            ensure!(said == wanted, "{found}");
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// QueueJobs whose Jobs are created, found to be another's, told how many pods may run, replaced, and gone at last.
+async fn queue_jobs(stage: &Stage) -> Result<()> {
+    stage.bed.add_node("node-2", &[("cpu", "8"), ("memory", "16Gi")]).await?;
+    stage.bed.create_namespace("gangs").await?;
+    let queue = "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: gangs, namespace: gangs, \
+                 annotations: {quotient.dev/on-delete: Remove}}, spec: {limit: {cpu: 2}}}";
+    let container = "{name: c, image: first, resources: {requests: {cpu: 100m, memory: 1Mi}}}";
+    let pod = format!("terminationGracePeriodSeconds: 0, containers: [{container}]");
+    let taken = format!(
+        "{{apiVersion: batch/v1, kind: Job, metadata: {{name: taken-w, namespace: gangs}}, \
+         spec: {{suspend: true, template: {{spec: {{restartPolicy: Never, {pod}}}}}}}}}"
+    );
+    let job = |name: &str, rest: &str| {
+        format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: QueueJob, metadata: {{name: {name}, namespace: gangs}}, \
+             spec: {{ttlSecondsAfterFinished: 0, tasks: [{{name: w, template: {{{rest} spec: {{{pod}}}}}}}]}}}}"
+        )
+    };
+    let brief = "metadata: {annotations: {testbed.quotient.dev/complete-after-seconds: '1'}},";
+    let all =
+        [queue.to_owned(), taken, job("taken", ""), job("edited", ""), job("brief", brief)].join("\n---\n");
+    stage.bed.kubectl_with_input(["apply", "-f", "-"], &all).await?;
+    let see = async |arguments: &[&str], expected: &str| -> Result<()> {
+        eventually(format!("{arguments:?}: {expected}"), PATIENCE, async || {
+            let all = ["-n=gangs", "--ignore-not-found"].into_iter().chain(arguments.iter().copied());
+            let seen = stage.bed.kubectl(["get"].into_iter().chain(all)).await?;
+            ensure!(seen.trim() == expected, "{seen}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    };
+    let reason = "-o=jsonpath={.status.conditions[?(@.type==\"Admitted\")].reason}";
+    see(&["qtj", "taken", reason], "JobRefused").await?;
+    see(&["qtj", "edited", "-o=jsonpath={.status.state}"], "Running").await?;
+    let edited = job("edited", "").replace("first", "second");
+    stage.bed.kubectl_with_input(["apply", "-f", "-"], &edited).await?;
+    see(&["job", "edited-w", "-o=jsonpath={.spec.template.spec.containers[0].image}"], "second").await?;
+    see(&["qtj", "brief", "-o=name"], "").await?;
+    stage.bed.kubectl(["delete", "qtj,jobs,qtq", "--all", "-n=gangs"]).await?;
+    see(&["pods,resourcequotas", "-o=name"], "").await
+}
+
+/// Owners of every kind that yield to one of a higher priority in their queue.
+async fn priorities(stage: &Stage) -> Result<()> {
+    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}";
+    stage.bed.apply(class).await?;
+    stage.bed.create_namespace("yields").await?;
+    let queue = json!({"limit": {"cpu": "6"}, "guaranteed": {"cpu": "6"}, "preemption": {"withinQueue": "LowerPriority"}});
+    stage.queue_object("yields", "yields", queue).await?;
+    let owner = |kind: &str, size: u32, class: &str| {
+        let name = format!("{}{class}", kind.to_lowercase());
+        let service = if kind == "StatefulSet" { "serviceName: none, " } else { "" };
+        let priority = if class.is_empty() { String::new() } else { format!("priorityClassName: {class}, ") };
+        let container = "{name: c, image: i, resources: {requests: {cpu: 1, memory: 1Mi}}}";
+        let pod = format!("{{{priority}terminationGracePeriodSeconds: 0, containers: [{container}]}}");
+        format!(
+            "{{apiVersion: apps/v1, kind: {kind}, metadata: {{name: {name}, namespace: yields}}, spec: {{replicas: {size}, \
+             {service}selector: {{matchLabels: {{of: {name}}}}}, template: {{metadata: {{labels: {{of: {name}}}}}, \
+             spec: {pod}}}}}}}"
+        )
+    };
+    let kinds = ["Deployment", "ReplicaSet", "StatefulSet"];
+    stage.bed.apply(&kinds.map(|kind| owner(kind, 2, "")).join("\n---\n")).await?;
+    // Some of the room is given back by the first team, whose pods end when they are told to.
+    eventually("all six run", PATIENCE, async || {
+        stage.release("first").await?;
+        let counts = stage.pod_counts("yields").await?;
+        ensure!(counts == PodCounts::running(6), "{counts:?}");
+        Ok(())
+    })
+    .await?;
+    stage.bed.apply(&owner("Deployment", 3, "high")).await?;
+    for kind in kinds {
+        let arguments =
+            ["get", kind, &kind.to_lowercase(), "--namespace=yields", "-o=jsonpath={.spec.replicas}"];
+        eventually(format!("a {kind} yields"), PATIENCE, async || {
+            let replicas = stage.bed.kubectl(arguments).await?;
+            ensure!(replicas == "1", "{replicas}");
+            Ok(())
+        })
+        .await?;
+    }
+    stage.until_pods("yields", PodCounts::running(6)).await
+}
+
+/// An owner of each kind that wants one pod.
+fn owners() -> String {
+    let template = |of: &str, restart_policy: &str| {
+        json!({
+            "metadata": {"labels": {"of": of}},
+            "spec": {
+                "terminationGracePeriodSeconds": 0,
+                "restartPolicy": restart_policy,
+                "containers": [{
+                    "name": "main",
+                    "image": "main",
+                    "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
+                }],
+            },
+        })
+    };
+    let selector = |of: &str| json!({"matchLabels": {"of": of}});
+    let object = |group: &str, kind: &str, spec: serde_json::Value| {
+        json!({
+            "apiVersion": group,
+            "kind": kind,
+            "metadata": {"name": kind.to_lowercase(), "namespace": "second"},
+            "spec": spec,
+        })
+    };
+    let [set, stateful] = ["set", "stateful"].map(|of| (selector(of), template(of, "Always")));
+    let items = [
+        object("apps/v1", "ReplicaSet", json!({"replicas": 1, "selector": set.0, "template": set.1})),
+        object(
+            "apps/v1",
+            "StatefulSet",
+            json!({"serviceName": "late", "selector": stateful.0, "template": stateful.1}),
+        ),
+        object("batch/v1", "Job", json!({"template": template("job", "Never")})),
+    ];
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
+
+/// Whoever has the right may read the metrics, others may not.
+async fn scrape(bed: &TestBed, address: SocketAddr) -> Result<()> {
+    bed.create_namespace("monitoring").await?;
+    for account in ["prometheus", "curious"] {
+        bed.kubectl(["create", "serviceaccount", account, "--namespace=monitoring"]).await?;
+    }
+    bed.kubectl([
+        "create",
+        "clusterrolebinding",
+        "prometheus",
+        "--clusterrole=quotient-metrics-reader",
+        "--serviceaccount=monitoring:prometheus",
+    ])
+    .await?;
+    let read = async |account: &str| -> Result<String> {
+        let kubeconfig = bed.service_account_kubeconfig("monitoring", account).await?;
+        let kubeconfig: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(kubeconfig)?)?;
+        let token = kubeconfig.pointer("/users/0/user/token").and_then(|token| token.as_str());
+        let mut config = kube::Config::new(format!("https://{address}").parse()?);
+        config.accept_invalid_certs = true;
+        config.auth_info.token = Some(token.context("there is no token")?.to_owned().into());
+        let request = http::Request::get("/metrics").body(Vec::new())?;
+        Ok(kube::Client::try_from(config)?.request_text(request).await?)
+    };
+    eventually("Prometheus may read the metrics", PATIENCE, async || {
+        let metrics = read("prometheus").await?;
+        ensure!(metrics.contains("quotient_build_info"), "{metrics}");
+        Ok(())
+    })
+    .await?;
+    assert!(read("curious").await.is_err(), "anybody with a token may read the metrics");
+    Ok(())
+}

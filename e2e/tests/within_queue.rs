@@ -1,0 +1,384 @@
+//! S-MCM on a real control plane: owners of a lower priority yield by being scaled down, and get their size back.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "an overflow or a gap fails the test"
+)]
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use quotient_e2e::quotient::{Operator, PATIENCE, Stage, Write, writes_of_operator};
+use quotient_e2e::testbed::{annotations, eventually};
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+const NAMESPACE: &str = "team";
+
+/// Longer than many cycles take.
+const WHILE: Duration = Duration::from_secs(3);
+
+const CLASSES: [(&str, i32); 3] = [("low", 10), ("middle", 100), ("high", 1000)];
+
+/// A control plane with these GPU nodes (name, GPUs, for which Deployments), three priorities, and a queue inside which they
+/// count.
+async fn stage(nodes: &[(&str, &str, &str)]) -> anyhow::Result<(Stage, Operator)> {
+    let stage = Stage::set(&[]).await?;
+    for (name, gpus, whose) in nodes {
+        let room = [("cpu", "32"), ("memory", "64Gi"), ("nvidia.com/gpu", *gpus)];
+        stage.bed.add_node(name, &room).await?;
+        stage.bed.kubectl(["label", "node", name, &format!("for={whose}")]).await?;
+    }
+    for (name, value) in CLASSES {
+        // kube-scheduler would preempt on its own where a pod finds no node.
+        let class = format!(
+            "{{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {{name: {name}}}, value: {value}, \
+             preemptionPolicy: Never}}"
+        );
+        stage.bed.apply(&class).await?;
+    }
+    let operator = stage.start_operator().await?;
+    stage
+        .queue(
+            NAMESPACE,
+            json!({"preemption": {"withinQueue": "LowerPriority", "forceDeleteAfterSeconds": 3600}}),
+        )
+        .await?;
+    Ok((stage, operator))
+}
+
+/// A workload of pods that request `gpus` GPUs each and stay Terminating until they are released.
+fn workload(kind: &str, name: &str, class: &str, size: u32, gpus: u32) -> Value {
+    let (group, field) = if kind == "Job" { ("batch/v1", "parallelism") } else { ("apps/v1", "replicas") };
+    let mut spec = json!({
+        field: size,
+        "template": {
+            "metadata": {
+                "labels": {"app": name},
+                "annotations": {annotations::HOLD_TERMINATION: "true"},
+            },
+            "spec": {
+                "priorityClassName": class,
+                "terminationGracePeriodSeconds": 30,
+                "containers": [{
+                    "name": "main",
+                    "image": "registry.k8s.io/pause:3.10",
+                    "resources": {
+                        "requests": {"cpu": "1", "memory": "1Gi", "nvidia.com/gpu": gpus},
+                        "limits": {"nvidia.com/gpu": gpus},
+                    },
+                }],
+            },
+        },
+    });
+    if kind == "Job" {
+        spec["template"]["spec"]["restartPolicy"] = json!("Never");
+        spec["completions"] = json!(size);
+    } else {
+        spec["selector"] = json!({"matchLabels": {"app": name}});
+    }
+    if kind == "StatefulSet" {
+        spec["serviceName"] = json!(name);
+        spec["podManagementPolicy"] = json!("Parallel");
+    }
+    json!({"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": NAMESPACE}, "spec": spec})
+}
+
+/// A Deployment that only runs on nodes that are for it.
+fn at_home(mut workload: Value) -> Value {
+    let name = workload["metadata"]["name"].clone();
+    workload["spec"]["template"]["spec"]["nodeSelector"] = json!({"for": name});
+    workload
+}
+
+async fn apply(stage: &Stage, object: &Value) -> anyhow::Result<()> {
+    stage.bed.apply(&object.to_string()).await?;
+    Ok(())
+}
+
+/// The pods of every app that are not on their way out, running or not, and how many are: `low 2, high 0+1, leaving 1`.
+async fn seen(stage: &Stage) -> anyhow::Result<String> {
+    let mut apps: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let mut leaving = 0;
+    for pod in stage.pods(NAMESPACE).await? {
+        let app = pod.metadata.labels.as_ref().and_then(|labels| labels.get("app")).context("no app")?;
+        if pod.metadata.deletion_timestamp.is_some() {
+            leaving += 1;
+            continue;
+        }
+        let is_running = pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
+        let counts = apps.entry(app.clone()).or_default();
+        if is_running { counts.0 += 1 } else { counts.1 += 1 }
+    }
+    let mut told: Vec<String> = apps
+        .iter()
+        .map(|(app, (running, waiting))| match waiting {
+            0 => format!("{app} {running}"),
+            _ => format!("{app} {running}+{waiting}"),
+        })
+        .collect();
+    if leaving > 0 {
+        told.push(format!("leaving {leaving}"));
+    }
+    Ok(told.join(", "))
+}
+
+async fn until(stage: &Stage, expected: &str) -> anyhow::Result<()> {
+    eventually(expected, PATIENCE, async || {
+        let seen = seen(stage).await?;
+        ensure!(seen == expected, "{seen}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Size and what is remembered beside it: `2`, `1 of 3`.
+async fn size(stage: &Stage, kind: &str, name: &str) -> anyhow::Result<String> {
+    let field = if kind == "job" { "parallelism" } else { "replicas" };
+    let path = format!(
+        "-o=jsonpath={{.spec.{field}}} {{.metadata.annotations.quotient\\.dev/replicas-lowered-to}} \
+         {{.metadata.annotations.quotient\\.dev/replicas-before}}"
+    );
+    let said = stage.bed.kubectl(["get", kind, name, "-n", NAMESPACE, &path]).await?;
+    let words: Vec<&str> = said.split_whitespace().collect();
+    Ok(match words.as_slice() {
+        [size] => (*size).to_owned(),
+        [size, lowered, before] if size == lowered => format!("{size} of {before}"),
+        _ => format!("unclear: {said}"),
+    })
+}
+
+/// What the operator wrote since `mark` about sizes and marks, in order.
+fn scale_writes(stage: &Stage, mark: quotient_e2e::testbed::AuditMark) -> anyhow::Result<Vec<String>> {
+    let concerns = |write: &Write| {
+        ["deployments", "replicasets", "statefulsets", "jobs", "pods"].contains(&write.resource.as_str())
+            && write.verb == "patch"
+    };
+    let writes = writes_of_operator(&stage.bed.audit().events_since(mark)?);
+    Ok(writes
+        .iter()
+        .filter(|write| concerns(write))
+        .map(|write| format!("{} {}", write.resource, write.object))
+        .collect())
+}
+
+/// The same, nudges left out.
+fn sizes_written(stage: &Stage, mark: quotient_e2e::testbed::AuditMark) -> anyhow::Result<Vec<String>> {
+    let mut writes = scale_writes(stage, mark)?;
+    writes.retain(|write| !write.starts_with("replicasets "));
+    Ok(writes)
+}
+
+/// Lets one pod of `app` go that is held in Terminating.
+async fn release_one(stage: &Stage, app: &str) -> anyhow::Result<()> {
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), NAMESPACE);
+    let all = pods.list(&ListParams::default().labels(&format!("app={app}"))).await?;
+    let held = |pod: &&Pod| {
+        let held = pod
+            .metadata
+            .annotations
+            .as_ref()
+            .is_some_and(|all| all.contains_key(annotations::HOLD_TERMINATION));
+        pod.metadata.deletion_timestamp.is_some() && held
+    };
+    let pod = all.items.iter().find(held).context("nobody is held")?;
+    let patch = json!({"metadata": {"annotations": {annotations::HOLD_TERMINATION: null}}});
+    let name = pod.metadata.name.as_deref().unwrap_or_default();
+    pods.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await?;
+    Ok(())
+}
+
+/// The last event of this reason: about what, and its note.
+async fn event(stage: &Stage, reason: &str) -> anyhow::Result<String> {
+    let path = "-o=jsonpath={.items[-1:].involvedObject.kind} {.items[-1:].involvedObject.name}: {.items[-1:].message}";
+    let selector = format!("--field-selector=reason={reason}");
+    let said = eventually(format!("there is an event {reason}"), PATIENCE, async || {
+        let said = stage.bed.kubectl(["get", "events", "-n", NAMESPACE, &selector, path]).await?;
+        ensure!(said.len() > 3, "there is none");
+        Ok(said)
+    })
+    .await?;
+    Ok(said)
+}
+
+/// One GPU: the lowest priority yields, then the next; the last replica stays; each gets its size back when there is room.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
+    let (stage, operator) = stage(&[("node-1", "4", "all")]).await?;
+    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 4").await?;
+    apply(&stage, &workload("Deployment", "middle", "middle", 2, 1)).await?;
+    apply(&stage, &workload("Deployment", "low", "low", 2, 1)).await?;
+    until(&stage, "low 2, middle 2").await?;
+
+    let mark = stage.bed.audit().mark()?;
+    apply(&stage, &workload("Deployment", "high", "high", 1, 1)).await?;
+    until(&stage, "low 1, middle 2, leaving 1").await?;
+    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
+    let told = event(&stage, "Outranked").await?;
+    assert!(told.starts_with("Deployment low: scaled from 2 to 1, without low-"), "{told}");
+    assert!(told.contains("of a higher priority than 10 in queue team/team; it gets its 2 back"), "{told}");
+    stage.release(NAMESPACE).await?;
+    until(&stage, "high 1, low 1, middle 2").await?;
+    let writes = sizes_written(&stage, mark)?;
+    assert_eq!(writes.len(), 2, "a mark and a size: {writes:?}");
+    assert!(writes[0].starts_with("pods team/low-") && writes[1] == "deployments team/low", "{writes:?}");
+
+    // The last replica of the lowest stays, so the next one goes; and then nobody is left who may.
+    stage.bed.kubectl(["scale", "deployment/high", "--replicas=2", "-n", NAMESPACE]).await?;
+    until(&stage, "high 1, low 1, middle 1, leaving 1").await?;
+    stage.release(NAMESPACE).await?;
+    until(&stage, "high 2, low 1, middle 1").await?;
+    assert_eq!(size(&stage, "deployment", "middle").await?, "1 of 2");
+    let mark = stage.bed.audit().mark()?;
+    stage.bed.kubectl(["scale", "deployment/high", "--replicas=3", "-n", NAMESPACE]).await?;
+    tokio::time::sleep(WHILE).await;
+    assert_eq!(seen(&stage).await?, "high 2, low 1, middle 1");
+    assert_eq!(sizes_written(&stage, mark)?, [""; 0]);
+
+    // Room for one: the more important one first. Room for all: all.
+    stage.bed.kubectl(["scale", "deployment/high", "--replicas=1", "-n", NAMESPACE]).await?;
+    until(&stage, "high 1, low 1, middle 1, leaving 1").await?;
+    stage.release(NAMESPACE).await?;
+    until(&stage, "high 1, low 1, middle 2").await?;
+    assert_eq!(size(&stage, "deployment", "middle").await?, "2");
+    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
+    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), NAMESPACE);
+    deployments.delete("high", &DeleteParams::default()).await?;
+    until(&stage, "low 1, middle 2, leaving 1").await?;
+    stage.release(NAMESPACE).await?;
+    until(&stage, "low 2, middle 2").await?;
+    assert_eq!(size(&stage, "deployment", "low").await?, "2");
+    let told = event(&stage, "Restored").await?;
+    assert!(told.contains("there is room for it in queue team/team again"), "{told}");
+    stage.until_quiet_for(WHILE).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Four GPUs: the node whose victims are the cheapest, and the same victims in every cycle while they move on.
+#[tokio::test(flavor = "multi_thread")]
+async fn four_gpus_are_found_where_they_cost_least() -> anyhow::Result<()> {
+    let nodes = [
+        ("node-1", "4", "middle"),
+        ("node-2", "4", "low"),
+        ("node-3", "1", "middle"),
+        ("node-4", "1", "low"),
+    ];
+    let (stage, operator) = stage(&nodes).await?;
+    stage.until_allowed(NAMESPACE, "cpu 128, memory 256Gi, nvidia.com/gpu 10").await?;
+    apply(&stage, &at_home(workload("Deployment", "middle", "middle", 5, 1))).await?;
+    apply(&stage, &at_home(workload("Deployment", "low", "low", 5, 1))).await?;
+    until(&stage, "low 5, middle 5").await?;
+
+    let mark = stage.bed.audit().mark()?;
+    apply(&stage, &workload("Deployment", "high", "high", 1, 4)).await?;
+    until(&stage, "low 1, middle 5, leaving 4").await?;
+    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 5");
+    for pod in stage.pods(NAMESPACE).await? {
+        let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
+        let goes = pod.metadata.deletion_timestamp.is_some();
+        assert_eq!(goes, node == Some("node-2"), "{:?} on {node:?}", pod.metadata.name);
+    }
+    let decided = sizes_written(&stage, mark)?;
+    assert_eq!(decided.len(), 5, "four marks and a size: {decided:?}");
+    assert_eq!(decided[4], "deployments team/low");
+    // Surplus, terminating, gone one by one: nothing else is chosen.
+    let later = stage.bed.audit().mark()?;
+    for left in (0..4).rev() {
+        tokio::time::sleep(WHILE).await;
+        release_one(&stage, "low").await?;
+        let expected = if left == 0 {
+            "high 1, low 1, middle 5".to_owned()
+        } else {
+            format!("low 1, middle 5, leaving {left}")
+        };
+        until(&stage, &expected).await?;
+    }
+    stage.until_quiet_for(WHILE).await?;
+    assert_eq!(sizes_written(&stage, later)?, [""; 0]);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Owners that an autoscaler keeps or that opted out are left alone; other kinds yield in their own way.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::Result<()> {
+    let (stage, operator) = stage(&[("node-1", "10", "all")]).await?;
+    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 10").await?;
+    let mut opted_out = workload("Deployment", "opted-out", "low", 2, 1);
+    opted_out["metadata"]["annotations"] = json!({"quotient.dev/within-queue": "Never"});
+    let autoscaler = json!({
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
+        "metadata": {"name": "scaler", "namespace": NAMESPACE},
+        "spec": {
+            "minReplicas": 2,
+            "maxReplicas": 9,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "autoscaled"},
+            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}}],
+        },
+    });
+    for object in [
+        opted_out,
+        autoscaler,
+        workload("Deployment", "autoscaled", "low", 2, 1),
+        workload("ReplicaSet", "set", "middle", 2, 1),
+        workload("StatefulSet", "stateful", "middle", 2, 1),
+        workload("Job", "job", "middle", 2, 1),
+    ] {
+        apply(&stage, &object).await?;
+    }
+    until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
+
+    apply(&stage, &workload("Deployment", "high", "high", 3, 1)).await?;
+    until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
+    for (kind, name) in [("replicaset", "set"), ("statefulset", "stateful"), ("job", "job")] {
+        assert_eq!(size(&stage, kind, name).await?, "1 of 2", "{kind}");
+    }
+    for name in ["autoscaled", "opted-out"] {
+        assert_eq!(size(&stage, "deployment", name).await?, "2", "{name}");
+    }
+    stage.release(NAMESPACE).await?;
+    until(&stage, "autoscaled 2, high 3, job 1, opted-out 2, set 1, stateful 1").await?;
+
+    // Somebody who sets a size has the last word, until both annotations are gone.
+    stage.bed.kubectl(["scale", "replicaset/set", "--replicas=2", "-n", NAMESPACE]).await?;
+    stage.bed.kubectl(["delete", "deployment/high", "-n", NAMESPACE, "--wait=false"]).await?;
+    until(&stage, "autoscaled 2, job 1, opted-out 2, set 1, stateful 1, leaving 3").await?;
+    assert!(
+        size(&stage, "replicaset", "set").await?.starts_with("unclear"),
+        "nobody has tidied up behind him"
+    );
+    stage.release(NAMESPACE).await?;
+    until(&stage, "autoscaled 2, job 2, opted-out 2, set 2, stateful 2").await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {
+    let (stage, operator) = stage(&[("node-1", "2", "all")]).await?;
+    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 2").await?;
+    stage.patch_queue(NAMESPACE, NAMESPACE, json!({"preemption": {"forceDeleteAfterSeconds": 1}})).await?;
+    let mut low = workload("Deployment", "low", "low", 2, 1);
+    low["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(2);
+    apply(&stage, &low).await?;
+    until(&stage, "low 2").await?;
+    apply(&stage, &workload("Deployment", "high", "high", 1, 1)).await?;
+    until(&stage, "low 1, leaving 1").await?;
+    operator.stop().await?;
+    let operator = stage.start_operator().await?;
+    until(&stage, "high 1, low 1").await?;
+    assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
+    let told = event(&stage, "ForceDeleted").await?;
+    assert!(told.starts_with("Queue team: deleted 1 pod without grace"), "{told}");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

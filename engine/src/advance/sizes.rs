@@ -1,0 +1,36 @@
+//! Owners are scaled.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::names::PodUid;
+use crate::plan::{Plan, Scaling};
+use crate::snapshot::{NamespaceState, Snapshot};
+
+/// Marks pods and writes sizes as `plan` says.
+pub(super) fn change(snapshot: &mut Snapshot, plan: &Plan) {
+    for scaling in &plan.scalings {
+        if let Some(state) = snapshot.namespaces.get_mut(&scaling.namespace) {
+            scale(Arc::make_mut(state), scaling);
+        }
+    }
+}
+
+fn scale(state: &mut NamespaceState, scaling: &Scaling) {
+    let Some(owner) = state.owners.iter_mut().find(|owner| owner.uid == scaling.owner) else { return };
+    if owner.size.written != scaling.from {
+        return;
+    }
+    // Of a Job that is nearly done fewer pods are wanted than are written, whatever is written.
+    let rightful = owner.wanted.saturating_add(owner.size.held_back);
+    let left = if rightful < owner.size.former.unwrap_or(scaling.from) { rightful } else { u32::MAX };
+    owner.wanted = scaling.to.min(left);
+    owner.size.held_back = scaling.former.unwrap_or(scaling.to).min(left).saturating_sub(owner.wanted);
+    (owner.size.written, owner.size.former) = (scaling.to, scaling.former);
+    for (pods, cost) in [(&scaling.marks, Scaling::MARK), (&scaling.lifts, 0)] {
+        let uids: BTreeSet<&PodUid> = pods.iter().map(|pod| &pod.uid).collect();
+        for pod in state.pods.iter_mut().filter(|pod| uids.contains(&pod.uid)) {
+            pod.deletion_cost = cost;
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What every node carries.
+
+use rustc_hash::FxHashMap;
+
+use crate::amounts::Amounts;
+use crate::names::NodeName;
+use crate::snapshot::Snapshot;
+
+/// A node as the pods bound to it name it.
+#[derive(Debug)]
+pub(crate) struct Carrier {
+    /// Whether the node is there and counts.
+    pub(super) counts: bool,
+    /// Whether it is there at all.
+    exists: bool,
+    /// What its pods request.
+    pub(super) bound: Amounts,
+}
+
+/// What every node carries. Only ever summed or looked up, so that its order cannot reach a decision.
+#[derive(Debug, Default)]
+pub(crate) struct Carriers<'a> {
+    all: Vec<Carrier>,
+    by_name: FxHashMap<&'a NodeName, usize>,
+    /// Where a name lies: the pods of a node share its name, which so has to be read only once.
+    by_address: FxHashMap<*const str, usize>,
+}
+
+impl<'a> Carriers<'a> {
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
+        let all = snapshot.nodes.values().map(|node| Carrier {
+            counts: node.counts,
+            exists: true,
+            bound: Amounts::new(),
+        });
+        let by_name = snapshot.nodes.keys().enumerate().map(|(at, name)| (name, at)).collect();
+        Self { all: all.collect(), by_name, by_address: FxHashMap::default() }
+    }
+
+    pub(super) fn of(&mut self, name: &'a NodeName) -> Option<&mut Carrier> {
+        let Self { all, by_name, by_address } = self;
+        let at = *by_address.entry(std::ptr::from_ref(name.as_str())).or_insert_with(|| {
+            *by_name.entry(name).or_insert_with(|| {
+                all.push(Carrier { counts: false, exists: false, bound: Amounts::new() });
+                all.len().saturating_sub(1)
+            })
+        });
+        all.get_mut(at)
+    }
+
+    /// Where the node called `name` stands: those that exist stand in the order of their names, before all others.
+    pub(crate) fn place(&self, name: &NodeName) -> Option<usize> {
+        let known = self.by_address.get(&std::ptr::from_ref(name.as_str()));
+        known.or_else(|| self.by_name.get(name)).copied()
+    }
+
+    /// Whether the node called `name` is there and counts.
+    pub(super) fn counts(&self, name: &NodeName) -> bool {
+        self.place(name).and_then(|at| self.all.get(at)).is_some_and(|carrier| carrier.counts)
+    }
+
+    /// What the pods bound to the node called `name` request.
+    pub(crate) fn bound_to(&self, name: &NodeName) -> Option<&Amounts> {
+        self.place(name).and_then(|at| self.all.get(at)).map(|carrier| &carrier.bound)
+    }
+
+    /// The same of every node that exists, in the order of their names.
+    pub(crate) fn bound_to_all(&self) -> impl Iterator<Item = &Amounts> {
+        self.all.iter().filter(|carrier| carrier.exists).map(|carrier| &carrier.bound)
+    }
+
+    /// What pods request that are bound to nodes that are gone.
+    pub(crate) fn bound_to_nothing(&self) -> impl Iterator<Item = &Amounts> {
+        self.all.iter().filter(|carrier| !carrier.exists).map(|carrier| &carrier.bound)
+    }
+}

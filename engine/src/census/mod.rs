@@ -1,0 +1,166 @@
+//! One pass over all pods: what every namespace is charged and what every node carries.
+
+mod carriers;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use carriers::Carriers;
+use rustc_hash::FxHashSet;
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::names::Namespace;
+use crate::plan::PodCounts;
+use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
+
+/// The sums that everything else is computed from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Census<'a> {
+    pub(crate) namespaces: BTreeMap<&'a Namespace, Headcount>,
+    /// The requests of the pods bound to each node, whether the node still exists or not.
+    pub(crate) carriers: Rc<Carriers<'a>>,
+    /// The pods on nodes that do not count, by where they lie: as a rule there are none.
+    barren: FxHashSet<*const Pod>,
+}
+
+/// What the pods of one namespace request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Headcount {
+    /// All that are not finished: what quota admission charges.
+    pub(crate) charged: Amounts,
+    /// Of these, the ones on their way out.
+    pub(crate) leaving: Amounts,
+    /// Of the charged, the ones bound to a node.
+    pub(crate) bound: Amounts,
+    /// What others cannot have: immune pods that stay, and all pods on nodes that do not count, whose room leaves with
+    /// them.
+    pub(crate) untakeable: Amounts,
+    pub(crate) pods: PodCounts,
+    /// Whether a live pod does not get on.
+    pub(crate) stuck: bool,
+}
+
+impl Headcount {
+    /// What stays charged of everything once what is on its way out is gone.
+    pub(crate) fn all_staying(&self) -> Amounts {
+        self.charged.less(&self.leaving)
+    }
+
+    /// The same of one resource.
+    pub(crate) fn staying(&self, resource: &Resource) -> Amount {
+        self.charged.get(resource) - self.leaving.get(resource)
+    }
+}
+
+impl Census<'_> {
+    /// Whether others could use what `pod` leaves behind.
+    ///
+    /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
+    pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
+        !self.barren.contains(&std::ptr::from_ref(pod))
+    }
+
+    /// The same for `snapshot`, in which nothing but the pods of `namespaces` differs, and these not in where they are.
+    pub(crate) fn recounted<'n>(
+        &self,
+        snapshot: &Snapshot,
+        namespaces: impl Iterator<Item = &'n Namespace>,
+    ) -> Self {
+        let mut census = self.clone();
+        for name in namespaces {
+            let headcount = census.namespaces.get_mut(name);
+            if let (Some(headcount), Some(state)) = (headcount, snapshot.namespaces.get(name)) {
+                let counts = |pod: &Pod| pod.node.as_ref().is_none_or(|node| self.carriers.counts(node));
+                *headcount = count(state, counts, &mut census.barren);
+            }
+        }
+        census
+    }
+}
+
+/// Counts every pod of the snapshot once.
+pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Census<'a> {
+    let mut census = Census::default();
+    let mut carriers = Carriers::new(snapshot);
+    for (name, namespace) in &snapshot.namespaces {
+        let carry = |pod: &'a Pod| {
+            let Some(carrier) = pod.node.as_ref().and_then(|node| carriers.of(node)) else { return true };
+            carrier.bound.add_all(pod.requests());
+            carrier.counts
+        };
+        let headcount = count(namespace, carry, &mut census.barren);
+        census.namespaces.insert(name, headcount);
+    }
+    census.carriers = Rc::new(carriers);
+    census
+}
+
+/// Counts the pods of one namespace; `frees_room` is asked once of each that is charged.
+fn count<'a>(
+    namespace: &'a NamespaceState,
+    mut frees_room: impl FnMut(&'a Pod) -> bool,
+    barren: &mut FxHashSet<*const Pod>,
+) -> Headcount {
+    let mut headcount = Headcount::default();
+    let mut charged = Sum::default();
+    let mut bound = Sum::default();
+    for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
+        charged.add(&pod.shape);
+        if pod.node.is_some() {
+            bound.add(&pod.shape);
+        }
+        let frees_room = frees_room(pod);
+        if !frees_room {
+            barren.insert(std::ptr::from_ref(pod));
+        }
+        if !frees_room || (pod.immunity.is_some() && !pod.is_terminating()) {
+            headcount.untakeable.add_all(pod.requests());
+        }
+        headcount.stuck |= pod.stuck.is_some() && !pod.is_terminating();
+        let counter = if pod.is_terminating() {
+            headcount.leaving.add_all(pod.requests());
+            &mut headcount.pods.terminating
+        } else if pod.phase == Phase::Running {
+            &mut headcount.pods.running
+        } else {
+            &mut headcount.pods.pending
+        };
+        *counter = counter.saturating_add(1);
+    }
+    headcount.charged = charged.all();
+    headcount.bound = bound.all();
+    headcount
+}
+
+/// A sum of requests, added up one shape after the other: most pods stand beside others of theirs.
+#[derive(Default)]
+struct Sum<'a> {
+    before: Amounts,
+    shape: Option<(&'a Arc<Shape>, u32)>,
+}
+
+impl<'a> Sum<'a> {
+    fn add(&mut self, shape: &'a Arc<Shape>) {
+        match &mut self.shape {
+            Some((same, pods)) if Arc::ptr_eq(same, shape) && *pods < u32::MAX => {
+                *pods = pods.saturating_add(1);
+            }
+            _ => {
+                self.close();
+                self.shape = Some((shape, 1));
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some((shape, pods)) = self.shape.take() {
+            self.before.add_all(&shape.requests.times(pods));
+        }
+    }
+
+    fn all(mut self) -> Amounts {
+        self.close();
+        self.before
+    }
+}

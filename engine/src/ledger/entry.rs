@@ -1,0 +1,68 @@
+//! What was granted to one namespace.
+
+use super::{Generation, Seen};
+use crate::amounts::Bounds;
+use crate::snapshot::Quota;
+use crate::time::Timestamp;
+
+/// What was granted to one namespace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// What its quota is to allow.
+    pub granted: Bounds,
+    /// The largest amounts granted since the entry was last seen fenced, those of that time included: what a write on
+    /// its way may still put in force.
+    pub largest: Bounds,
+    /// The generation of the last change.
+    pub generation: Generation,
+    /// When that was.
+    pub changed: Timestamp,
+}
+
+impl Entry {
+    /// The first that is granted there.
+    pub(super) fn first(granted: Bounds, generation: Generation, now: Timestamp) -> Self {
+        Self { largest: granted.clone(), granted, generation, changed: now }
+    }
+
+    /// Whether no write of earlier amounts can land any more, nor is one of them in force.
+    ///
+    /// Every write of a quota tests the stamp that it was decided on and leaves the entry's behind. So once the quota
+    /// bears the stamp of the last change, whatever was sent before it fails.
+    pub fn is_fenced(&self, seen: &Seen<'_>) -> bool {
+        seen.stamp == Some(self.generation)
+            && self.granted.iter().all(|(resource, granted)| {
+                let allowed = seen.hard.get(resource).unwrap_or_default().max(granted);
+                seen.enforced.get(resource).is_some_and(|enforced| enforced <= allowed)
+            })
+    }
+
+    /// The quota as decisions read it, with this entry beside what was `seen`, if one was.
+    pub(super) fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
+        let is_fenced = seen.is_some_and(|seen| self.is_fenced(&seen));
+        let standing = seen.map(Seen::as_it_stands).unwrap_or_default();
+        Quota {
+            // Whatever became of its label.
+            ours: true,
+            granted: Some(self.granted.clone()),
+            unconfirmed: if is_fenced { Bounds::new() } else { self.largest.clone() },
+            unstamped: seen.is_none_or(|seen| seen.stamp != Some(self.generation)),
+            ..standing
+        }
+    }
+
+    /// The entry after `granted` in `generation`, if that is a change.
+    pub(super) fn changed(
+        &self,
+        granted: &Bounds,
+        is_fenced: bool,
+        generation: Generation,
+        now: Timestamp,
+    ) -> Option<Self> {
+        if self.granted == *granted {
+            return None;
+        }
+        let before = if is_fenced { &self.granted } else { &self.largest };
+        Some(Self { granted: granted.clone(), largest: before.max(granted), generation, changed: now })
+    }
+}

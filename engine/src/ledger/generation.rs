@@ -1,0 +1,48 @@
+//! How often the ledger was written, which is what quotas are stamped with.
+
+use std::fmt;
+
+/// A generation of the ledger; every write of it is the next one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Generation(u64);
+
+/// Stamps above this were not counted up to by anybody, so they are no stamps: nothing could come after them.
+const MOST: u64 = 1 << 62;
+
+impl Generation {
+    /// The generation with this number.
+    pub const fn new(number: u64) -> Self {
+        Self(number)
+    }
+
+    /// The generation that a quota's annotation names; none if it names none.
+    pub fn from_stamp(text: &str) -> Option<Self> {
+        let stamp = Self(text.parse().ok().filter(|number| *number <= MOST)?);
+        // A write tests the text, not what it means.
+        (stamp.to_string() == text).then_some(stamp)
+    }
+
+    /// Its number.
+    pub const fn number(self) -> u64 {
+        self.0
+    }
+
+    /// One that is so much later.
+    #[must_use]
+    pub(super) const fn beyond(self, by: u64) -> Self {
+        Self(self.0.saturating_add(by))
+    }
+
+    /// The one after it.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+/// The number, as quotas are stamped with it.
+impl fmt::Display for Generation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}

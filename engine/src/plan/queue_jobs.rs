@@ -1,0 +1,404 @@
+//! Slots for the QueueJobs of every namespace, out of what is decided for its queue.
+//!
+//! What a queue loses is decided before, and by other rules: pods that go for others are no longer counted as running
+//! here, and what is divided is what stays.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::leaf::Leaf;
+use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, SlotReason, Standing};
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::demand::{Ask, earliest};
+use crate::names::{Namespace, OwnerUid, PodUid};
+use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
+use crate::snapshot::{Ended, NamespaceState, OwnerKind, Phase, QueueJob, QueueTask, Snapshot, WithinQueue};
+use crate::time::Timestamp;
+use crate::tree::Tree;
+
+/// How long a gang that did not start rests the first time; twice as long each time after.
+const FIRST_REST_SECONDS: i64 = 60;
+
+/// The longest that it rests.
+const LONGEST_REST_SECONDS: i64 = 3600;
+
+/// Decides on the slots of all QueueJobs, once everything else is decided.
+pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+    if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
+        return;
+    }
+    let going = plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod);
+    // Those that yield to others of their queue do so for whoever is owed room here.
+    let going = going.chain(plan.scalings.iter().flat_map(|scaling| &scaling.pods));
+    let going: FxHashSet<PodUid> = going.map(|pod| pod.uid.clone()).collect();
+    let mut next_change = plan.next_change;
+    let mut decided = Vec::new();
+    for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
+        let leaf = tree.branches.iter().zip(leaves).find_map(|(branch, leaf)| {
+            let leaf = leaf.as_ref().filter(|_| branch.name.namespace == *namespace)?;
+            Some((&branch.name, leaf))
+        });
+        let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.within_queue == WithinQueue::LowerPriority);
+        let place = Place { namespace, state, now: snapshot.now, crews: crews(state, &going), yields };
+        let jobs = match leaf {
+            Some((queue, leaf)) => {
+                let allocated =
+                    plan.queues.get(queue).map(|queue| queue.allocated.clone()).unwrap_or_default();
+                let asks = &leaf.demand.asks;
+                let ground =
+                    Ground { room: place.room(&allocated, &going), free: place.free(&plan.resources), asks };
+                let mut jobs = place.divide(&ground, plan);
+                for job in &mut jobs {
+                    job.queue = Some(queue.clone());
+                }
+                jobs
+            }
+            None => place.without_queue(plan),
+        };
+        for (job, decided) in state.queue_jobs.iter().zip(&jobs) {
+            next_change = earliest(next_change, place.due(job, decided));
+        }
+        decided.extend(state.queue_jobs.iter().zip(jobs).map(|(job, decided)| {
+            (QueueJobName { namespace: namespace.clone(), name: job.name.clone() }, decided)
+        }));
+    }
+    plan.queue_jobs = decided.into_iter().collect();
+    plan.next_change = next_change;
+}
+
+/// The pods of one task.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crew {
+    /// Those that stay.
+    staying: u32,
+    /// Of these, the ones that have started.
+    started: u32,
+    /// Those on their way out, or about to be.
+    leaving: u32,
+    /// Of these, the ones that are still to be evicted.
+    going: u32,
+}
+
+/// The pods of every owner, by the owner's uid.
+fn crews<'a>(state: &'a NamespaceState, going: &FxHashSet<PodUid>) -> FxHashMap<&'a OwnerUid, Crew> {
+    let mut crews: FxHashMap<&OwnerUid, Crew> = FxHashMap::default();
+    for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
+        let Some(owner) = pod.owner() else { continue };
+        let crew = crews.entry(owner).or_default();
+        let is_going = going.contains(&pod.uid);
+        let counter = match (pod.is_terminating() || is_going, pod.phase) {
+            (true, _) => &mut crew.leaving,
+            (false, _) => &mut crew.staying,
+        };
+        *counter = counter.saturating_add(1);
+        crew.going = crew.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
+        let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
+        crew.started = crew.started.saturating_add(u32::from(started));
+    }
+    crews
+}
+
+/// What a namespace has for its QueueJobs.
+struct Ground<'a> {
+    /// What its other pods leave of what is to be.
+    room: Amounts,
+    /// What admission lets in now.
+    free: Amounts,
+    /// What owners lack.
+    asks: &'a [Ask<'a>],
+}
+
+/// A namespace with QueueJobs.
+struct Place<'a> {
+    namespace: &'a Namespace,
+    state: &'a NamespaceState,
+    now: Timestamp,
+    crews: FxHashMap<&'a OwnerUid, Crew>,
+    /// Whether floors of gangs that run yield to a higher priority.
+    yields: bool,
+}
+
+impl Place<'_> {
+    /// What the queue may have or keeps anyway, less what its other pods hold for good.
+    fn room(&self, allocated: &Amounts, going: &FxHashSet<PodUid>) -> Amounts {
+        let (mut staying, mut others) = (Amounts::new(), Amounts::new());
+        // Nobody touches what was running before a spec could not be understood any more.
+        let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
+        let tasks: FxHashSet<&OwnerUid> =
+            divided.flat_map(|job| job.tasks.iter().map(|task| &task.owner)).collect();
+        for pod in self.state.pods.iter().filter(|pod| pod.is_live() && !going.contains(&pod.uid)) {
+            staying.add_all(pod.requests());
+            if pod.owner().is_none_or(|owner| !tasks.contains(owner)) {
+                others.add_all(pod.requests());
+            }
+        }
+        others.subtract_all(&self.surplus_of_others());
+        allocated.max(&staying).less(&others)
+    }
+
+    /// What owners have above what they want: it is about to go.
+    fn surplus_of_others(&self) -> Amounts {
+        let mut surplus = Amounts::new();
+        for owner in self.state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
+            let crew = self.crews.get(&owner.uid).copied().unwrap_or_default();
+            surplus.add_all(&owner.shape.requests.times(crew.staying.saturating_sub(owner.wanted)));
+        }
+        surplus
+    }
+
+    /// What admission lets in beside all pods that are there, and those that are about to come.
+    fn free(&self, resources: &[Resource]) -> Amounts {
+        let quota = self.state.quota.as_ref();
+        let mut charged = Amounts::new();
+        self.state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
+        if let Some(quota) = quota {
+            // Admission may know of pods that are not seen yet.
+            let ahead: Amounts =
+                quota.charged.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
+            charged = charged.max(&ahead);
+        }
+        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
+            charged.add_all(&task.shape.requests.times(self.to_come(task)));
+        }
+        let most = |resource: &Resource| -> Amount {
+            let Some(enforced) = quota.and_then(|quota| quota.enforced.get(resource)) else {
+                return Amount::ZERO;
+            };
+            let bounds =
+                [quota.and_then(|quota| quota.hard.get(resource)), self.state.foreign_quotas.get(resource)];
+            bounds.into_iter().flatten().fold(enforced, Ord::min)
+        };
+        let free = |resource: &Resource| (resource.clone(), most(resource).less(charged.get(resource)));
+        resources.iter().map(free).collect()
+    }
+
+    fn crew(&self, task: &QueueTask) -> Crew {
+        self.crews.get(&task.owner).copied().unwrap_or_default()
+    }
+
+    /// How many pods the task's Job has still to create.
+    fn to_come(&self, task: &QueueTask) -> u32 {
+        let crew = self.crew(task);
+        task.parallelism.min(task.left()).saturating_sub(crew.staying).saturating_sub(crew.leaving)
+    }
+
+    /// Divides the queue's share.
+    fn divide(&self, ground: &Ground<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
+        let jobs = &self.state.queue_jobs;
+        let late: Vec<bool> = jobs.iter().map(|job| self.is_late(job)).collect();
+        let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
+        let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
+        let claims: Vec<GangClaim> = asking.iter().map(|job| self.claim(job)).collect();
+        let rivals: Vec<Rival> = ground.asks.iter().filter_map(rival).collect();
+        let slots = slots::divide(&ground.room, &claims, &rivals, &plan.capacity, &plan.resources);
+        let standings: Vec<slots::Standing> =
+            asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots, plan)).collect();
+        let now = slots::bring(&claims, &standings, &ground.free, &plan.resources);
+
+        let mut given = slots.into_iter().zip(now);
+        let decided = jobs.iter().zip(late).map(|(job, late)| {
+            let mut decided = self.count(job);
+            let asks = !job.is_resting(self.now) && !late;
+            let (slots, now) = asks.then(|| given.next()).flatten().unwrap_or_else(|| {
+                let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
+                (GangSlots { fits: false, tasks: kept.clone() }, kept)
+            });
+            let unfit = if claim_fits(&self.claim(job), ground, plan) {
+                SlotReason::WaitingForRoom
+            } else {
+                SlotReason::GangAboveShare
+            };
+            if late {
+                (decided.start_failures, decided.retry_at) = self.rest(job);
+            }
+            decided.reason = match decided.retry_at {
+                Some(until) if self.now < until => SlotReason::StartTimeout,
+                _ if now.iter().any(|count| *count > 0) => SlotReason::Admitted,
+                _ if slots.total() > 0 => SlotReason::WaitingForQuota,
+                _ => unfit,
+            };
+            self.settle(job, &mut decided, slots, now, plan);
+            decided
+        });
+        decided.collect()
+    }
+
+    /// Where no queue has a share, what runs stays as it is, and nothing else starts.
+    fn without_queue(&self, plan: &Plan) -> Vec<QueueJobPlan> {
+        let stalled = plan.stalled.keys().any(|queue| queue.namespace == *self.namespace);
+        let decide = |job: &QueueJob| {
+            let mut decided = self.count(job);
+            let kept = kept(job, job.suspended || job.ended.is_some());
+            decided.reason = if stalled { SlotReason::QueueStalled } else { SlotReason::NoQueue };
+            let slots = GangSlots { fits: false, tasks: kept.clone() };
+            self.settle(job, &mut decided, slots, kept, plan);
+            decided
+        };
+        self.state.queue_jobs.iter().map(decide).collect()
+    }
+
+    /// Whether it has had its slots for so long without running that others should have them.
+    fn is_late(&self, job: &QueueJob) -> bool {
+        !job.is_resting(self.now) && self.deadline(job).is_some_and(|deadline| deadline <= self.now)
+    }
+
+    /// When it should run; none if it does, or has no slots.
+    fn deadline(&self, job: &QueueJob) -> Option<Timestamp> {
+        let since = job.remembered.admitted?.max(job.remembered.unready?);
+        let holds = job.tasks.iter().any(|task| task.parallelism > 0);
+        (holds && !self.is_ready(job)).then(|| since.plus_seconds(job.start_timeout_seconds.into()))
+    }
+
+    /// How often it has failed to start, and until when it rests.
+    fn rest(&self, job: &QueueJob) -> (u32, Option<Timestamp>) {
+        let failures = job.remembered.start_failures.saturating_add(1);
+        let doubled = FIRST_REST_SECONDS
+            .checked_shl(failures.saturating_sub(1).min(16))
+            .unwrap_or(LONGEST_REST_SECONDS);
+        let rest = doubled.min(LONGEST_REST_SECONDS);
+        (failures, self.deadline(job).map(|deadline| deadline.max(self.now).plus_seconds(rest)))
+    }
+
+    fn is_ready(&self, job: &QueueJob) -> bool {
+        let started = job.tasks.iter().map(|task| self.crew(task).started).fold(0, u32::saturating_add);
+        let each = |task: &QueueTask| self.crew(task).started >= task.floor().min(task.left());
+        started >= job.floor() && job.tasks.iter().all(each)
+    }
+
+    fn claim(&self, job: &QueueJob) -> GangClaim {
+        let task = |task: &QueueTask| TaskClaim {
+            requests: task.shape.requests.clone(),
+            most: task.left(),
+            floor: task.floor(),
+            running: self.crew(task).staying.saturating_add(self.to_come(task)),
+        };
+        let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
+        let may_run =
+            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
+        let running = tasks.iter().map(|task| task.running).fold(0, u32::saturating_add);
+        GangClaim {
+            name: job.name.clone(),
+            priority: job.priority,
+            created: job.created,
+            floor: job.floor(),
+            admitted: may_run > 0 && may_run >= job.floor(),
+            intact: running >= job.floor(),
+            yields: self.yields,
+            tasks,
+        }
+    }
+
+    fn standing(&self, job: &QueueJob, slots: &GangSlots, plan: &Plan) -> slots::Standing {
+        let is_losing = job.tasks.iter().any(|task| self.crew(task).going > 0);
+        let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
+        let is_held = plan.held.is_some();
+        let most =
+            slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
+        slots::Standing {
+            // While nothing is to be taken from anybody, no slot is either.
+            slots: if is_held { most.collect() } else { slots.tasks.clone() },
+            parallelism,
+            is_losing,
+        }
+    }
+
+    /// What can be counted, whatever is decided.
+    fn count(&self, job: &QueueJob) -> QueueJobPlan {
+        let (mut pods, mut used) = (PodCounts::default(), Amounts::new());
+        for task in &job.tasks {
+            let crew = self.crew(task);
+            let terminating = crew.leaving.saturating_sub(crew.going);
+            // What is still to be evicted runs until then.
+            pods.running = pods.running.saturating_add(crew.started).saturating_add(crew.going);
+            pods.pending = pods.pending.saturating_add(crew.staying.saturating_sub(crew.started));
+            pods.terminating = pods.terminating.saturating_add(terminating);
+            used.add_all(&task.shape.requests.times(crew.staying.saturating_add(crew.leaving)));
+        }
+        let ready = self.is_ready(job);
+        QueueJobPlan {
+            uid: job.uid.clone(),
+            problem: job.invalid.clone(),
+            min_available: job.min_available,
+            used,
+            pods,
+            succeeded: job.succeeded(),
+            failed: job.failed(),
+            left: job.tasks.iter().map(QueueTask::left).fold(0, u32::saturating_add),
+            start_failures: if ready { 0 } else { job.remembered.start_failures },
+            retry_at: job.remembered.retry_at.filter(|until| self.now < *until),
+            ..QueueJobPlan::default()
+        }
+    }
+
+    /// Writes down what a QueueJob gets, and where it stands with that.
+    fn settle(
+        &self,
+        job: &QueueJob,
+        decided: &mut QueueJobPlan,
+        slots: GangSlots,
+        now: Vec<u32>,
+        plan: &Plan,
+    ) {
+        let governed = |amounts: &Amounts| -> Amounts {
+            plan.resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+        };
+        let requested = |counts: &[u32]| {
+            let mut all = Amounts::new();
+            for (task, count) in job.tasks.iter().zip(counts) {
+                all.add_all(&task.shape.requests.times(*count));
+            }
+            governed(&all)
+        };
+        decided.used = governed(&decided.used);
+        decided.deserved = requested(&slots.tasks);
+        decided.allocated = requested(&now);
+        decided.had =
+            job.tasks.iter().map(|task| task.parallelism.min(task.left())).fold(0, u32::saturating_add);
+        decided.loses = slots.total() < decided.had && job.ended.is_none() && !job.suspended;
+        let has_slots = now.iter().any(|count| *count > 0);
+        // A Job all of whose pods have succeeded is about to say so; suspended it would not.
+        decided.suspend = !has_slots && job.tasks.iter().any(|task| task.left() > 0);
+        (decided.standing, decided.reason) = match job.ended {
+            Some(Ended::Complete) => (Standing::Complete, SlotReason::Finished),
+            Some(Ended::Failed) => (Standing::Failed, SlotReason::Finished),
+            None if job.invalid.is_some() => (Standing::Waiting, SlotReason::InvalidSpec),
+            None if job.suspended => (Standing::Suspended, SlotReason::Suspended),
+            None if !has_slots && decided.suspend => (Standing::Waiting, decided.reason),
+            None if self.is_ready(job) => (Standing::Running, decided.reason),
+            None => (Standing::Starting, decided.reason),
+        };
+        decided.slots = slots.tasks;
+        decided.parallelism = now;
+    }
+
+    /// When another decision on it is due although nothing happens.
+    fn due(&self, job: &QueueJob, decided: &QueueJobPlan) -> Option<Timestamp> {
+        let deadline = self.deadline(job).filter(|deadline| *deadline > self.now);
+        earliest(deadline.filter(|_| !job.is_resting(self.now)), decided.retry_at)
+    }
+}
+
+/// What the Jobs of a QueueJob have, or nothing if it `ends`.
+fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
+    job.tasks.iter().map(|task| if ends { 0 } else { task.parallelism }).collect()
+}
+
+/// Refused pods of others, which come in their turn.
+fn rival(ask: &Ask<'_>) -> Option<Rival> {
+    let owner = ask.owner;
+    (owner.kind != OwnerKind::QueueJob && !ask.not_taken_up).then(|| Rival {
+        name: Arc::clone(&owner.name),
+        priority: owner.priority,
+        created: owner.created,
+        requests: owner.shape.requests.clone(),
+        pods: ask.pods,
+    })
+}
+
+/// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
+fn claim_fits(claim: &GangClaim, ground: &Ground<'_>, plan: &Plan) -> bool {
+    let alone = GangClaim { admitted: true, ..claim.clone() };
+    let slots = slots::divide(&ground.room, &[alone], &[], &plan.capacity, &plan.resources);
+    slots.iter().all(|slots| slots.fits && slots.total() > 0)
+}

@@ -1,0 +1,47 @@
+//! An owner whose size is to be changed, and the numbers that justify it.
+
+use super::{Asker, PodId};
+use crate::names::{Namespace, OwnerUid, QueueName};
+use crate::reason::Reason;
+use crate::snapshot::Setter;
+
+/// One owner to scale.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scaling {
+    /// Its namespace.
+    pub namespace: Namespace,
+    /// The queue that governs it.
+    pub queue: QueueName,
+    /// The owner of the pods.
+    pub owner: OwnerUid,
+    /// The object to write to.
+    pub setter: Setter,
+    /// The size that stands there now. If another does, this is not to be carried out.
+    pub from: u32,
+    /// The size to write.
+    pub to: u32,
+    /// The size to remember beside it as the one before; none if there is nothing to remember any more.
+    pub former: Option<u32>,
+    /// The pods that are to go, first to go first; none where it grows.
+    pub pods: Vec<PodId>,
+    /// Those among them that have to be marked before the size is written, so that the owner's controller takes them first.
+    pub marks: Vec<PodId>,
+    /// The pods that stay and are still marked; the mark has to be lifted before the size is written.
+    pub lifts: Vec<PodId>,
+    /// Their priority.
+    pub priority: i32,
+    /// For whom they go, the most important first.
+    pub beneficiaries: Vec<Asker>,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Scaling {
+    /// The deletion cost that marks a pod.
+    pub const MARK: i32 = i32::MIN;
+
+    /// Whether it makes pods go.
+    pub const fn lowers(&self) -> bool {
+        self.to < self.from
+    }
+}

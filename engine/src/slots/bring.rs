@@ -1,0 +1,73 @@
+//! From slots to the parallelism that Jobs get now.
+
+use std::cmp::Reverse;
+
+use super::claim::GangClaim;
+use super::room::{Line, Resources, Room};
+use crate::amounts::{Amounts, Resource};
+
+/// One QueueJob on its way to its slots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How many pods of each task are to run in the end.
+    pub slots: Vec<u32>,
+    /// How many each task's Job may run now.
+    pub parallelism: Vec<u32>,
+    /// Whether pods of it are being evicted for others: until they are gone its Jobs stay as they are, or each of these
+    /// slots would cost it two pods.
+    pub is_losing: bool,
+}
+
+/// How many pods each Job may run now; an entry for each claim, in their order.
+///
+/// What is to be less is less at once. What is to be more has to fit in `free`, which is what admission still lets in beside
+/// all pods that are there and those that are about to come: a Job whose pods are refused waits ever longer. A gang that
+/// has less than its floor gets all that it lacks to it or nothing.
+pub fn bring(
+    claims: &[GangClaim],
+    standings: &[Standing],
+    free: &Amounts,
+    resources: &[Resource],
+) -> Vec<Vec<u32>> {
+    let resources = Resources(resources);
+    let mut free = Room(resources.line(free));
+    let mut order: Vec<usize> = (0..claims.len()).collect();
+    order.sort_by_key(|at| {
+        claims.get(*at).map(|claim| {
+            (!claim.admitted, !claim.intact, Reverse(claim.priority), claim.created, claim.name.clone())
+        })
+    });
+    let mut brought = vec![Vec::new(); claims.len()];
+    for at in order {
+        let (Some(claim), Some(standing)) = (claims.get(at), standings.get(at)) else { continue };
+        if let Some(place) = brought.get_mut(at) {
+            *place = bring_one(claim, standing, &mut free, resources);
+        }
+    }
+    brought
+}
+
+fn bring_one(claim: &GangClaim, standing: &Standing, free: &mut Room, resources: Resources<'_>) -> Vec<u32> {
+    let both = || standing.slots.iter().copied().zip(standing.parallelism.iter().copied());
+    if standing.is_losing {
+        return standing.parallelism.clone();
+    }
+    let lines: Vec<Line> = claim.tasks.iter().map(|task| resources.line(&task.requests)).collect();
+    let mut now: Vec<u32> = both().map(|(slots, parallelism)| slots.min(parallelism)).collect();
+    let lacking: Vec<u32> = claim
+        .floors()
+        .into_iter()
+        .zip(standing.slots.iter().zip(&now))
+        .map(|(floor, (slots, now))| floor.min(*slots).saturating_sub(*now))
+        .collect();
+    if !free.take_all(&lines, &lacking) {
+        return now;
+    }
+    for (((now, lacking), slots), line) in now.iter_mut().zip(lacking).zip(&standing.slots).zip(&lines) {
+        *now = now.saturating_add(lacking);
+        let more = free.fitting(line, slots.saturating_sub(*now));
+        free.take(line, more);
+        *now = now.saturating_add(more);
+    }
+    now
+}

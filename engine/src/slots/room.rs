@@ -1,0 +1,65 @@
+//! Amounts of a few known resources, by their place: a division asks a hundred thousand times whether something fits.
+
+use smallvec::SmallVec;
+
+use crate::amounts::{Amounts, Resource};
+use crate::shares::Fraction;
+
+/// How much of each resource, in the order of [`Resources`].
+pub(super) type Line = SmallVec<[i128; 4]>;
+
+/// The resources that count.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Resources<'a>(pub(super) &'a [Resource]);
+
+impl Resources<'_> {
+    /// `amounts` of these resources.
+    pub(super) fn line(self, amounts: &Amounts) -> Line {
+        self.0.iter().map(|resource| amounts.get(resource).units()).collect()
+    }
+}
+
+/// What is left.
+#[derive(Clone, Debug)]
+pub(super) struct Room(pub(super) Line);
+
+impl Room {
+    /// How many of `pods` pods that request `line` each fit. What nobody asks for may be owed.
+    pub(super) fn fitting(&self, line: &Line, pods: u32) -> u32 {
+        let mut fitting = i128::from(pods);
+        for (left, requested) in self.0.iter().zip(line).filter(|(_, requested)| **requested > 0) {
+            let fit = left.checked_div(*requested).unwrap_or_default();
+            fitting = fitting.min(fit.max(0));
+        }
+        u32::try_from(fitting).unwrap_or(pods)
+    }
+
+    /// Takes `pods` pods of `line` away, whether they fit or not.
+    pub(super) fn take(&mut self, line: &Line, pods: u32) {
+        for (left, requested) in self.0.iter_mut().zip(line) {
+            *left = left.saturating_sub(requested.saturating_mul(pods.into()));
+        }
+    }
+
+    /// Takes as many pods of every task as `counts` says, if there is room for all of them.
+    pub(super) fn take_all(&mut self, lines: &[Line], counts: &[u32]) -> bool {
+        let mut after = self.clone();
+        for (line, count) in lines.iter().zip(counts) {
+            if after.fitting(line, *count) < *count {
+                return false;
+            }
+            after.take(line, *count);
+        }
+        *self = after;
+        true
+    }
+}
+
+/// The largest part of `whole` that `used` is, over all resources.
+pub(super) fn dominant(used: &Line, whole: &Line) -> Fraction {
+    let shares = used.iter().zip(whole).filter(|(part, _)| **part > 0);
+    shares
+        .map(|(part, whole)| Fraction { part: *part, whole: *whole })
+        .max()
+        .unwrap_or(Fraction { part: 0, whole: 1 })
+}

@@ -1,0 +1,25 @@
+//! Whether anything may be taken from anybody.
+
+use crate::reason::Reason;
+
+/// Whether what is seen can be trusted enough to take something away because of it.
+///
+/// While it is held, no plan lowers a quota, removes one or lets a pod go; what grows into free room still grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Destruction {
+    /// It is.
+    #[default]
+    Allowed,
+    /// It is not, and why; whoever is short because of that says so.
+    Held(Reason),
+}
+
+impl Destruction {
+    /// Why nothing may be taken, if so.
+    pub const fn held(self) -> Option<Reason> {
+        match self {
+            Self::Allowed => None,
+            Self::Held(reason) => Some(reason),
+        }
+    }
+}

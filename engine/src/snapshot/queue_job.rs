@@ -1,0 +1,119 @@
+//! A QueueJob as its user wrote it, and as far as its Jobs have brought it.
+
+use std::sync::Arc;
+
+use super::Shape;
+use crate::names::{GangName, OwnerUid, QueueJobUid};
+use crate::time::Timestamp;
+
+/// What the engine needs to know of a QueueJob. What its pods look like stands with its tasks' owners, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueJob {
+    /// Its id for life.
+    pub uid: QueueJobUid,
+    /// Its name within its namespace.
+    pub name: Arc<str>,
+    /// When it was created.
+    pub created: Timestamp,
+    /// The priority of its pods.
+    pub priority: i32,
+    /// How many pods have to run or to have succeeded for the gang to be of use.
+    pub min_available: u32,
+    /// Whether it asks for nothing, because its spec says so.
+    pub suspended: bool,
+    /// Whether it has come to an end.
+    pub ended: Option<Ended>,
+    /// What is wrong with its spec, if it could not be understood; the text is for its user.
+    pub invalid: Option<Arc<str>>,
+    /// How long its gang may take to run once it has its slots.
+    pub start_timeout_seconds: u32,
+    /// What earlier decisions left in its status.
+    pub remembered: RememberedJob,
+    /// Its tasks, in the order of its spec.
+    pub tasks: Vec<QueueTask>,
+}
+
+/// One task of a QueueJob, and its Job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueTask {
+    /// Its name within the QueueJob.
+    pub name: Arc<str>,
+    /// The uid of its Job, by which its pods name it; something that no pod names until there is one.
+    pub owner: OwnerUid,
+    /// How many pods have to succeed.
+    pub replicas: u32,
+    /// How many of them the gang cannot do without.
+    pub min_available: u32,
+    /// What each of them requests.
+    pub shape: Arc<Shape>,
+    /// How many have succeeded.
+    pub succeeded: u32,
+    /// How many have failed.
+    pub failed: u32,
+    /// How many its Job may run at once: nothing while it is suspended, or not there.
+    pub parallelism: u32,
+}
+
+/// How a QueueJob ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ended {
+    /// All its pods have succeeded.
+    Complete,
+    /// One of its tasks has failed.
+    Failed,
+}
+
+/// What a QueueJob's status remembers of earlier decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RememberedJob {
+    /// Since when it has had its slots.
+    pub admitted: Option<Timestamp>,
+    /// Since when its gang has not been running.
+    pub unready: Option<Timestamp>,
+    /// How often in a row it had its slots and did not run in time.
+    pub start_failures: u32,
+    /// Until when it asks for no slots because of that.
+    pub retry_at: Option<Timestamp>,
+}
+
+impl QueueJob {
+    /// The gang that its pods are members of.
+    pub fn gang_name(name: &str) -> GangName {
+        GangName::new(format!("queuejob/{name}"))
+    }
+
+    /// How many pods have still to run for the gang to be of use: what has succeeded counts.
+    pub fn floor(&self) -> u32 {
+        self.min_available.saturating_sub(self.succeeded())
+    }
+
+    /// How many pods have succeeded.
+    pub fn succeeded(&self) -> u32 {
+        self.tasks.iter().map(|task| task.succeeded.min(task.replicas)).fold(0, u32::saturating_add)
+    }
+
+    /// How many pods have failed.
+    pub fn failed(&self) -> u32 {
+        self.tasks.iter().map(|task| task.failed).fold(0, u32::saturating_add)
+    }
+
+    /// Whether it asks for no slots now: it is suspended, has ended, or did not start with those it had.
+    pub fn is_resting(&self, now: Timestamp) -> bool {
+        self.suspended
+            || self.ended.is_some()
+            || self.invalid.is_some()
+            || self.remembered.retry_at.is_some_and(|until| now < until)
+    }
+}
+
+impl QueueTask {
+    /// How many pods have not succeeded yet.
+    pub fn left(&self) -> u32 {
+        self.replicas.saturating_sub(self.succeeded)
+    }
+
+    /// How many of them the gang cannot do without.
+    pub fn floor(&self) -> u32 {
+        self.min_available.saturating_sub(self.succeeded)
+    }
+}

@@ -1,0 +1,64 @@
+//! What says how many pods an owner wants: the number that Quotient may lower for others of the same queue.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::names::OwnerUid;
+use crate::reason::Reason;
+
+/// How the size of an owner is said, and what became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Size {
+    /// The object in whose spec it stands; none where nobody knows, so that it cannot be changed.
+    pub setter: Option<Setter>,
+    /// What stands there: replicas, or a Job's parallelism.
+    pub written: u32,
+    /// What stood there before Quotient lowered it, if it did.
+    pub former: Option<u32>,
+    /// How many more pods the owner would want now if that still stood there.
+    pub held_back: u32,
+    /// Why it is not to be changed, if so.
+    pub left_alone: Option<Reason>,
+}
+
+/// The object whose spec says how many pods an owner wants: the owner itself, or the Deployment of a ReplicaSet.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Setter {
+    /// Its kind.
+    pub kind: SetterKind,
+    /// Its name within the namespace.
+    pub name: Arc<str>,
+    /// Its id for life.
+    pub uid: OwnerUid,
+}
+
+/// The kinds of objects that say how many pods are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SetterKind {
+    /// apps/v1 Deployment.
+    Deployment,
+    /// apps/v1 ReplicaSet without a Deployment.
+    ReplicaSet,
+    /// apps/v1 StatefulSet.
+    StatefulSet,
+    /// batch/v1 Job.
+    Job,
+}
+
+impl SetterKind {
+    /// The kind as manifests name it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Deployment => "Deployment",
+            Self::ReplicaSet => "ReplicaSet",
+            Self::StatefulSet => "StatefulSet",
+            Self::Job => "Job",
+        }
+    }
+}
+
+impl fmt::Display for Setter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.kind.name(), self.name)
+    }
+}

@@ -1,0 +1,128 @@
+//! Who of a queue lacks room, the most important first.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::names::OwnerUid;
+use crate::plan::Asker;
+use crate::reclaim::Party;
+use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Shape};
+use crate::time::Timestamp;
+
+/// For how long pods go for an owner of which nothing comes, in seconds after that was noticed.
+const TRIED_SECONDS: i64 = 60;
+/// For how long after that room is kept for it: what was freed for it may still be on its way.
+const KEPT_SECONDS: i64 = 300;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// Room on a node, by a pod that its queue let in.
+    Unschedulable,
+    /// Room in the queue and on a node, by pods that do not exist.
+    Refused,
+    /// The same, by pods that will exist once their owner has its former size again.
+    HeldBack,
+}
+
+/// Pods of one shape that lack room.
+#[derive(Clone, Debug)]
+pub(super) struct Ask<'a> {
+    pub(super) kind: Kind,
+    pub(super) who: Asker,
+    pub(super) owner: Option<&'a OwnerUid>,
+    pub(super) shape: &'a Arc<Shape>,
+    /// How many of them.
+    pub(super) pods: u32,
+    /// How many are of use only together.
+    pub(super) together: u32,
+    pub(super) priority: i32,
+    /// Whether pods go for it.
+    pub(super) preempts: bool,
+    order: (Timestamp, Arc<str>),
+}
+
+/// The asks of a queue, the most important first, and when the next of them will be given up.
+pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Option<Timestamp>) {
+    let mut hopes = Hopes { entries: party.not_taken_up, now, next_change: None };
+    let owners: BTreeMap<&OwnerUid, &'a Owner> =
+        party.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+    let mut asks: Vec<Ask<'a>> = Vec::new();
+    for pod in party.state.pods.iter().filter(|pod| is_unschedulable(pod)) {
+        let key = pod.owner().cloned().unwrap_or_else(|| OwnerUid::from(pod.uid.as_str()));
+        let Some(preempts) = hopes.of(&key) else { continue };
+        let owner = pod.owner().and_then(|uid| owners.get(uid));
+        asks.push(Ask {
+            kind: Kind::Unschedulable,
+            who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| Asker::of(owner)),
+            owner: pod.owner(),
+            shape: &pod.shape,
+            pods: 1,
+            together: 1,
+            priority: pod.priority,
+            preempts,
+            order: (pod.created, pod.name.as_str().into()),
+        });
+    }
+    // A QueueJob's slots are not refused pods: they are decided with those of all others (S-GANG).
+    let is_refused = |ask: &&crate::demand::Ask<'_>| {
+        !ask.owner.shape.requests.is_empty() && ask.owner.kind != OwnerKind::QueueJob
+    };
+    for lacking in party.asks.iter().filter(is_refused) {
+        let owner = lacking.owner;
+        let Some(preempts) = hopes.of(&owner.uid) else { continue };
+        let refused = lacking.pods.saturating_sub(lacking.held_back);
+        let together = owner.gang.as_ref().map_or(1, |gang| {
+            let is_member = |pod: &&Pod| pod.is_live() && pod.gang().is_some_and(|one| one.name == gang.name);
+            let members = party.state.pods.iter().filter(is_member).count();
+            gang.min_available.saturating_sub(u32::try_from(members).unwrap_or(u32::MAX)).max(1)
+        });
+        for (kind, pods) in [(Kind::Refused, refused), (Kind::HeldBack, lacking.held_back)] {
+            if pods > 0 {
+                asks.push(Ask {
+                    kind,
+                    who: Asker::of(owner),
+                    owner: Some(&owner.uid),
+                    shape: &owner.shape,
+                    pods,
+                    together: together.min(pods),
+                    priority: owner.priority,
+                    // Who yielded waits for room: otherwise one preemption led to the next.
+                    preempts: preempts && kind == Kind::Refused,
+                    order: (owner.created, owner.name.clone()),
+                });
+            }
+        }
+    }
+    asks.sort_by(|a, b| {
+        (Reverse(a.priority), a.kind)
+            .cmp(&(Reverse(b.priority), b.kind))
+            .then_with(|| (&a.order, &a.who, a.owner).cmp(&(&b.order, &b.who, b.owner)))
+    });
+    (asks, hopes.next_change)
+}
+
+/// Whether the scheduler has found no node for the pod.
+pub(super) fn is_unschedulable(pod: &Pod) -> bool {
+    pod.is_live() && pod.node.is_none() && pod.stuck.is_some()
+}
+
+/// What is still expected of owners of which nothing came so far.
+struct Hopes<'a> {
+    entries: &'a BTreeMap<OwnerUid, NotTakenUp>,
+    now: Timestamp,
+    next_change: Option<Timestamp>,
+}
+
+impl Hopes<'_> {
+    /// Whether pods go for this owner; none if not even room is kept for it.
+    fn of(&mut self, owner: &OwnerUid) -> Option<bool> {
+        let Some(entry) = self.entries.get(owner) else { return Some(true) };
+        let tried = entry.since.plus_seconds(TRIED_SECONDS);
+        let kept = tried.plus_seconds(KEPT_SECONDS);
+        let next = [tried, kept].into_iter().find(|at| *at > self.now);
+        self.next_change = self.next_change.into_iter().chain(next).min();
+        next.map(|next| next == tried)
+    }
+}

@@ -1,0 +1,141 @@
+//! Inside a queue: owners of a lower priority yield to pods that lack room (S-MCM).
+//!
+//! ```text
+//!  asks, by priority          room in the queue             cheapest victims              owners
+//!  (refused, unschedulable, ─► and on a node? ──── no ────► of a strictly lower ────────► scaled down by as many,
+//!   held back)                      │                       priority, on one node         former size remembered
+//!                                   └─ yes: kept for them; what is held back and fits now is restored
+//! ```
+//!
+//! A pod on its way out, or more than its owner wants, counts as gone: the plan made while victims move from surplus to
+//! terminating to gone is the same, and finds nothing more to do. Priorities do not change in a plan; nobody yields to
+//! an equal; whoever gives something gets nothing in the same plan, and no more until its pods are gone.
+//!
+//! Which pods go is up to the controllers of Kubernetes (`removal.rs`): only a ReplicaSet's can be told. So a pod is
+//! chosen together with all that its controller takes before it.
+
+mod asks;
+mod household;
+mod meet;
+mod members;
+pub(crate) mod removal;
+mod room;
+mod scene;
+mod tell;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::census::Census;
+use crate::names::{NodeName, QueueName};
+use crate::plan::{PassedOver, Plan, PodId, Scaling};
+use crate::reclaim::{Party, Rooms, unbound};
+use crate::snapshot::{OwnerKind, Snapshot, WithinQueue};
+use crate::time::Timestamp;
+
+use asks::{Kind, asks, is_unschedulable};
+use meet::Meeting;
+use scene::{Scene, When};
+
+/// What is to be done inside queues.
+#[derive(Debug, Default)]
+pub(crate) struct Yielded {
+    /// The owners to scale.
+    pub(crate) scalings: Vec<Scaling>,
+    /// The pods that a rule kept although somebody of a higher priority lacks room.
+    pub(crate) passed_over: Vec<PassedOver>,
+    /// The owners whose pods will have room once others are gone.
+    pub(crate) promised: BTreeMap<QueueName, BTreeSet<(OwnerKind, std::sync::Arc<str>)>>,
+    /// When another plan might be made although nothing happens.
+    pub(crate) next_change: Option<Timestamp>,
+}
+
+/// What `plan` leaves to do inside the queues of `parties`.
+pub(crate) fn yielded<'a>(
+    snapshot: &'a Snapshot,
+    census: &'a Census<'a>,
+    parties: &[Option<Party<'a>>],
+    plan: &'a Plan,
+) -> Yielded {
+    let mut yielded = Yielded::default();
+    // Whoever was scaled down gets its size back also where nobody yields any more.
+    let is_held_back = |party: &Party<'_>| party.state.owners.iter().any(|owner| owner.size.former.is_some());
+    let mut rooms: Option<Rooms<'a>> = None;
+    for party in parties.iter().flatten().filter(|party| yields(party) || is_held_back(party)) {
+        let (mut asks, next_change) = asks(party, snapshot.now);
+        if !yields(party) {
+            // What exists already has its room kept.
+            asks.retain(|ask| ask.kind != Kind::Unschedulable);
+            for ask in &mut asks {
+                ask.preempts = false;
+            }
+        }
+        yielded.next_change = yielded.next_change.into_iter().chain(next_change).min();
+        if asks.is_empty() || !plan.queues.contains_key(party.name) {
+            continue;
+        }
+        let rooms = rooms.get_or_insert_with(|| rooms_beside_others(snapshot, census, parties));
+        // What others give back for this queue leaves room on their nodes, too.
+        let evictions = plan.evictions.iter().chain(&plan.waiting);
+        for eviction in evictions.filter(|eviction| eviction.beneficiary.as_ref() == Some(party.name)) {
+            if let Some(at) = node_of(snapshot, &eviction.pod).and_then(|node| rooms.find(node)) {
+                rooms.give(at, &eviction.requests);
+            }
+        }
+        let scene = Scene { snapshot, census, plan, party: *party };
+        let meeting = decide(&scene, &asks, rooms);
+        tell::tell(&meeting, &asks, &mut yielded);
+    }
+    yielded
+}
+
+/// Whether owners of the queue yield to others of it.
+fn yields(party: &Party<'_>) -> bool {
+    party.queue.within_queue == WithinQueue::LowerPriority
+}
+
+/// Decides for one queue.
+///
+/// First with everybody on his way out as gone. Where that does not do, once more with all of them as if they were still
+/// there: while only some of those who are to go are on their way, that is the decision that was made before, and what
+/// it asks for beyond them is what is left of it.
+fn decide<'a>(scene: &Scene<'a>, asks: &[asks::Ask<'a>], rooms: &mut Rooms<'a>) -> Meeting<'a> {
+    let members = scene.members(When::AllAreGone);
+    let surplus = members.iter().any(|member| member.surplus > 0);
+    if scene.party.headcount.pods.terminating == 0 && !surplus {
+        return scene.meeting(members, When::AllAreGone, asks, rooms);
+    }
+    let mut others = rooms.clone();
+    let gone = scene.meeting(members, When::AllAreGone, asks, rooms);
+    if gone.household.newly_chosen() == 0 && gone.unmet.is_empty() {
+        return gone;
+    }
+    let members = scene.members(When::NobodyIs);
+    let there = scene.meeting(members, When::NobodyIs, asks, &mut others);
+    if there.is_as_good_as(&gone, asks) {
+        *rooms = others;
+        return there;
+    }
+    gone
+}
+
+fn node_of<'a>(snapshot: &'a Snapshot, id: &PodId) -> Option<&'a NodeName> {
+    let state = snapshot.namespaces.get(&id.namespace)?;
+    state.pods.iter().find(|pod| pod.uid == id.uid)?.node.as_ref()
+}
+
+/// The nodes, without what pods that are there already will take before anybody of whom this decides.
+fn rooms_beside_others<'a>(
+    snapshot: &'a Snapshot,
+    census: &'a Census<'a>,
+    parties: &[Option<Party<'a>>],
+) -> Rooms<'a> {
+    let mut rooms = Rooms::of(snapshot, census);
+    let asking: BTreeSet<_> =
+        (parties.iter().flatten()).filter(|party| yields(party)).map(|party| &party.name.namespace).collect();
+    for (namespace, pod) in unbound(snapshot) {
+        if !(asking.contains(namespace) && is_unschedulable(pod)) {
+            let _node = rooms.reserve(&pod.shape);
+        }
+    }
+    rooms
+}

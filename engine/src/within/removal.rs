@@ -1,0 +1,66 @@
+//! In which order the controllers of Kubernetes remove pods when their owner is to have fewer.
+
+use std::cmp::{Ordering, Reverse};
+
+use crate::snapshot::{OwnerKind, Phase, Pod};
+
+/// The live pods of one owner, first to be removed first.
+#[derive(Clone, Debug)]
+pub(super) struct Removal<'a> {
+    pub(super) order: Vec<&'a Pod>,
+    /// How many of them go before any other, whatever they are marked with. Which of the others go first can be said by
+    /// marking them.
+    pub(super) fixed: usize,
+    /// Whether it can be foretold which of them go: of a StatefulSet with a gap it cannot, because it counts ordinals and
+    /// not pods.
+    pub(super) is_certain: bool,
+}
+
+impl<'a> Removal<'a> {
+    /// Sorts `pods`, the live pods of an owner of `kind`.
+    pub(super) fn of(kind: OwnerKind, pods: Vec<&'a Pod>) -> Self {
+        let order = in_order(kind, pods);
+        let mut numbered = (0..).zip(order.iter().rev());
+        let is_certain = kind != OwnerKind::StatefulSet || numbered.all(|(at, pod)| ordinal(pod) == Some(at));
+        let is_fixed = |pod: &&&Pod| kind != OwnerKind::ReplicaSet || !is_ready(pod);
+        let fixed = order.iter().filter(is_fixed).count();
+        Self { order, fixed, is_certain }
+    }
+}
+
+/// `pods`, of one owner of `kind`, first to be removed first.
+///
+/// What the ReplicaSet controller knows and the engine does not (restarts, how many share a node) comes after the
+/// deletion cost, and so after every mark.
+pub(crate) fn in_order(kind: OwnerKind, mut pods: Vec<&Pod>) -> Vec<&Pod> {
+    let cost = |pod: &Pod| if kind == OwnerKind::ReplicaSet { pod.deletion_cost } else { 0 };
+    match kind {
+        OwnerKind::StatefulSet if pods.iter().all(|pod| ordinal(pod).is_some()) => {
+            pods.sort_by_key(|pod| Reverse(ordinal(pod)));
+        }
+        _ => pods.sort_by(|a, b| by_use(a, b).then_with(|| cost(a).cmp(&cost(b))).then_with(|| by_age(a, b))),
+    }
+    pods
+}
+
+/// Pods without a node first, then pending ones, then those that are not Ready.
+fn by_use(a: &Pod, b: &Pod) -> Ordering {
+    let key = |pod: &Pod| (pod.node.is_some(), pod.phase, pod.stuck.is_none());
+    key(a).cmp(&key(b))
+}
+
+/// The most recent first.
+fn by_age(a: &Pod, b: &Pod) -> Ordering {
+    let key = |pod: &Pod| (pod.started, pod.created);
+    key(b).cmp(&key(a)).then_with(|| b.name.cmp(&a.name)).then_with(|| b.uid.cmp(&a.uid))
+}
+
+/// Whether its deletion cost counts.
+fn is_ready(pod: &Pod) -> bool {
+    pod.node.is_some() && pod.phase == Phase::Running && pod.stuck.is_none()
+}
+
+/// The number at the end of the name of a StatefulSet's pod.
+fn ordinal(pod: &Pod) -> Option<u32> {
+    pod.name.as_str().rsplit_once('-').and_then(|(_, number)| number.parse().ok())
+}

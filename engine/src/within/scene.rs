@@ -1,0 +1,106 @@
+//! One queue as it is, or as it would be if nobody were on his way out.
+
+use std::collections::BTreeSet;
+
+use super::asks::Ask;
+use super::household::Household;
+use super::meet::Meeting;
+use super::members::Member;
+use super::room::QueueRoom;
+use crate::amounts::Amounts;
+use crate::census::Census;
+use crate::names::PodUid;
+use crate::plan::{Plan, QueuePlan};
+use crate::reclaim::{Party, Rooms};
+use crate::snapshot::{Pod, Snapshot};
+
+/// One queue, and what it is seen in.
+pub(super) struct Scene<'a> {
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) census: &'a Census<'a>,
+    pub(super) plan: &'a Plan,
+    pub(super) party: Party<'a>,
+}
+
+/// How those on their way out are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// They are gone.
+    AllAreGone,
+    /// They are still there, and may be chosen like others.
+    NobodyIs,
+}
+
+impl<'a> Scene<'a> {
+    /// The owners with those of their pods that are there.
+    pub(super) fn members(&self, when: When) -> Vec<Member<'a>> {
+        let evicted = self.evicted();
+        let is_there = |pod: &Pod| {
+            let stays = when == When::NobodyIs || !pod.is_terminating();
+            pod.is_charged() && stays && !evicted.contains(&pod.uid)
+        };
+        let mut members = Member::all(self.party.state, self.party.queue, is_there, self.snapshot);
+        if when == When::NobodyIs {
+            for member in &mut members {
+                member.surplus = 0;
+            }
+        }
+        members
+    }
+
+    /// Meets the asks of the queue.
+    pub(super) fn meeting(
+        &self,
+        members: Vec<Member<'a>>,
+        when: When,
+        asks: &[Ask<'a>],
+        rooms: &mut Rooms<'a>,
+    ) -> Meeting<'a> {
+        let (mut going, mut on_their_way) = (Amounts::new(), BTreeSet::new());
+        let evicted = self.evicted();
+        for pod in self.party.state.pods.iter().filter(|pod| pod.is_charged()) {
+            let leaves = pod.is_terminating() || evicted.contains(&pod.uid);
+            match when {
+                When::AllAreGone if leaves => going.add_all(pod.requests()),
+                When::NobodyIs if evicted.contains(&pod.uid) => going.add_all(pod.requests()),
+                When::NobodyIs if leaves => {
+                    on_their_way.insert(pod.uid.clone());
+                    change_room(rooms, pod, false);
+                }
+                _ => {}
+            }
+        }
+        let gone = if when == When::NobodyIs { &self.members(When::AllAreGone) } else { &members };
+        for candidate in gone.iter().flat_map(|member| member.pods.iter().take(member.surplus)) {
+            match when {
+                When::AllAreGone => {
+                    going.add_all(candidate.requests());
+                    change_room(rooms, candidate.pod, true);
+                }
+                When::NobodyIs => {
+                    on_their_way.insert(candidate.pod.uid.clone());
+                }
+            }
+        }
+        let nothing = QueuePlan::default();
+        let decided = self.plan.queues.get(self.party.name).unwrap_or(&nothing);
+        let room = QueueRoom::of(&self.party, decided, &going, &self.plan.resources);
+        let seen_in = (self.snapshot, self.census, &self.plan.capacity);
+        let household = Household::new(self.party, members, room, &on_their_way, seen_in);
+        Meeting::hold(household, asks, rooms, self.plan.held.is_none())
+    }
+
+    /// The pods of the queue that others take.
+    fn evicted(&self) -> BTreeSet<&'a PodUid> {
+        self.plan.evictions.iter().chain(&self.plan.waiting).map(|eviction| &eviction.pod.uid).collect()
+    }
+}
+
+fn change_room(rooms: &mut Rooms<'_>, pod: &Pod, gives: bool) {
+    let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
+    if gives {
+        rooms.give(at, pod.requests());
+    } else {
+        rooms.take(at, pod.requests());
+    }
+}

@@ -1,0 +1,310 @@
+//! What is not done while what is seen cannot be trusted, and where others decide.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
+mod effort;
+mod random;
+mod story;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Orphan, Plan, plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{Destruction, Snapshot};
+use quotient_engine::time::Timestamp;
+
+const HELD: Destruction = Destruction::Held(Reason::CapacityUntrusted);
+
+fn held(snapshot: &Snapshot) -> Snapshot {
+    Snapshot { destruction: HELD, ..snapshot.clone() }
+}
+
+/// Of 8 cpu, a uses all and b deserves half; in d no Queue is left.
+const SHORT: &str = "
+    node n1 cpu=4
+    node n2 cpu=4
+    queue a
+    queue b
+    quota a cpu=4 enforced=cpu:4
+    quota b cpu=0 enforced=cpu:0
+    quota d cpu=3
+    pod a/p1 cpu=4 node=n1
+    pod a/p2 cpu=2 node=n2
+    pod a/p3 cpu=2 node=n2
+";
+
+fn queue(name: &str) -> QueueName {
+    QueueName::new(name, name)
+}
+
+fn destroys(plan: &Plan) -> bool {
+    !(plan.evictions.is_empty()
+        && plan.waiting.is_empty()
+        && plan.forced.is_empty()
+        && plan.orphans.is_empty())
+}
+
+#[test]
+fn what_is_held_names_no_victim_and_says_why() {
+    let snapshot = story::parse(SHORT);
+    let free = plan(&snapshot);
+    assert!(destroys(&free), "the story needs a victim to be about something");
+    assert!(matches!(free.orphans[&"d".into()], Orphan::Lower(_)));
+
+    let plan = plan(&held(&snapshot));
+    assert!(!destroys(&plan));
+    assert_eq!(plan.held, Some(Reason::CapacityUntrusted));
+    let short = &plan.queues[&queue("b")];
+    assert_eq!(short.starved, Some(Reason::CapacityUntrusted));
+    assert_eq!(short.deserved, free.queues[&queue("b")].deserved);
+}
+
+#[test]
+fn what_is_held_keeps_every_quota_and_raises_into_what_is_free() {
+    let mut snapshot = story::parse(
+        "
+        node n1 cpu=8
+        queue a
+        queue b request=cpu:2
+        quota a cpu=6
+        quota b cpu=1
+        ",
+    );
+    let write = |snapshot: &Snapshot, name: &str| {
+        let write = plan(snapshot).queues[&queue(name)].quota_write.clone();
+        write.map(|write| (write.hard.get(&Resource::Cpu).map(Amount::units), write.lowers))
+    };
+    assert_eq!(write(&held(&snapshot), "b"), Some((Some(2000), false)));
+    assert_eq!(write(&held(&snapshot), "a"), None);
+    // Half of the nodes are gone from view.
+    snapshot.nodes = story::parse("node n1 cpu=4").nodes;
+    assert_eq!(write(&snapshot, "a"), Some((Some(2000), true)));
+    assert_eq!(write(&held(&snapshot), "a"), None);
+    assert_eq!(write(&held(&snapshot), "b"), None);
+}
+
+#[test]
+fn a_deleted_quota_comes_back_with_what_is_charged() {
+    let snapshot = story::parse(
+        "
+        node n1 cpu=8
+        queue a
+        queue b
+        quota b cpu=4
+        pod a/p1 cpu=6 node=n1
+        ",
+    );
+    let plan = plan(&held(&snapshot));
+    let write = plan.queues[&queue("a")].quota_write.clone().unwrap();
+    assert_eq!(write.hard.get(&Resource::Cpu), Some(Amount::new(6000)));
+    assert!(!destroys(&plan));
+}
+
+/// Somebody lowers, raises or deletes a quota by hand.
+#[test]
+fn a_quota_changed_by_hand_costs_nobody_a_pod() {
+    let told = |quotas: &str| {
+        let plan = plan(&story::parse(&format!(
+            "
+            node n1 cpu=8
+            queue a
+            queue b
+            {quotas}
+            pod a/p1 cpu=2 node=n1
+            pod a/p2 cpu=2 node=n1
+            pod b/p1 cpu=2 node=n1
+            pod b/p2 cpu=2 node=n1
+            "
+        )));
+        assert!(!destroys(&plan), "{quotas}");
+        let writes = plan.quota_writes().map(|(name, write)| {
+            format!("{} {}", name.namespace, write.hard.get(&Resource::Cpu).unwrap().units())
+        });
+        writes.collect::<Vec<_>>()
+    };
+    assert_eq!(told("quota a cpu=4\nquota b cpu=4"), [""; 0]);
+    assert_eq!(told("quota a cpu=0\nquota b cpu=4"), ["a 4000"]);
+    assert_eq!(told("quota a cpu=400\nquota b cpu=4"), ["a 4000"]);
+    assert_eq!(told("quota b cpu=4"), ["a 4000"]);
+    assert_eq!(told(""), ["a 4000", "b 4000"]);
+}
+
+/// While a quota is open by hand, pods that come in through it are not evicted before it is shut.
+#[test]
+fn what_came_in_through_an_open_quota_waits_for_it_to_be_shut() {
+    let crowd = |quota: &str| {
+        plan(&story::parse(&format!(
+            "
+            node n1 cpu=8
+            queue a
+            queue b
+            {quota}
+            quota b cpu=4
+            pod a/p1 cpu=2 node=n1
+            pod a/p2 cpu=2 node=n1
+            pod a/p3 cpu=2 node=n1
+            pod b/p1 cpu=2 node=n1
+            pod b/p2 cpu=2
+            "
+        )))
+    };
+    for open in ["quota a cpu=400", "quota a cpu=4 enforced=cpu:400", ""] {
+        let plan = crowd(open);
+        assert_eq!((plan.evictions.len(), plan.waiting.len()), (0, 1), "{open}");
+    }
+    assert_eq!(crowd("quota a cpu=4").evictions.len(), 1);
+}
+
+#[test]
+fn pods_that_hang_are_named_and_hold_what_they_hold() {
+    let story = |deadline: u32| {
+        story::parse(&format!(
+            "
+            node n1 cpu=4
+            queue a
+            queue b
+            quota a cpu=2
+            quota b cpu=0
+            pod a/p1 cpu=2 node=n1
+            pod a/p2 cpu=2 node=n1 terminating={deadline}
+            "
+        ))
+    };
+    let (recent, old) = (plan(&story(941)), plan(&story(940)));
+    assert_eq!((recent.overdue.len(), old.overdue.len()), (0, 1));
+    assert_eq!(recent.queues[&queue("b")].starved, Some(Reason::WaitingForPreemption));
+    assert_eq!(recent.next_change.map(|at| at.millis_since(Timestamp::from_seconds(0))), Some(1_001_000));
+    // It is not replaced by another victim, and what it holds is given to nobody.
+    assert_eq!(old.queues[&queue("b")].starved, Some(Reason::StuckTerminating));
+    assert!(!destroys(&old));
+    assert_eq!(old.quota_writes().count(), 0);
+    assert_eq!(old.overdue[0].name.as_str(), "p2");
+}
+
+#[test]
+fn a_quota_of_others_is_told_where_it_is_tighter() {
+    let told = |spec: &str| {
+        let scenario = format!("node n1 cpu=8 memory=8Gi\nqueue a {spec}\nforeign-quota a cpu=2");
+        let plan = plan(&story::parse(&scenario));
+        let queue = &plan.queues[&queue("a")];
+        (
+            queue.deserved.get(&Resource::Cpu).units(),
+            queue.foreign_limit.get(&Resource::Cpu).map(Amount::units),
+        )
+    };
+    assert_eq!(told(""), (2000, Some(2000)));
+    assert_eq!(told("request=cpu:4"), (2000, Some(2000)));
+    assert_eq!(told("request=cpu:1"), (1000, None));
+    assert_eq!(told("limit=cpu:1"), (1000, None));
+}
+
+/// What somebody writes into a status lasts no longer than what really happened would.
+#[test]
+fn a_status_that_lies_is_believed_for_half_a_minute() {
+    let mut snapshot = story::parse(
+        "
+        node n1 cpu=8
+        queue a demand=Observed headroom=cpu:0
+        queue b
+        pod a/p1 cpu=1 node=n1
+        ",
+    );
+    let future = Timestamp::from_seconds(1_000_000);
+    let demand: Amounts = [(Resource::Cpu, Amount::new(8000))].into_iter().collect();
+    let state = Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap());
+    let remembered = &mut state.queues[0].remembered;
+    remembered.falling = demand.resources().map(|resource| (resource.clone(), future)).collect();
+    remembered.demand = demand;
+    remembered.short_since = Some(future);
+    let asked = |snapshot: &Snapshot| {
+        let queue = plan(snapshot).queues[&queue("a")].clone();
+        (queue.demand.get(&Resource::Cpu).units(), queue.remember)
+    };
+    let (before, remember) = asked(&snapshot);
+    assert_eq!((before, plan(&snapshot).next_change), (8000, Some(Timestamp::from_seconds(1030))));
+    Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap()).queues[0].remembered = remember;
+    snapshot.now = Timestamp::from_seconds(1030);
+    assert_eq!(asked(&snapshot).0, 1000);
+}
+
+fn stalled(scenario: &str) -> Option<(Reason, String)> {
+    let stall = plan(&story::parse(scenario)).stalled.remove(&queue("a"))?;
+    Some((stall.reason, stall.message.to_string()))
+}
+
+#[test]
+fn a_namespace_of_kueue_is_refused_and_the_others_go_on() {
+    let labelled = "namespace a kueue.openshift.io/managed=true";
+    let pods = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
+    for sign in [labelled, pods] {
+        let scenario = format!("node n1 cpu=4\nqueue a\nqueue b\n{sign}");
+        let (reason, message) = stalled(&scenario).unwrap();
+        assert_eq!(reason, Reason::ManagedByKueue);
+        assert!(message.contains("kueue") && message.contains("delete this Queue"), "{message}");
+        let plan = plan(&story::parse(&scenario));
+        let free = if sign == pods { 3000 } else { 4000 };
+        assert_eq!(plan.queues[&queue("b")].deserved.get(&Resource::Cpu), Amount::new(free));
+    }
+    assert_eq!(stalled("node n1 cpu=4\nqueue a\nnamespace a kueue.openshift.io/managed=false"), None);
+}
+
+/// A tenant's label is no way out of a quota.
+#[test]
+fn a_label_of_a_tenant_ends_no_share() {
+    let governed = "node n1 cpu=4\nqueue a\nquota a cpu=4";
+    let pod = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
+    assert_eq!(stalled(&format!("{governed}\n{pod}")), None);
+    let by_administrator = format!("{governed}\nnamespace a kueue.openshift.io/managed=true");
+    assert_eq!(stalled(&by_administrator).map(|(reason, _)| reason), Some(Reason::ManagedByKueue));
+}
+
+proptest! {
+    #![proptest_config(effort::cases(1500))]
+
+    #[test]
+    fn while_it_is_held_nothing_is_lowered_and_nobody_goes(snapshot in random::cluster(6)) {
+        let snapshot = held(&snapshot);
+        let plan = plan(&snapshot);
+        prop_assert!(!destroys(&plan));
+        for (name, write) in plan.quota_writes() {
+            let state = &snapshot.namespaces[&name.namespace];
+            for (resource, standing) in state.quota.iter().flat_map(|quota| quota.hard.iter()) {
+                prop_assert!(write.hard.get(resource) >= Some(standing), "{} {}", name, resource);
+            }
+            prop_assert!(state.quota.is_none() || !write.lowers);
+        }
+        for resource in &plan.resources {
+            let hold = |with_grants: bool| plan.queues.iter().filter(|(_, queue)| !queue.is_parent).map(|(name, queue)| {
+                let state = &snapshot.namespaces[&name.namespace];
+                let ceiling = state.quota.as_ref().map(|quota| quota.ceiling(resource)).unwrap_or_default();
+                let mut charged = Amounts::new();
+                state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
+                let hold = ceiling.max(charged.get(resource));
+                if with_grants { hold.max(queue.allocated.get(resource)) } else { hold }
+            }).sum::<Amount>();
+            prop_assert!(hold(true) <= hold(false).max(plan.capacity.get(resource)));
+        }
+        for queue in plan.queues.values().filter(|queue| !queue.is_parent && queue.starved.is_some()) {
+            prop_assert_eq!(queue.starved, Some(Reason::CapacityUntrusted));
+        }
+    }
+
+    /// Holding takes nothing from what is known: shares are as they would be.
+    #[test]
+    fn shares_are_the_same_whether_it_is_held_or_not(snapshot in random::cluster(6)) {
+        let (free, held) = (plan(&snapshot), plan(&held(&snapshot)));
+        prop_assert_eq!(&free.capacity, &held.capacity);
+        for (name, queue) in &free.queues {
+            prop_assert_eq!(&queue.demand, &held.queues[name].demand);
+            prop_assert_eq!(&queue.fair_share, &held.queues[name].fair_share);
+        }
+    }
+}

@@ -1,0 +1,552 @@
+//! The ledger: what is held for writes on their way, and what a second leader, a lost ledger or a person's edit can do.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that goes astray fails, as it should"
+)]
+
+mod cluster;
+mod story;
+
+use std::sync::Arc;
+
+use cluster::{Cluster, Quota, cpu, granted};
+use quotient_engine::amounts::{Bounds, Resource};
+use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
+use quotient_engine::names::Namespace;
+use quotient_engine::plan::{Orphan, plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{Growth, Snapshot};
+use quotient_engine::time::Timestamp;
+
+/// 10 cpu and two queues.
+const TWO: &str = "node n1 cpu=10 memory=10Gi
+                   queue a request=cpu:8
+                   queue b request=cpu:2";
+
+fn cluster(story: &str) -> Cluster {
+    Cluster::new(story::parse(story))
+}
+
+/// The same cluster, now with these Queues.
+fn becomes(cluster: &mut Cluster, story: &str) {
+    let now = cluster.rest.now;
+    cluster.rest = Cluster::new(story::parse(story)).rest;
+    cluster.rest.now = now;
+}
+
+fn hold(snapshot: &Snapshot, namespace: &str) -> i128 {
+    let quota = snapshot.namespaces[&Namespace::from(namespace)].quota.as_ref();
+    quota.map(|quota| quota.ceiling(&Resource::Cpu).units() / 1000).unwrap_or_default()
+}
+
+fn entry<'a>(cluster: &'a Cluster, namespace: &str) -> &'a Entry {
+    &cluster.ledger.as_ref().unwrap().1.entries[&Namespace::from(namespace)]
+}
+
+#[test]
+fn an_entry_is_fenced_once_its_stamp_is_seen_and_nothing_larger_is_in_force() {
+    let entry = Entry {
+        granted: cpu(3),
+        largest: cpu(8),
+        generation: Generation::new(5),
+        changed: Timestamp::from_seconds(1),
+    };
+    let fenced = |stamp: Option<u64>, hard: i128, enforced: Option<i128>| {
+        let (hard, enforced) = (cpu(hard), enforced.map_or_else(Bounds::new, cpu));
+        let stamp = stamp.map(Generation::new);
+        entry.is_fenced(&Seen { stamp, hard: &hard, enforced: &enforced, ours: true, goes_with_queue: false })
+    };
+    assert!(fenced(Some(5), 3, Some(3)));
+    // Not written, or not by us.
+    assert!(!fenced(Some(4), 3, Some(3)));
+    assert!(!fenced(None, 3, Some(3)));
+    // Not followed.
+    assert!(!fenced(Some(5), 3, Some(8)));
+    assert!(!fenced(Some(5), 3, None));
+    // What a person did afterwards is in what is seen, and brings back no write of ours.
+    assert!(fenced(Some(5), 100, Some(100)));
+    assert!(fenced(Some(5), 1, Some(3)));
+}
+
+#[test]
+fn stamps_that_nobody_counted_up_to_are_none() {
+    assert_eq!(Generation::from_stamp("7"), Some(Generation::new(7)));
+    for text in ["", "-1", "+1", "007", "seven", "9223372036854775807", "18446744073709551616"] {
+        assert_eq!(Generation::from_stamp(text), None, "{text}");
+    }
+}
+
+#[test]
+fn at_rest_the_ledger_is_not_written() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    let before = cluster.ledger.clone();
+    assert_eq!(before.as_ref().unwrap().1.generation, Generation::new(2));
+    for _ in 0..3 {
+        assert!(leader.cycle(&mut cluster).is_settled());
+    }
+    assert_eq!(cluster.ledger, before);
+    // Nor by whoever comes next.
+    assert!(cluster.leader().cycle(&mut cluster).is_settled());
+    assert_eq!(cluster.ledger, before);
+}
+
+#[test]
+fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:3").replace("cpu:2", "cpu:9"));
+    // The lowering write is on its way; so is what has been in force until now.
+    let (first, lost) = leader.act(&mut cluster);
+    assert_eq!((granted(&first, "a"), granted(&first, "b")), (3, 2));
+    assert_eq!((&entry(&cluster, "a").granted, &entry(&cluster, "a").largest), (&cpu(3), &cpu(8)));
+    let seen = cluster.see(&leader);
+    assert_eq!(hold(&seen, "a"), 8);
+    let (second, again) = leader.decide(&mut cluster, &seen).unwrap();
+    assert_eq!(granted(&second, "b"), 2);
+    // The second attempt lands: now the first one cannot.
+    assert!(again.iter().any(|write| cluster.land(write)));
+    assert!(!lost.iter().any(|write| cluster.land(write)));
+    assert_eq!(hold(&cluster.see(&leader), "a"), 8);
+    cluster.enforce();
+    assert_eq!(hold(&cluster.see(&leader), "a"), 3);
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (3, 7));
+}
+
+#[test]
+fn a_raise_that_was_taken_back_is_held_while_it_may_land() {
+    let mut cluster = cluster(&TWO.replace("a request=cpu:8", "a request=cpu:1"));
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, TWO);
+    let (_, raise) = leader.act(&mut cluster);
+    assert_eq!(entry(&cluster, "a").granted, cpu(8));
+    // Its answer is lost, and the demand is gone.
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1").replace("cpu:2", "cpu:9"));
+    let (plan, lower) = leader.act(&mut cluster);
+    assert_eq!((&entry(&cluster, "a").granted, &entry(&cluster, "a").largest), (&cpu(1), &cpu(8)));
+    // The amounts stand already. They are written all the same, for the stamp.
+    assert_eq!(granted(&plan, "b"), 2);
+    assert!(cluster.land(&lower[0]));
+    assert!(!cluster.land(&raise[0]));
+    cluster.enforce();
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (1, 9));
+}
+
+#[test]
+fn a_create_that_may_land_is_held_without_any_quota() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    let (_, creates) = leader.act(&mut cluster);
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    let seen = cluster.see(&leader);
+    assert_eq!(hold(&seen, "a"), 8);
+    let (plan, _) = leader.decide(&mut cluster, &seen).unwrap();
+    assert_eq!(granted(&plan, "b"), 2);
+    // It lands where no Queue is left, and is lowered.
+    assert!(cluster.land(&creates[0]));
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (0, 10));
+}
+
+#[test]
+fn an_entry_without_queue_and_quota_is_dropped_when_no_request_can_live_any_more() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.act(&mut cluster);
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS - 1);
+    leader.settle(&mut cluster);
+    assert_eq!(cluster.quota("b").hard, 2);
+    cluster.rest.now = cluster.rest.now.plus_seconds(1);
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!(cluster.quota("b").hard, 10);
+    assert_eq!(leader.ledger.entries.len(), 1);
+}
+
+#[test]
+fn an_entry_is_dropped_with_its_namespace() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    cluster.quotas.remove(&Namespace::from("a"));
+    let mut seen = cluster.see(&leader);
+    seen.namespaces.remove(&Namespace::from("a"));
+    let (_, _) = leader.decide(&mut cluster, &seen).unwrap();
+    assert_eq!(leader.ledger.entries.len(), 1);
+}
+
+#[test]
+fn of_two_leaders_with_one_ledger_one_starts_over() {
+    let mut cluster = cluster(TWO);
+    let (mut one, mut two) = (cluster.leader(), cluster.leader());
+    let seen = cluster.see(&one);
+    assert!(one.decide(&mut cluster, &seen).is_some());
+    becomes(&mut cluster, &TWO.replace("cpu:2", "cpu:10"));
+    let seen = cluster.see(&two);
+    assert!(two.decide(&mut cluster, &seen).is_none());
+    // With the other's grants in sight it grants nothing twice.
+    let mut two = cluster.leader();
+    let seen = cluster.see(&two);
+    assert_eq!((hold(&seen, "a"), hold(&seen, "b")), (8, 2));
+    let (plan, _) = two.decide(&mut cluster, &seen).unwrap();
+    assert_eq!(granted(&plan, "a") + granted(&plan, "b"), 10 - 3);
+    assert_eq!(granted(&plan, "b"), 2);
+}
+
+#[test]
+fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
+    let mut cluster = cluster(TWO);
+    let mut former = cluster.leader();
+    former.settle(&mut cluster);
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:9"));
+    // It has lost the lease and does not know.
+    cluster.edit("a").hard = 1;
+    cluster.enforce();
+    becomes(&mut cluster, TWO);
+    let (_, repair) = former.act(&mut cluster);
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:4").replace("cpu:2", "cpu:9"));
+    let mut new = cluster.leader();
+    let (plan, writes) = new.act(&mut cluster);
+    // What the former may yet put back is held.
+    assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (4, 2));
+    let mut other = cluster.clone();
+    assert!(cluster.land(&repair[0]) && cluster.quota("a").hard == 8);
+    assert_eq!(hold(&cluster.see(&new), "a"), 8);
+    assert!(other.land(&writes[0]) && !other.land(&repair[0]));
+}
+
+#[test]
+fn a_raised_quota_is_put_back_and_nobody_gains() {
+    let mut cluster = cluster("node n1 cpu=10 memory=10Gi\nqueue a request=cpu:5\nqueue b request=cpu:9");
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
+    for edited in [6, 100] {
+        cluster.edit("a").hard = edited;
+        cluster.enforce();
+        let seen = cluster.see(&leader);
+        assert_eq!(hold(&seen, "a"), edited);
+        let decided = plan(&seen);
+        assert_eq!((granted(&decided, "a"), granted(&decided, "b")), (5, 5));
+        let ledger = cluster.ledger.clone();
+        leader.settle(&mut cluster);
+        assert_eq!(cluster.quota("a").hard, 5);
+        assert_eq!(cluster.ledger, ledger);
+    }
+}
+
+#[test]
+fn a_raised_quota_does_not_hasten_what_is_promised() {
+    // b's share is held by pods of a.
+    let mut cluster = cluster(
+        "node n1 cpu=10 memory=10Gi
+         queue a request=cpu:5
+         queue b request=cpu:5
+         pod a/p1 cpu=8 node=n1",
+    );
+    let mut leader = cluster.leader();
+    leader.cycle(&mut cluster);
+    leader.cycle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 2));
+    cluster.edit("b").hard = 100;
+    cluster.enforce();
+    let decided = plan(&cluster.see(&leader));
+    assert_eq!(granted(&decided, "b"), 2);
+    assert_eq!(decided.evictions.len() + decided.waiting.len(), 1);
+    leader.cycle(&mut cluster);
+    assert_eq!(cluster.quota("b").hard, 2);
+}
+
+#[test]
+fn an_edit_within_what_is_free_is_no_claim_on_it() {
+    // Two cpu have just come free, and a has taken them by an edit.
+    let mut cluster = cluster("node n1 cpu=8 memory=10Gi\nqueue a\nqueue b");
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (4, 4));
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue a\nqueue b");
+    cluster.edit("a").hard = 6;
+    cluster.enforce();
+    let decided = plan(&cluster.see(&leader));
+    assert_eq!((granted(&decided, "a"), granted(&decided, "b")), (4, 4));
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
+}
+
+#[test]
+fn a_lowered_or_deleted_quota_is_put_back_and_its_room_is_not_given_away() {
+    let beginning = "node n1 cpu=10 memory=10Gi\nqueue a request=cpu:5\nqueue b request=cpu:5";
+    for deleted in [false, true] {
+        let mut cluster = cluster(beginning);
+        let mut leader = cluster.leader();
+        leader.settle(&mut cluster);
+        if deleted {
+            cluster.quotas.remove(&Namespace::from("a"));
+        } else {
+            cluster.edit("a").hard = 1;
+            cluster.enforce();
+        }
+        becomes(&mut cluster, &beginning.replace("b request=cpu:5", "b request=cpu:10 weight=1"));
+        let seen = cluster.see(&leader);
+        assert_eq!(hold(&seen, "a"), 5);
+        let decided = plan(&seen);
+        assert_eq!((granted(&decided, "a"), granted(&decided, "b")), (5, 5));
+        assert_eq!(decided.evictions.len(), 0);
+        let ledger = cluster.ledger.clone();
+        leader.settle(&mut cluster);
+        assert_eq!(cluster.quota("a").hard, 5);
+        assert_eq!(cluster.ledger, ledger);
+    }
+}
+
+#[test]
+fn a_deleted_quota_evicts_nobody_who_was_there() {
+    let beginning = "node n1 cpu=10 memory=10Gi
+                     queue a request=cpu:5
+                     queue b request=cpu:5
+                     pod a/p1 cpu=5 node=n1";
+    let mut cluster = cluster(beginning);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    cluster.quotas.remove(&Namespace::from("a"));
+    let decided = plan(&cluster.see(&leader));
+    assert!(decided.evictions.is_empty() && decided.waiting.is_empty());
+    assert_eq!(decided.queues.values().filter(|queue| queue.starved.is_some()).count(), 0);
+}
+
+#[test]
+fn a_quota_of_somebody_else_is_taken_over_even_if_its_amounts_are_right() {
+    let mut cluster = cluster(TWO);
+    let quota = Quota { life: 1, stamp: None, hard: 8, enforced: 8, goes_with_queue: false };
+    cluster.quotas.insert("a".into(), quota);
+    let mut leader = cluster.leader();
+    leader.ledger = Ledger::default();
+    leader.cycle(&mut cluster);
+    assert_eq!(cluster.quota("a").stamp, Some(entry(&cluster, "a").generation));
+    assert_eq!(entry(&cluster, "a").granted, cpu(8));
+}
+
+#[test]
+fn a_queue_that_is_created_again_inherits_what_its_namespace_was_granted() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=cpu:2");
+    let (plan, lowering) = leader.act(&mut cluster);
+    assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Lower(cpu(0))]);
+    becomes(&mut cluster, TWO);
+    // The lowering may still land; what was in force may be, too.
+    let (plan, raising) = leader.act(&mut cluster);
+    assert_eq!(granted(&plan, "a"), 8);
+    assert!(cluster.land(&lowering[0]));
+    assert!(!cluster.land(&raising[0]));
+    leader.settle(&mut cluster);
+    assert_eq!(cluster.quota("a").hard, 8);
+}
+
+#[test]
+fn a_quota_that_goes_with_its_queue_leaves_the_ledger_first() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    cluster.edit("a").goes_with_queue = true;
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    let plan = leader.cycle(&mut cluster);
+    assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Remove]);
+    assert_eq!(leader.ledger.entries.len(), 1);
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!(cluster.quota("b").hard, 10);
+}
+
+#[test]
+fn a_queue_that_loses_its_share_keeps_what_it_was_granted() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, &TWO.replace("queue a", "queue a parent=org"));
+    leader.settle(&mut cluster);
+    for edit in [Some(100), Some(1), None] {
+        match edit {
+            Some(amount) => cluster.edit("a").hard = amount,
+            None => drop(cluster.quotas.remove(&Namespace::from("a"))),
+        }
+        cluster.enforce();
+        let plan = leader.cycle(&mut cluster);
+        assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Renew(cpu(8))]);
+        leader.settle(&mut cluster);
+        assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
+    }
+}
+
+/// `amount` pods of 1 cpu in a namespace, on the one node.
+fn pods(namespace: &str, amount: usize) -> String {
+    let lines: Vec<String> =
+        (0..amount).map(|number| format!("\npod {namespace}/p{number} cpu=1 node=n1")).collect();
+    lines.concat()
+}
+
+/// A second leader starts with lists of long ago: b's pods of then have gone, and their room is a's.
+#[test]
+fn pods_that_may_be_long_gone_raise_no_quota() {
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:6\nqueue b request=cpu:2";
+    let mut cluster = cluster(beginning);
+    cluster.leader().settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (6, 2));
+    let then = beginning.replace("cpu:6", "cpu:4").replace("cpu:2", "cpu:4");
+    becomes(&mut cluster, &format!("{then}{}", pods("b", 4)));
+    let (plan, _) = cluster.leader().act(&mut cluster);
+    assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (4, 2));
+}
+
+/// A watch has lost the end of one of b's pods: with the pod that has its room now, more is bound to the node than it has.
+#[test]
+fn nothing_grows_into_more_than_nodes_offer() {
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:1\nqueue b request=cpu:7";
+    let mut cluster = cluster(&beginning.replace("cpu:1", "cpu:2").replace("cpu:7", "cpu:6"));
+    cluster.leader().settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (2, 6));
+    becomes(&mut cluster, &format!("{beginning}{}{}", pods("a", 2), pods("b", 7)));
+    let mut leader = cluster.leader();
+    assert_eq!(granted(&leader.cycle(&mut cluster), "b"), 6);
+    // Nor when a's pods are on their way, but when they are gone.
+    assert_eq!(granted(&leader.cycle(&mut cluster), "b"), 6);
+    becomes(&mut cluster, &format!("{beginning}{}{}", pods("a", 1), pods("b", 7)));
+    assert_eq!(granted(&leader.cycle(&mut cluster), "b"), 7);
+}
+
+/// Pods that came while there was no quota are more than there is room for: what fits beside all others is granted.
+#[test]
+fn what_fits_beside_others_is_granted_although_not_all_of_it_does() {
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:3\nqueue b request=cpu:0";
+    let mut cluster = cluster(beginning);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (3, 0));
+    let asked = beginning.replace("b request=cpu:0", "b request=cpu:5");
+    becomes(&mut cluster, &format!("{asked}{}", pods("b", 8)));
+    assert_eq!(granted(&leader.cycle(&mut cluster), "b"), 5);
+}
+
+/// The pods that are seen are older than the quota, and that says how many there still are.
+#[test]
+fn nobody_goes_because_of_pods_that_admission_does_not_charge_any_more() {
+    let story =
+        format!("node n1 cpu=8 memory=10Gi\nqueue a request=cpu:2\nqueue b request=cpu:6{}", pods("a", 4));
+    let mut cluster = cluster(&story);
+    let mut leader = cluster.leader();
+    leader.cycle(&mut cluster);
+    leader.cycle(&mut cluster);
+    let evicted = |charged: Option<i128>| {
+        let mut seen = cluster.see(&leader);
+        let state = Arc::make_mut(seen.namespaces.get_mut(&Namespace::from("a")).unwrap());
+        state.quota.as_mut().unwrap().charged = charged.map(cpu).unwrap_or_default();
+        let plan = plan(&seen);
+        (plan.evictions.len(), plan.waiting.len())
+    };
+    assert_eq!((evicted(None), evicted(Some(4)), evicted(Some(2))), ((2, 0), (2, 0), (0, 2)));
+}
+
+// ---- a ledger that is lost ------------------------------------------------------------------------------
+
+#[test]
+fn a_fresh_installation_is_not_held() {
+    let mut cluster = cluster(TWO);
+    let leader = cluster.leader();
+    assert_eq!((leader.ledger.rebuilt, cluster.see(&leader).growth), (None, Growth::Allowed));
+    cluster.leader().cycle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
+}
+
+#[test]
+fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    // A raise of a is on its way when the ledger is lost.
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1"));
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, TWO);
+    let (_, late) = leader.act(&mut cluster);
+    cluster.ledger = None;
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1").replace("cpu:2", "cpu:9"));
+
+    let mut new = cluster.leader();
+    let seen = cluster.see(&new);
+    assert_eq!(seen.growth, Growth::Held);
+    let newest = cluster.quotas.values().filter_map(|quota| quota.stamp).max().unwrap();
+    assert!(new.ledger.generation > newest);
+    let (plan, writes) = new.decide(&mut cluster, &seen).unwrap();
+    assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (1, 2));
+    let starved: Vec<_> = plan.queues.values().filter_map(|queue| queue.starved).collect();
+    assert_eq!(starved, [Reason::WaitingForLedger]);
+    // The late write comes first: it is seen to be from another ledger, and counts.
+    let mut early = cluster.clone();
+    assert!(early.land(&late[0]));
+    assert_eq!((hold(&early.see(&new), "a"), early.see(&new).growth), (8, Growth::Held));
+    // Or it comes too late.
+    assert!(writes.iter().all(|write| cluster.land(write)));
+    assert!(!cluster.land(&late[0]));
+    new.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (1, 9));
+    assert_eq!(new.ledger.rebuilt, None);
+}
+
+#[test]
+fn after_a_loss_quotas_may_shrink() {
+    let mut cluster = cluster(TWO);
+    cluster.leader().settle(&mut cluster);
+    cluster.ledger = None;
+    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:3"));
+    cluster.leader().cycle(&mut cluster);
+    assert_eq!(cluster.quota("a").hard, 3);
+}
+
+#[test]
+fn a_quota_that_cannot_be_written_holds_growth_only_while_requests_live() {
+    let mut cluster = cluster(&format!("{TWO}\nqueue c request=cpu:0"));
+    cluster.leader().settle(&mut cluster);
+    cluster.ledger = None;
+    becomes(
+        &mut cluster,
+        &format!(
+            "{}\nqueue c request=cpu:0",
+            TWO.replace("cpu:2", "cpu:10").replace("a request=cpu:8", "a request=cpu:1")
+        ),
+    );
+    let mut leader = cluster.leader();
+    let refused = Namespace::from("c");
+    for expected in [2, 9] {
+        for _ in 0..3 {
+            let c = cluster.quotas.get(&refused).cloned().unwrap();
+            let (_, writes) = leader.act(&mut cluster);
+            assert!(writes.iter().all(|write| cluster.land(write)));
+            cluster.quotas.insert(refused.clone(), c);
+            cluster.enforce();
+        }
+        assert_eq!(cluster.quota("b").hard, expected);
+        cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
+    }
+}
+
+#[test]
+fn a_lost_ledger_counts_what_is_still_enforced() {
+    let quota =
+        Quota { life: 1, stamp: Some(Generation::new(9)), hard: 3, enforced: 8, goes_with_queue: false };
+    let mut cluster = cluster(TWO);
+    cluster.quotas.insert("a".into(), quota);
+    let leader = cluster.leader();
+    let entry = &leader.ledger.entries[&Namespace::from("a")];
+    assert_eq!((&entry.granted, &entry.largest), (&cpu(8), &cpu(8)));
+    // Far beyond whatever the lost one had come to.
+    assert!(entry.generation > Generation::new(1_000_000), "{:?}", entry.generation);
+}

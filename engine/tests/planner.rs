@@ -1,0 +1,233 @@
+//! What is remembered of a plan says what a new one would, and time alone changes none before its time.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that overflows or misses something fails, as it should"
+)]
+
+mod effort;
+mod random;
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use quotient_engine::advance::advance;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::OwnerUid;
+use quotient_engine::plan::{Plan, Planner, plan};
+use quotient_engine::snapshot::{
+    DemandMode, LastReplica, NamespaceState, NotTakenUp, Pod, ReclaimOn, Snapshot,
+};
+use quotient_engine::time::Timestamp;
+
+/// What makes decisions depend on time, for one namespace.
+#[derive(Clone, Debug)]
+struct Ages {
+    delay: u32,
+    minimum: u32,
+    force: Option<u32>,
+    last_replica: LastReplica,
+    reclaim: ReclaimOn,
+    /// Since when an owner's demand is not taken up, and since when its pods hang.
+    idle: Option<(i64, i64)>,
+}
+
+prop_compose! {
+    fn ages()(
+        delay in prop_oneof![Just(0u32), 1u32..60],
+        minimum in prop_oneof![Just(0u32), 850u32..1050],
+        force in proptest::option::of(0u32..60),
+        never in any::<bool>(),
+        on_use in any::<bool>(),
+        idle in proptest::option::weighted(0.4, (500i64..1000, 690i64..1000)),
+    ) -> Ages {
+        let last_replica = if never { LastReplica::Never } else { LastReplica::LastResort };
+        let reclaim = if on_use { ReclaimOn::Use } else { ReclaimOn::Claim };
+        Ages { delay, minimum, force, last_replica, reclaim, idle }
+    }
+}
+
+prop_compose! {
+    /// A cluster in which much depends on time.
+    fn aging()(
+        snapshot in random::cluster(5),
+        ages in proptest::collection::vec(ages(), 6),
+        expandable in proptest::option::weighted(0.3, 1i128..4000),
+    ) -> Snapshot {
+        let mut snapshot = snapshot;
+        if let Some(cpu) = expandable {
+            snapshot.settings.expandable = Amounts::from_iter([(Resource::Cpu, Amount::new(cpu))]);
+        }
+        for (state, ages) in snapshot.namespaces.values_mut().zip(&ages) {
+            let state = Arc::make_mut(state);
+            for queue in &mut state.queues {
+                queue.delay_seconds = ages.delay;
+                queue.min_runtime_seconds = ages.minimum;
+                queue.force_delete_after_seconds = ages.force;
+                queue.last_replica = ages.last_replica;
+                queue.reclaim = ages.reclaim;
+                if let Some((since, _)) = ages.idle {
+                    let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since) };
+                    queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);
+                    queue.demand = DemandMode::Observed;
+                }
+            }
+            let of_idler = |pod: &&mut Pod| pod.owner().is_some_and(|owner| owner.as_str() == "owner-1");
+            if let Some((_, since)) = ages.idle {
+                for pod in state.pods.iter_mut().filter(of_idler) {
+                    pod.stuck = Some(Timestamp::from_seconds(since));
+                }
+            }
+        }
+        snapshot
+    }
+}
+
+/// Has `snapshot` remember what `plan` says; whether that is anything new.
+fn remember(snapshot: &mut Snapshot, plan: &Plan) -> bool {
+    let mut news = false;
+    for (name, decided) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+        let state = snapshot.namespaces.get_mut(&name.namespace).unwrap();
+        let is_new = |state: &NamespaceState| state.queues[0].remembered != decided.remember;
+        if is_new(state) {
+            Arc::make_mut(state).queues[0].remembered = decided.remember.clone();
+            news = true;
+        }
+    }
+    news
+}
+
+/// Something that happens to a cluster between two plans.
+#[derive(Clone, Debug)]
+enum Event {
+    Nothing,
+    Time(i64),
+    Remembered,
+    PodGone(Index, Index),
+    PodStarts(Index, Index),
+    NodeLost(Index),
+    NamespaceGone(Index),
+    Configured(i128),
+    Step,
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        3 => Just(Event::Nothing),
+        3 => (-5i64..200).prop_map(Event::Time),
+        3 => Just(Event::Remembered),
+        1 => any::<(Index, Index)>().prop_map(|(namespace, pod)| Event::PodGone(namespace, pod)),
+        1 => any::<(Index, Index)>().prop_map(|(namespace, pod)| Event::PodStarts(namespace, pod)),
+        1 => any::<Index>().prop_map(Event::NodeLost),
+        1 => any::<Index>().prop_map(Event::NamespaceGone),
+        1 => (0i128..3000).prop_map(Event::Configured),
+        1 => Just(Event::Step),
+    ]
+}
+
+fn some<T>(which: Index, mut all: Vec<T>) -> Option<T> {
+    (!all.is_empty()).then(|| all.swap_remove(which.index(all.len())))
+}
+
+fn happen(snapshot: &mut Snapshot, event: &Event, last: &Plan) {
+    match event {
+        Event::Nothing => {}
+        Event::Time(seconds) => snapshot.now = snapshot.now.plus_seconds(*seconds),
+        Event::Remembered => {
+            remember(snapshot, last);
+        }
+        Event::PodGone(namespace, pod) | Event::PodStarts(namespace, pod) => {
+            let (starts, now) = (matches!(event, Event::PodStarts(..)), snapshot.now);
+            let Some(state) = some(*namespace, snapshot.namespaces.values_mut().collect()) else { return };
+            let pods = &mut Arc::make_mut(state).pods;
+            if pods.is_empty() {
+                return;
+            }
+            let at = pod.index(pods.len());
+            if starts {
+                pods[at].started = Some(now);
+            } else {
+                pods.remove(at);
+            }
+        }
+        Event::NodeLost(which) => {
+            if let Some(node) = some(*which, snapshot.nodes.values_mut().collect()) {
+                Arc::make_mut(node).counts = false;
+            }
+        }
+        Event::NamespaceGone(which) => {
+            if let Some(name) = some(*which, snapshot.namespaces.keys().cloned().collect()) {
+                snapshot.namespaces.remove(&name);
+            }
+        }
+        Event::Configured(cpu) => {
+            snapshot.settings.expandable = Amounts::from_iter([(Resource::Cpu, Amount::new(*cpu))]);
+        }
+        Event::Step => *snapshot = advance(snapshot, last).snapshot,
+    }
+}
+
+proptest! {
+    #![proptest_config(effort::cases(1_500))]
+
+    #[test]
+    fn a_planner_says_what_a_plan_says(
+        snapshot in aging(),
+        events in proptest::collection::vec(event(), 1..12),
+    ) {
+        let mut snapshot = snapshot;
+        let mut planner = Planner::new();
+        let mut last = planner.plan(&snapshot);
+        prop_assert_eq!(&*last, &plan(&snapshot));
+        for event in &events {
+            // In place where nobody else holds it, as the index changes what it keeps.
+            happen(&mut snapshot, event, &last);
+            last = planner.plan(&snapshot);
+            prop_assert_eq!(&*last, &plan(&snapshot), "after {:?}", event);
+        }
+    }
+
+    #[test]
+    fn until_its_next_change_a_plan_is_the_same(
+        snapshot in aging(),
+        steps in 0usize..3,
+        part in 0u64..1_000,
+    ) {
+        let mut snapshot = snapshot;
+        for _ in 0..steps {
+            let decided = plan(&snapshot);
+            snapshot = advance(&snapshot, &decided).snapshot;
+        }
+        let mut decided = plan(&snapshot);
+        let mut remembered = false;
+        for _ in 0..5 {
+            remembered = !remember(&mut snapshot, &decided);
+            decided = plan(&snapshot);
+        }
+        prop_assert!(remembered, "what is remembered never rests");
+        let end = decided.next_change.unwrap_or(snapshot.now.plus_seconds(5_000));
+        prop_assert!(end > snapshot.now);
+        // Anywhere before it, and just before it.
+        let wait = end.millis_since(snapshot.now) - 1;
+        for wait in [wait * i64::try_from(part).unwrap() / 1_000, wait] {
+            let later = Snapshot { now: Timestamp::from_millis(snapshot.now.millis() + wait), ..snapshot.clone() };
+            prop_assert_eq!(&plan(&later), &decided, "{} ms later", wait);
+        }
+    }
+}
+
+#[test]
+fn the_same_input_gives_the_very_same_plan() {
+    let mut snapshot = Snapshot::default();
+    snapshot.namespaces.insert("a".into(), Arc::new(NamespaceState::default()));
+    let mut planner = Planner::new();
+    let first = planner.plan(&snapshot);
+    snapshot.now = snapshot.now.plus_seconds(60);
+    assert!(Arc::ptr_eq(&first, &planner.plan(&snapshot.clone())));
+    // Nobody else holds it, so it is changed where it lies, but for the planner.
+    Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap()).pods.clear();
+    assert!(!Arc::ptr_eq(&first, &planner.plan(&snapshot)));
+}

@@ -1,0 +1,537 @@
+//! QueueJobs as stories of whole clusters: slots out of a queue's share, and nothing moves twice.
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+/// S-GANG §Use Case, first table: 4 cpu, and a second gang comes once the first one runs.
+#[test]
+fn the_seeds_first_table_from_the_first_submission() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
+         then after=5
+         queuejob a/job-02 min=1 replicas=4 cpu=1 created=20",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, Starting (Admitted)
+              started a/job-01-r1001-0
+              started a/job-01-r1001-1
+              started a/job-01-r1001-2
+              started a/job-01-r1001-3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/job-01: 4 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/job-01: 4 slots, Running (Admitted)
+            then, 5 s later
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                4 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+            step 5: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Starting (Admitted)
+              started a/job-02-r1010-0
+              started a/job-02-r1010-1
+            step 6: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                2 pods of QueueJob job-01, 1c each: ShareInUse
+                2 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Running (Admitted)
+            step 7: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                2 pods of QueueJob job-01, 1c each: ShareInUse
+                2 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// Fourth table: two of job-01's ten pods have succeeded, so that of its three one is left to run.
+#[test]
+fn the_seeds_fourth_table_what_has_succeeded_counts() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queuejob a/job-01 min=3 replicas=10 cpu=1 created=10
+         then after=5
+         queuejob a/job-01 min=3 replicas=10 cpu=1 created=10 succeeded=2
+         queuejob a/job-02 min=2 replicas=10 cpu=1 created=20",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, Starting (Admitted)
+              started a/job-01-r1001-0
+              started a/job-01-r1001-1
+              started a/job-01-r1001-2
+              started a/job-01-r1001-3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                6 pods of QueueJob job-01, 1c each: ShareInUse
+              a/job-01: 4 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                6 pods of QueueJob job-01, 1c each: ShareInUse
+              a/job-01: 4 slots, Running (Admitted)
+            then, 5 s later
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                4 pods of QueueJob job-01, 1c each: ShareInUse
+                10 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+            step 5: capacity 4c
+              a: deserved 4c, allocated 4c, used 2c
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Starting (Admitted)
+              started a/job-02-r1010-0
+              started a/job-02-r1010-1
+            step 6: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                6 pods of QueueJob job-01, 1c each: ShareInUse
+                8 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Running (Admitted)
+            step 7: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+                6 pods of QueueJob job-01, 1c each: ShareInUse
+                8 pods of QueueJob job-02, 1c each: ShareInUse
+              a/job-01: 2 slots, Running (Admitted)
+              a/job-02: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+#[test]
+fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=7
+         queue a
+         queuejob a/gang replicas=8 cpu=1",
+        &expect![[r#"
+            step 1: capacity 7c
+              a: deserved 7c, allocated 7c, used 0c
+              a/gang: 0 slots, Waiting (GangAboveShare)
+            step 2: capacity 7c
+              a: deserved 7c, allocated 7c, used 0c
+              a/gang: 0 slots, Waiting (GangAboveShare)
+        "#]],
+    );
+}
+
+#[test]
+fn two_gangs_of_two_thirds_run_one_after_the_other() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a
+         queuejob a/one replicas=4 cpu=1 created=10
+         queuejob a/two replicas=4 cpu=1 created=20
+         then
+         queuejob a/one replicas=4 cpu=1 created=10 succeeded=4 complete
+         delete pod a/one-r1001-0
+         delete pod a/one-r1001-1
+         delete pod a/one-r1001-2
+         delete pod a/one-r1001-3",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 6c, allocated 6c, used 0c
+              a/one: 4 slots, Starting (Admitted)
+              a/two: 0 slots, Waiting (WaitingForRoom)
+              started a/one-r1001-0
+              started a/one-r1001-1
+              started a/one-r1001-2
+              started a/one-r1001-3
+            step 2: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/one: 4 slots, Running (Admitted)
+              a/two: 0 slots, Waiting (WaitingForRoom)
+            step 3: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/one: 4 slots, Running (Admitted)
+              a/two: 0 slots, Waiting (WaitingForRoom)
+            then
+            step 4: capacity 6c
+              a: deserved 6c, allocated 6c, used 0c
+              a/one: 0 slots, Complete (Finished)
+              a/two: 4 slots, Starting (Admitted)
+              started a/two-r1004-0
+              started a/two-r1004-1
+              started a/two-r1004-2
+              started a/two-r1004-3
+            step 5: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/one: 0 slots, Complete (Finished)
+              a/two: 4 slots, Running (Admitted)
+            step 6: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/one: 0 slots, Complete (Finished)
+              a/two: 4 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// Another queue takes two of four back: the surplus goes by eviction, parallelism follows, and the floor stays.
+#[test]
+fn what_a_neighbour_takes_back_is_taken_once() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a
+         queuejob a/train min=2 replicas=4 cpu=1 created=10
+         then
+         queue b request=cpu:2",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/train: 4 slots, Starting (Admitted)
+              started a/train-r1001-0
+              started a/train-r1001-1
+              started a/train-r1001-2
+              started a/train-r1001-3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/train: 4 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/train: 4 slots, Running (Admitted)
+            then
+            step 4: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              a/train: 2 slots, 4 now, Running (Admitted)
+              evict a/train-r1001-3 for b: Reclaimed
+              evict a/train-r1001-2 for b: Reclaimed
+            step 5: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+            step 6: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// What has succeeded counts for victims, too: one that runs is all that is left of the gang, and it is in use.
+#[test]
+fn the_floor_that_is_left_is_no_victim() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a gang=Never
+         queue b request=cpu:3
+         queuejob a/train min=3 replicas=6 cpu=1 created=10 succeeded=2 parallelism=4
+         pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=3
+         pod a/train-2 cpu=1 node=n1 started=30 owner=train gang=queuejob/train min=3
+         pod a/train-3 cpu=1 node=n1 started=40 owner=train gang=queuejob/train min=3
+         pod a/train-4 cpu=1 node=n1 started=50 owner=train gang=queuejob/train min=3",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              a/train: 2 slots, 4 now, Running (Admitted)
+              evict a/train-4 for b: Reclaimed
+              evict a/train-3 for b: Reclaimed
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+#[test]
+fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=3
+         node n2 cpu=3
+         queue a
+         queuejob a/wide replicas=2 cpu=2 created=10 timeout=60
+         pod a/filler cpu=2 node=n1 started=10
+         queuejob a/late replicas=2 cpu=2 created=20
+         then after=100",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 6c, allocated 6c, used 2c
+              a/late: 0 slots, Waiting (WaitingForRoom)
+              a/wide: 2 slots, Starting (Admitted)
+              started a/wide-r1001-0
+            step 2: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                1 pods of QueueJob wide, 2c each: Fragmented
+                2 pods of QueueJob late, 2c each: ShareInUse
+              a/late: 0 slots, Waiting (WaitingForRoom)
+              a/wide: 2 slots, Starting (Admitted)
+            then, 100 s later
+            step 3: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                1 pods of QueueJob wide, 2c each: NotTakenUp
+                2 pods of QueueJob late, 2c each: ShareInUse
+              a/late: 2 slots, 0 now, Waiting (WaitingForQuota)
+              a/wide: 0 slots, Waiting (StartTimeout)
+            step 4: capacity 6c
+              a: deserved 6c, allocated 6c, used 2c
+                2 pods of QueueJob wide, 2c each: NotTakenUp
+              a/late: 2 slots, Starting (Admitted)
+              a/wide: 0 slots, Waiting (StartTimeout)
+              started a/late-r1104-0
+            step 5: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                1 pods of QueueJob late, 2c each: Fragmented
+                2 pods of QueueJob wide, 2c each: NotTakenUp
+              a/late: 2 slots, Starting (Admitted)
+              a/wide: 0 slots, Waiting (StartTimeout)
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_queue_nothing_starts() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queuejob a/train replicas=2 cpu=1
+         queue b",
+        &expect![[r#"
+            step 1: capacity 4c
+              b: deserved 4c, allocated 4c, used 0c
+              a/train: 0 slots, Waiting (NoQueue)
+            step 2: capacity 4c
+              b: deserved 4c, allocated 4c, used 0c
+              a/train: 0 slots, Waiting (NoQueue)
+        "#]],
+    );
+}
+
+/// Refused pods of a Deployment catch what a gang gives up for another one, and nobody is let in twice for that: it comes
+/// to rest with everybody's floor, and the surplus is the Deployment's.
+#[test]
+fn deployments_and_gangs_share_a_namespace() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a
+         queuejob a/first min=2 replicas=6 cpu=1 created=10
+         then after=5
+         owner a/web replicas=2 cpu=1 created=20
+         queuejob a/second min=2 replicas=2 cpu=1 created=30
+         then after=5
+         queuejob a/first min=2 replicas=6 cpu=1 created=10 succeeded=2",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 6c, allocated 6c, used 0c
+              a/first: 6 slots, Starting (Admitted)
+              started a/first-r1001-0
+              started a/first-r1001-1
+              started a/first-r1001-2
+              started a/first-r1001-3
+              started a/first-r1001-4
+              started a/first-r1001-5
+            step 2: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+              a/first: 6 slots, Running (Admitted)
+            step 3: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+              a/first: 6 slots, Running (Admitted)
+            then, 5 s later
+            step 4: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                2 pods of ReplicaSet web, 1c each: ShareInUse
+                2 pods of QueueJob second, 1c each: ShareInUse
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, 0 now, Waiting (WaitingForQuota)
+              started a/web-r1009-0
+              started a/web-r1009-1
+            step 5: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, Starting (Admitted)
+              started a/second-r1010-0
+              started a/second-r1010-1
+            step 6: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                4 pods of QueueJob first, 1c each: ShareInUse
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, Running (Admitted)
+            step 7: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                4 pods of QueueJob first, 1c each: ShareInUse
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, Running (Admitted)
+            then, 5 s later
+            step 8: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                2 pods of QueueJob first, 1c each: ShareInUse
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+#[test]
+fn a_suspended_job_gives_its_slots_up() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a demand=Observed headroom=
+         queuejob a/train replicas=4 cpu=1
+         then
+         queuejob a/train replicas=4 cpu=1 suspended",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/train: 4 slots, Starting (Admitted)
+              started a/train-r1001-0
+              started a/train-r1001-1
+              started a/train-r1001-2
+              started a/train-r1001-3
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/train: 4 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/train: 4 slots, Running (Admitted)
+            then
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 4c
+              a/train: 0 slots, Suspended (Suspended)
+            step 5: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/train: 0 slots, Suspended (Suspended)
+            step 6: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/train: 0 slots, Suspended (Suspended)
+        "#]],
+    );
+}
+
+/// The launcher runs the shortest and would go first; but no worker is of use without it.
+#[test]
+fn what_a_task_cannot_do_without_is_no_victim() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a gang=Never
+         queue b request=cpu:2
+         queuejob a/train min=2 replicas=3 cpu=1 created=10 parallelism=3
+         task a/train-launcher of=train replicas=1 min=1 cpu=1 parallelism=1
+         pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2
+         pod a/train-2 cpu=1 node=n1 started=30 owner=train gang=queuejob/train min=2
+         pod a/train-3 cpu=1 node=n1 started=40 owner=train gang=queuejob/train min=2
+         pod a/launcher cpu=1 node=n1 started=50 owner=train-launcher gang=queuejob/train min=2",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              a/train: 2 slots, 4 now, Running (Admitted)
+              evict a/train-3 for b: Reclaimed
+              evict a/train-2 for b: Reclaimed
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of QueueJob train, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 0c
+              a/train: 2 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+/// Where the queue says so, the floor of a gang that runs yields to one of a strictly higher priority, and to nobody else.
+#[test]
+fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a within=LowerPriority
+         queuejob a/low min=4 replicas=6 cpu=1 created=10
+         then
+         queuejob a/equal min=4 replicas=4 cpu=1 created=15
+         then
+         queuejob a/high min=4 replicas=4 cpu=1 created=20 priority=5",
+        &expect![[r#"
+            step 1: capacity 6c
+              a: deserved 6c, allocated 6c, used 0c
+              a/low: 6 slots, Starting (Admitted)
+              started a/low-r1001-0
+              started a/low-r1001-1
+              started a/low-r1001-2
+              started a/low-r1001-3
+              started a/low-r1001-4
+              started a/low-r1001-5
+            step 2: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+              a/low: 6 slots, Running (Admitted)
+            step 3: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+              a/low: 6 slots, Running (Admitted)
+            then
+            step 4: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                4 pods of QueueJob equal, 1c each: ShareInUse
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/low: 6 slots, Running (Admitted)
+            step 5: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                4 pods of QueueJob equal, 1c each: ShareInUse
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/low: 6 slots, Running (Admitted)
+            then
+            step 6: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                4 pods of QueueJob high, 1c each: ShareInUse
+                4 pods of QueueJob equal, 1c each: ShareInUse
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 4 slots, 0 now, Waiting (WaitingForQuota)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+            step 7: capacity 6c
+              a: deserved 6c, allocated 6c, used 0c
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 4 slots, Starting (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+              started a/high-r1007-0
+              started a/high-r1007-1
+              started a/high-r1007-2
+              started a/high-r1007-3
+            step 8: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 4 slots, Running (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+            step 9: capacity 6c
+              a: deserved 6c, allocated 6c, used 4c
+              a/equal: 0 slots, Waiting (WaitingForRoom)
+              a/high: 4 slots, Running (Admitted)
+              a/low: 0 slots, Waiting (WaitingForRoom)
+        "#]],
+    );
+}

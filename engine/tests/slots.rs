@@ -1,0 +1,379 @@
+//! Slots of QueueJobs as stories: gangs first, then dominant shares (S-GANG §Use Case).
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a story that makes no sense must stop the test"
+)]
+
+use expect_test::{Expect, expect};
+use quotient_engine::amounts::{Amounts, Quantity, Resource};
+use quotient_engine::slots::{GangClaim, GangSlots, Rival, TaskClaim, divide};
+use quotient_engine::time::Timestamp;
+
+/// Divides what `story` tells of: `room cpu=4`, `whole cpu=8 gpu=2` (the room, if left out), then jobs, their further
+/// tasks, and refused pods of others:
+///
+/// ```text
+/// job a replicas=4 min=2 running=4 admitted priority=5 created=10 cpu=1
+/// task replicas=2 min=1 cpu=2
+/// others web pods=3 cpu=1
+/// ```
+fn divides(story: &str, expected: &Expect) {
+    let (mut room, mut whole) = (Amounts::new(), None);
+    let (mut claims, mut rivals): (Vec<GangClaim>, Vec<Rival>) = (Vec::new(), Vec::new());
+    for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let (kind, rest) = line.split_once(' ').unwrap();
+        let words: Vec<(&str, &str)> =
+            rest.split_whitespace().map(|word| word.split_once('=').unwrap_or((word, ""))).collect();
+        let value = |name: &str| words.iter().find(|(word, _)| *word == name).map(|(_, value)| *value);
+        let number = |name: &str| value(name).map(|text| text.parse::<u32>().unwrap());
+        let created = Timestamp::from_seconds(number("created").unwrap_or_default().into());
+        let priority = value("priority").map_or(0, |text| text.parse().unwrap());
+        let requests = requests(&words);
+        let most = number("replicas").unwrap_or(1);
+        let task =
+            TaskClaim { requests: requests.clone(), most, floor: 0, running: number("running").unwrap_or(0) };
+        match kind {
+            "room" => room = requests,
+            "whole" => whole = Some(requests),
+            "job" => claims.push(GangClaim {
+                name: words.first().unwrap().0.into(),
+                priority,
+                created,
+                floor: number("min").unwrap_or(most),
+                admitted: value("admitted").is_some(),
+                intact: value("broken").is_none(),
+                yields: value("yields").is_some(),
+                tasks: vec![task],
+            }),
+            "task" => {
+                let tasks = &mut claims.last_mut().unwrap().tasks;
+                tasks.push(TaskClaim { floor: number("min").unwrap_or(0), ..task });
+            }
+            "others" => rivals.push(Rival {
+                name: words.first().unwrap().0.into(),
+                priority,
+                created,
+                requests,
+                pods: number("pods").unwrap_or(1),
+            }),
+            other => panic!("unknown kind {other} in: {line}"),
+        }
+    }
+    let whole = whole.unwrap_or_else(|| room.clone());
+    let resources: Vec<Resource> = whole.resources().cloned().collect();
+    let slots = divide(&room, &claims, &rivals, &whole, &resources);
+    let told: String = claims.iter().zip(&slots).map(|(claim, slots)| tell(claim, slots)).collect();
+    expected.assert_eq(&told);
+}
+
+fn requests(words: &[(&str, &str)]) -> Amounts {
+    let known = [
+        ("cpu", Resource::Cpu),
+        ("memory", Resource::Memory),
+        ("gpu", Resource::from_name("nvidia.com/gpu")),
+    ];
+    known
+        .into_iter()
+        .filter_map(|(name, resource)| {
+            let text = words.iter().find(|(word, _)| *word == name)?.1;
+            let amount = resource.rounded_up(text.parse::<Quantity>().unwrap());
+            Some((resource, amount))
+        })
+        .collect()
+}
+
+fn tell(claim: &GangClaim, slots: &GangSlots) -> String {
+    let counts: Vec<String> = slots.tasks.iter().map(u32::to_string).collect();
+    let waits = if slots.fits { "" } else { " (waits)" };
+    format!("{}: {}{waits}\n", claim.name, counts.join("+"))
+}
+
+// ---- the seed's tables ----------------------------------------------------------------------------------
+
+#[test]
+fn the_seeds_first_table_gang_then_balance() {
+    divides(
+        "room cpu=4
+         job job-01 replicas=4 min=2 cpu=1 running=4 admitted
+         job job-02 replicas=4 min=1 cpu=1 created=10",
+        &expect![[r#"
+            job-01: 2
+            job-02: 2
+        "#]],
+    );
+}
+
+#[test]
+fn the_seeds_second_table_the_balance_takes_nothing_of_a_floor() {
+    divides(
+        "room cpu=4
+         job job-01 replicas=4 min=3 cpu=1 running=4 admitted
+         job job-02 replicas=4 min=1 cpu=1 created=10",
+        &expect![[r#"
+            job-01: 3
+            job-02: 1
+        "#]],
+    );
+}
+
+#[test]
+fn the_seeds_third_table_the_gang_decides_alone() {
+    divides(
+        "room cpu=4
+         job job-01 replicas=4 min=2 cpu=1 running=4 admitted
+         job job-02 replicas=4 min=2 cpu=1 created=10",
+        &expect![[r#"
+            job-01: 2
+            job-02: 2
+        "#]],
+    );
+}
+
+/// Two of job-01's ten have succeeded: of its minAvailable of 3 one is left to run.
+#[test]
+fn the_seeds_fourth_table_what_has_succeeded_counts() {
+    divides(
+        "room cpu=4
+         job job-01 replicas=8 min=1 cpu=1 running=4 admitted
+         job job-02 replicas=10 min=2 cpu=1 created=10",
+        &expect![[r#"
+            job-01: 2
+            job-02: 2
+        "#]],
+    );
+}
+
+// ---- floors ---------------------------------------------------------------------------------------------
+
+#[test]
+fn a_gang_of_eight_with_room_for_seven_holds_nothing() {
+    divides(
+        "room cpu=7
+         job gang replicas=8 cpu=1
+         job other replicas=9 min=1 cpu=1 created=10",
+        &expect![[r#"
+            gang: 0 (waits)
+            other: 7
+        "#]],
+    );
+}
+
+#[test]
+fn two_gangs_of_two_thirds_run_one_after_the_other() {
+    divides(
+        "room cpu=6
+         job one replicas=4 cpu=1
+         job two replicas=4 cpu=1 created=10",
+        &expect![[r#"
+            one: 4
+            two: 0 (waits)
+        "#]],
+    );
+}
+
+#[test]
+fn priority_lets_in_first_and_never_displaces_a_floor() {
+    divides(
+        "room cpu=4
+         job low replicas=3 cpu=1 running=3 admitted
+         job high replicas=3 cpu=1 priority=9 created=10",
+        &expect![[r#"
+            low: 3
+            high: 0 (waits)
+        "#]],
+    );
+    divides(
+        "room cpu=4
+         job low replicas=3 cpu=1
+         job high replicas=3 cpu=1 priority=9 created=10",
+        &expect![[r#"
+            low: 0 (waits)
+            high: 3
+        "#]],
+    );
+}
+
+#[test]
+fn a_floor_yields_to_a_strictly_higher_priority_where_the_queue_says_so() {
+    divides(
+        "room cpu=7
+         job low replicas=3 cpu=1 running=3 admitted yields
+         job middle replicas=3 cpu=1 running=3 admitted yields priority=5
+         job equal replicas=3 cpu=1 priority=5 created=10
+         others web pods=1 cpu=1 priority=5
+         job high replicas=3 cpu=1 priority=9 created=20",
+        &expect![[r#"
+            low: 0 (waits)
+            middle: 3
+            equal: 0 (waits)
+            high: 3
+        "#]],
+    );
+}
+
+#[test]
+fn a_room_that_has_shrunk_below_all_floors_keeps_the_more_important() {
+    divides(
+        "room cpu=3
+         job old replicas=2 cpu=1 running=2 admitted
+         job important replicas=3 cpu=1 running=3 admitted priority=9 created=10",
+        &expect![[r#"
+            old: 0 (waits)
+            important: 3
+        "#]],
+    );
+}
+
+#[test]
+fn every_task_has_what_the_gang_cannot_do_without() {
+    // The launcher is in the floor by its own minAvailable, and the rest of it is filled up in the order of the tasks.
+    divides(
+        "room cpu=6
+         job train replicas=4 min=3 cpu=1
+         task replicas=1 min=1 cpu=2",
+        &expect![[r#"
+            train: 4+1
+        "#]],
+    );
+    divides(
+        "room cpu=4
+         job train replicas=4 min=3 cpu=1
+         task replicas=1 min=1 cpu=2",
+        &expect![[r#"
+            train: 2+1
+        "#]],
+    );
+    divides(
+        "room cpu=3
+         job train replicas=4 min=3 cpu=1
+         task replicas=1 min=1 cpu=2",
+        &expect![[r#"
+            train: 0+0 (waits)
+        "#]],
+    );
+}
+
+// ---- dominant shares ------------------------------------------------------------------------------------
+
+/// The textbook's example: 9 cpu and 18Gi; one asks for 1 cpu and 4Gi a pod, the other for 3 cpu and 1Gi.
+#[test]
+fn what_is_left_goes_to_the_lowest_dominant_share() {
+    divides(
+        "room cpu=9 memory=18Gi
+         job a replicas=9 min=1 cpu=1 memory=4Gi
+         job b replicas=9 min=1 cpu=3 memory=1Gi created=10",
+        &expect![[r#"
+            a: 3
+            b: 2
+        "#]],
+    );
+}
+
+#[test]
+fn ties_stay_with_who_runs() {
+    let fifth = |first: &str, second: &str| {
+        format!(
+            "room cpu=5\njob a replicas=5 min=1 cpu=1 {first}\njob b replicas=5 min=1 cpu=1 created=10 {second}"
+        )
+    };
+    divides(
+        &fifth("running=3 admitted", "running=2 admitted"),
+        &expect![[r#"
+        a: 3
+        b: 2
+    "#]],
+    );
+    divides(
+        &fifth("running=2 admitted", "running=3 admitted"),
+        &expect![[r#"
+        a: 2
+        b: 3
+    "#]],
+    );
+}
+
+#[test]
+fn who_has_no_pod_that_fits_holds_up_nobody() {
+    divides(
+        "room cpu=5
+         whole cpu=10
+         job large replicas=4 min=1 cpu=3
+         job small replicas=4 min=1 cpu=1 created=10",
+        &expect![[r#"
+            large: 1
+            small: 2
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_governed_does_not_count() {
+    divides(
+        "room cpu=2 gpu=1
+         whole gpu=1
+         job a replicas=2 min=1 gpu=1 cpu=8
+         job free replicas=3 min=1 cpu=8 created=10",
+        &expect![[r#"
+            a: 1
+            free: 3
+        "#]],
+    );
+}
+
+// ---- others in the queue --------------------------------------------------------------------------------
+
+#[test]
+fn refused_pods_of_others_come_in_their_turn_and_take_nothing_of_a_floor() {
+    // Older than the gang that waits, so that the two cpu which are free are theirs, and the two above the floor.
+    divides(
+        "room cpu=6
+         job runs replicas=6 min=2 cpu=1 running=4 admitted
+         job waits replicas=3 cpu=1 created=20
+         others web pods=5 cpu=1 created=10",
+        &expect![[r#"
+            runs: 2
+            waits: 0 (waits)
+        "#]],
+    );
+    // The gang is older: it gets its floor, of what runs above a floor if need be, and what is then left is theirs.
+    divides(
+        "room cpu=6
+         job runs replicas=6 min=2 cpu=1 running=4 admitted
+         job waits replicas=3 cpu=1 created=5
+         others web pods=5 cpu=1 created=10",
+        &expect![[r#"
+            runs: 2
+            waits: 3
+        "#]],
+    );
+}
+
+/// Its whole floor has succeeded: with others that need more than there is, it still comes to its end, pod by pod.
+#[test]
+fn a_gang_that_needs_nothing_more_has_its_turn_for_one_pod() {
+    let story = |age: u32| {
+        format!(
+            "room cpu=3
+             job late replicas=5 min=0 cpu=1 running=3 admitted created={age}
+             job waits replicas=2 cpu=1 created=10
+             others web pods=1 cpu=1 created=15"
+        )
+    };
+    divides(
+        &story(5),
+        &expect![[r#"
+        late: 1
+        waits: 2
+    "#]],
+    );
+    divides(
+        &story(20),
+        &expect![[r#"
+        late: 0
+        waits: 2
+    "#]],
+    );
+}

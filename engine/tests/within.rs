@@ -1,0 +1,633 @@
+//! Priority inside a queue as stories: who yields to whom, by how many pods, and when it has its size back (S-MCM).
+
+mod story;
+
+use expect_test::{Expect, expect};
+
+fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::play(scenario));
+}
+
+fn explains(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&story::explain(scenario));
+}
+
+/// What is scaled in the first step.
+fn scaled(scenario: &str) -> Vec<String> {
+    let told = story::explain(scenario);
+    told.lines().map(str::trim).filter(|line| line.starts_with("scale")).map(str::to_owned).collect()
+}
+
+/// A queue of the whole cluster in which priority counts.
+const QUEUE: &str = "settings resources=gpu
+     queue a within=LowerPriority
+     quota a gpu=4
+    ";
+
+// ---- who yields -----------------------------------------------------------------------------------------
+
+#[test]
+fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=3
+         queue a within=LowerPriority
+         quota a gpu=3
+         owner a/low replicas=2 gpu=1 priority=1 created=1
+         owner a/middle replicas=1 gpu=1 priority=5 created=2
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/middle-1 gpu=1 node=n1 started=30 owner=middle priority=5
+         owner a/high replicas=1 gpu=1 priority=9 created=3
+         then after=60
+         delete owner a/high
+         delete pod a/high-r1001-0",
+        &expect![[r#"
+            step 1: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+                1 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              scale a/low from 2 to 1 of 2 for ReplicaSet high, without low-2: Outranked
+              started a/high-r1001-0
+            step 2: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+            then, 60 s later
+            step 3: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 2gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+              scale a/low from 1 to 2: Restored
+              started a/low-r1063-0
+            step 4: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+        "#]],
+    );
+}
+
+#[test]
+fn without_the_policy_nobody_yields() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=2
+         queue a
+         quota a gpu=2
+         owner a/low replicas=2 gpu=1 priority=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         owner a/high replicas=1 gpu=1 priority=9",
+        &expect![[r#"
+            step 1: capacity 2gpu
+              a: deserved 2gpu, allocated 2gpu, used 2gpu
+                1 pods of ReplicaSet high, 1gpu each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_yields_to_an_equal() {
+    let scenario = |priority: u32| {
+        format!(
+            "{QUEUE}
+             node n1 gpu=4
+             owner a/low replicas=4 gpu=1 priority=5
+             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=5
+             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=5
+             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5
+             owner a/high replicas=1 gpu=1 priority={priority}"
+        )
+    };
+    assert_eq!(scaled(&scenario(5)), [""; 0]);
+    assert_eq!(
+        scaled(&scenario(6)),
+        ["scale a/low from 4 to 3 of 4 for ReplicaSet high, without low-4: Outranked"]
+    );
+}
+
+#[test]
+fn the_last_replica_stays() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=2
+         queue a within=LowerPriority
+         quota a gpu=2
+         owner a/low replicas=1 gpu=1 priority=1
+         owner a/set replicas=1 gpu=1 priority=1 kind=StatefulSet
+         pod a/low-x gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/set-0 gpu=1 node=n1 started=20 owner=set priority=1
+         owner a/high replicas=1 gpu=1 priority=9",
+        &expect![[r#"
+            step 1: capacity 2gpu
+              a: deserved 2gpu, allocated 2gpu, used 2gpu
+                1 pods of ReplicaSet high, 1gpu each: ShareInUse
+              spare a/low-x: LastReplica
+              spare a/set-0: LastReplica
+        "#]],
+    );
+}
+
+#[test]
+fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
+    let scenario = |last: &str| {
+        format!(
+            "settings resources=gpu
+             node n1 gpu=2
+             queue a within=LowerPriority lastReplica={last}
+             quota a gpu=2
+             owner a/job replicas=1 gpu=1 priority=1 kind=Job
+             owner a/low replicas=1 gpu=1 priority=2
+             pod a/job-x gpu=1 node=n1 started=10 owner=job priority=1
+             pod a/low-x gpu=1 node=n1 started=20 owner=low priority=2
+             owner a/high replicas=1 gpu=1 priority=9"
+        )
+    };
+    assert_eq!(
+        scaled(&scenario("LastResort")),
+        ["scale a/job from 1 to 0 of 1 for ReplicaSet high, without job-x: Outranked"]
+    );
+    assert_eq!(scaled(&scenario("Never")), [""; 0]);
+}
+
+#[test]
+fn who_is_left_alone_is_told_and_others_go() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=8
+         queue a within=LowerPriority
+         quota a gpu=8
+         owner a/scaled replicas=2 gpu=1 priority=1 leftAlone=Autoscaled
+         owner a/out replicas=2 gpu=1 priority=1 leftAlone=OptedOut
+         owner a/low replicas=2 gpu=1 priority=3
+         pod a/scaled-1 gpu=1 node=n1 started=10 owner=scaled priority=1
+         pod a/scaled-2 gpu=1 node=n1 started=20 owner=scaled priority=1
+         pod a/out-1 gpu=1 node=n1 started=30 owner=out priority=1
+         pod a/out-2 gpu=1 node=n1 started=40 owner=out priority=1
+         pod a/low-1 gpu=1 node=n1 started=50 owner=low priority=3
+         pod a/low-2 gpu=1 node=n1 started=60 owner=low priority=3
+         pod a/bare gpu=1 node=n1 started=70 priority=0
+         pod a/unknown gpu=1 node=n1 started=70 owner=ray priority=0
+         owner a/high replicas=2 gpu=1 priority=9",
+        &expect![[r#"
+            step 1: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              scale a/low from 2 to 1 of 2 for ReplicaSet high, without low-2: Outranked
+              spare a/low-1: LastReplica
+              spare a/out-2: OptedOut
+              spare a/out-1: OptedOut
+              spare a/scaled-2: Autoscaled
+              spare a/scaled-1: Autoscaled
+        "#]],
+    );
+}
+
+// ---- the order of S-MCM ---------------------------------------------------------------------------------
+
+/// Two owners of two pods each; the first pod of each may go. Who goes for one GPU?
+fn goes(first: &str, second: &str) -> String {
+    let told = scaled(&format!(
+        "{QUEUE}
+         node n1 gpu=2 labels=zone:a
+         node n2 gpu=2 labels=zone:b
+         owner a/one replicas=2 gpu=1 priority=1
+         owner a/two replicas=2 gpu=1 priority=1
+         pod a/one-a gpu=1 node=n1 owner=one priority=1 {first}
+         pod a/one-z gpu=1 node=n1 owner=one priority=1 started=1 reluctant
+         pod a/two-a gpu=1 node=n2 owner=two priority=1 {second}
+         pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 reluctant
+         owner a/high replicas=1 gpu=1 priority=9 prefers=zone:a"
+    ));
+    let without = told.iter().filter_map(|line| line.split_once("without ")).map(|(_, rest)| rest);
+    without.map(|rest| rest.trim_end_matches(": Outranked")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn pods_that_differ_in_one_thing_go_in_the_order_of_the_seed() {
+    // Not started before running.
+    assert_eq!(goes("started=50", "pending"), "two-a");
+    assert_eq!(goes("pending", "started=50"), "one-a");
+    // Of equals first the one whose node the preemptor likes better.
+    assert_eq!(goes("started=40", "started=50"), "one-a");
+    // A pod that asks to be left alone goes after others.
+    assert_eq!(goes("started=50 reluctant", "started=50"), "two-a");
+}
+
+#[test]
+fn of_equals_the_most_recent_goes_then_the_higher_name() {
+    let scenario = |created: u32| {
+        format!(
+            "{QUEUE}
+             node n1 gpu=4
+             owner a/low replicas=4 gpu=1 priority=5
+             pod a/low-1 gpu=1 node=n1 started={created} owner=low priority=5
+             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-3 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=5
+             owner a/high replicas=1 gpu=1 priority=9"
+        )
+    };
+    assert!(scaled(&scenario(50))[0].contains("without low-1:"));
+    assert!(scaled(&scenario(20))[0].contains("without low-3:"));
+}
+
+#[test]
+fn a_pod_on_its_way_out_or_of_no_use_to_its_owner_is_waited_for() {
+    let scenario = |replicas: u32, word: &str| {
+        format!(
+            "{QUEUE}
+             node n1 gpu=4
+             owner a/low replicas={replicas} gpu=1 priority=5
+             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=5
+             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=5
+             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=5 {word}
+             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=5
+             owner a/high replicas=1 gpu=1 priority=9"
+        )
+    };
+    assert_eq!(scaled(&scenario(4, "")).len(), 1);
+    assert_eq!(scaled(&scenario(3, "")), [""; 0]);
+    assert_eq!(scaled(&scenario(4, "terminating")), [""; 0]);
+    assert_eq!(scaled(&scenario(4, "forced")), [""; 0]);
+}
+
+// ---- one and several GPUs --------------------------------------------------------------------------------
+
+#[test]
+fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=2
+         node n2 gpu=2
+         queue a within=LowerPriority
+         quota a gpu=4
+         owner a/low replicas=2 gpu=1 priority=1
+         owner a/lower replicas=2 gpu=1 priority=0
+         pod a/low-1 gpu=1 node=n1 started=90 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=80 owner=low priority=1
+         pod a/lower-1 gpu=1 node=n2 started=10 owner=lower priority=0
+         pod a/lower-2 gpu=1 node=n2 started=20 owner=lower priority=0
+         owner a/high replicas=1 gpu=1 priority=9",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                1 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              scale a/lower from 2 to 1 of 2 for ReplicaSet high, without lower-2: Outranked
+        "#]],
+    );
+}
+
+#[test]
+fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=4
+         node n2 gpu=4
+         queue a within=LowerPriority
+         quota a gpu=8
+         owner a/low replicas=5 gpu=1 priority=1 created=1
+         owner a/middle replicas=3 gpu=1 priority=5 created=2
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/middle-1 gpu=1 node=n1 started=10 owner=middle priority=5
+         pod a/middle-2 gpu=1 node=n1 started=10 owner=middle priority=5
+         pod a/low-3 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/low-4 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/low-5 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/middle-3 gpu=1 node=n2 started=10 owner=middle priority=5
+         owner a/high replicas=1 gpu=4 priority=9 created=3",
+        &expect![[r#"
+            step 1: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                1 pods of ReplicaSet high, 4gpu each: WaitingForPreemption
+              scale a/low from 5 to 2 of 5 for ReplicaSet high, without low-5 low-4 low-3: Outranked
+              scale a/middle from 3 to 2 of 3 for ReplicaSet high, without middle-3: Outranked
+              started a/high-r1001-0
+            step 2: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                1 pods of ReplicaSet middle, 1gpu each: GaveWay
+                3 pods of ReplicaSet low, 1gpu each: GaveWay
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_that_no_node_takes_finds_room() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=2
+         node n2 gpu=2
+         queue a within=LowerPriority
+         quota a gpu=4
+         owner a/low replicas=3 gpu=1 priority=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n2 started=20 owner=low priority=1
+         pod a/big gpu=2 pending stuck=990 priority=9",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 4gpu, allocated 4gpu, used 4gpu
+                pod big, 2gpu: Fragmented
+                1 pods of ReplicaSet low, 1gpu each: ShareInUse
+              scale a/low from 3 to 1 of 3 for pod big, without low-2: Outranked
+        "#]],
+    );
+}
+
+#[test]
+fn nobody_goes_for_an_ask_that_is_not_met() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=4
+         node n2 gpu=4
+         queue a within=LowerPriority
+         quota a gpu=8
+         owner a/low replicas=4 gpu=1 priority=1
+         owner a/peer replicas=4 gpu=1 priority=9
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-3 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/low-4 gpu=1 node=n2 started=10 owner=low priority=1
+         pod a/peer-1 gpu=1 node=n1 started=10 owner=peer priority=9
+         pod a/peer-2 gpu=1 node=n1 started=10 owner=peer priority=9
+         pod a/peer-3 gpu=1 node=n2 started=10 owner=peer priority=9
+         pod a/peer-4 gpu=1 node=n2 started=10 owner=peer priority=9
+         owner a/high replicas=1 gpu=3 priority=9",
+        &expect![[r#"
+            step 1: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                1 pods of ReplicaSet high, 3gpu each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn a_gang_is_met_as_a_whole_or_not_at_all() {
+    let scenario = |min: u32| {
+        format!(
+            "{QUEUE}
+             node n1 gpu=4
+             owner a/low replicas=4 gpu=1 priority=1
+             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+             pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
+             pod a/low-3 gpu=1 node=n1 started=10 owner=low priority=1
+             pod a/low-4 gpu=1 node=n1 started=10 owner=low priority=1
+             owner a/high replicas=4 gpu=1 priority=9 kind=Job gang=g min={min}"
+        )
+    };
+    assert_eq!(
+        scaled(&scenario(3)),
+        ["scale a/low from 4 to 1 of 4 for Job high, without low-4 low-3 low-2: Outranked"]
+    );
+    assert_eq!(scaled(&scenario(4)), [""; 0]);
+}
+
+#[test]
+fn a_gang_that_yields_keeps_what_it_needs() {
+    let scenario = |min: u32| {
+        format!(
+            "{QUEUE}
+             node n1 gpu=4
+             owner a/low replicas=4 gpu=1 priority=1 kind=Job gang=g min={min}
+             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1 gang=g min={min}
+             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1 gang=g min={min}
+             pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=1 gang=g min={min}
+             pod a/low-4 gpu=1 node=n1 started=40 owner=low priority=1 gang=g min={min}
+             owner a/high replicas=2 gpu=1 priority=9"
+        )
+    };
+    assert!(scaled(&scenario(2))[0].contains("from 4 to 2"));
+    assert!(scaled(&scenario(3))[0].contains("from 4 to 3"));
+    assert_eq!(scaled(&scenario(4)), [""; 0]);
+}
+
+// ---- controllers choose ---------------------------------------------------------------------------------
+
+#[test]
+fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
+    let told = scaled(
+        "settings resources=gpu
+         node n1 gpu=2
+         node n2 gpu=2
+         queue a within=LowerPriority
+         quota a gpu=4
+         owner a/set replicas=4 gpu=1 priority=1 kind=StatefulSet
+         pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
+         pod a/set-1 gpu=1 node=n1 started=20 owner=set priority=1
+         pod a/set-2 gpu=1 node=n2 started=30 owner=set priority=1
+         pod a/set-3 gpu=1 node=n2 started=40 owner=set priority=1
+         owner a/high replicas=1 gpu=2 priority=9",
+    );
+    assert_eq!(told, ["scale a/set from 4 to 2 of 4 for ReplicaSet high, without set-3 set-2: Outranked"]);
+}
+
+#[test]
+fn a_stateful_set_with_a_gap_is_left_alone() {
+    let told = scaled(
+        "settings resources=gpu
+         node n1 gpu=3
+         queue a within=LowerPriority
+         quota a gpu=3
+         owner a/set replicas=3 gpu=1 priority=1 kind=StatefulSet
+         pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
+         pod a/set-2 gpu=1 node=n1 started=30 owner=set priority=1
+         owner a/high replicas=2 gpu=1 priority=9",
+    );
+    assert_eq!(told, [""; 0]);
+}
+
+#[test]
+fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
+    let told = scaled(
+        "settings resources=gpu
+         node n1 gpu=2 labels=zone:a
+         node n2 gpu=2 labels=zone:b
+         queue a within=LowerPriority
+         quota a gpu=4
+         owner a/low replicas=4 gpu=1 priority=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-3 gpu=1 node=n2 started=30 owner=low priority=1 stuck=900
+         pod a/low-4 gpu=1 node=n2 started=40 owner=low priority=1
+         owner a/high replicas=1 gpu=1 priority=9 selector=zone:a",
+    );
+    assert_eq!(told, ["scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-3 low-2: Outranked"]);
+}
+
+// ---- calm -----------------------------------------------------------------------------------------------
+
+#[test]
+fn who_gave_something_gets_nothing_and_competes_no_more() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=3
+         queue a within=LowerPriority
+         quota a gpu=3
+         owner a/low replicas=5 gpu=1 priority=1 created=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+         pod a/low-3 gpu=1 node=n1 started=30 owner=low priority=1
+         owner a/high replicas=1 gpu=1 priority=9 created=2",
+        &expect![[r#"
+            step 1: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+                1 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+                2 pods of ReplicaSet low, 1gpu each: ShareInUse
+              scale a/low from 5 to 2 of 5 for ReplicaSet high, without low-3: Outranked
+              started a/high-r1001-0
+            step 2: capacity 3gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+                3 pods of ReplicaSet low, 1gpu each: GaveWay
+        "#]],
+    );
+}
+
+#[test]
+fn what_others_give_back_is_waited_for_and_nobody_yields() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=6
+         queue a within=LowerPriority
+         quota a gpu=2
+         queue b
+         quota b gpu=4
+         owner a/low replicas=2 gpu=1 priority=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=10 owner=low priority=1
+         pod b/x-1 gpu=1 node=n1 started=10 owner=x
+         pod b/x-2 gpu=1 node=n1 started=20 owner=x
+         pod b/x-3 gpu=1 node=n1 started=30 owner=x
+         pod b/x-4 gpu=1 node=n1 started=40 owner=x
+         owner a/high replicas=1 gpu=1 priority=9",
+        &expect![[r#"
+            step 1: capacity 6gpu
+              a: deserved 3gpu, allocated 2gpu, used 2gpu, preempting 1gpu (WaitingForPreemption)
+                1 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+              b: deserved 3gpu, allocated 3gpu, used 4gpu
+              evict b/x-4 for a: Reclaimed
+            step 2: capacity 6gpu
+              a: deserved 3gpu, allocated 3gpu, used 2gpu
+                1 pods of ReplicaSet high, 1gpu each: RoomAvailable
+              b: deserved 3gpu, allocated 3gpu, used 3gpu
+              started a/high-r1002-0
+            step 3: capacity 6gpu
+              a: deserved 3gpu, allocated 3gpu, used 3gpu
+              b: deserved 3gpu, allocated 3gpu, used 3gpu
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_held_back_counts_as_asked_for() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=4
+         queue a within=LowerPriority demand=Observed
+         quota a gpu=2
+         queue b demand=Observed
+         quota b gpu=2
+         owner a/low replicas=1 former=2 gpu=1 priority=1
+         owner a/high replicas=1 gpu=1 priority=9
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/high-1 gpu=1 node=n1 started=10 owner=high priority=9
+         pod b/x-1 gpu=1 node=n1 started=10 owner=x",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 3gpu, allocated 3gpu, used 2gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+              b: deserved 1gpu, allocated 1gpu, used 1gpu
+              scale a/low from 1 to 2: Restored
+        "#]],
+    );
+}
+
+// ---- beside QueueJobs -----------------------------------------------------------------------------------
+
+#[test]
+fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
+    plays(
+        "settings resources=gpu
+         node n1 gpu=8
+         queue a within=LowerPriority
+         quota a gpu=8
+         queuejob a/train min=2 replicas=6 gpu=1 created=10 priority=5
+         owner a/low replicas=4 gpu=1 priority=1 created=20
+         pod a/low-1 gpu=1 node=n1 started=30 owner=low priority=1
+         pod a/low-2 gpu=1 node=n1 started=40 owner=low priority=1
+         pod a/low-3 gpu=1 node=n1 started=50 owner=low priority=1
+         pod a/low-4 gpu=1 node=n1 started=60 owner=low priority=1
+         then after=60
+         owner a/high replicas=2 gpu=1 priority=9 created=30
+         then after=60
+         delete owner a/high
+         delete pod a/high-r1064-0
+         delete pod a/high-r1064-1",
+        &expect![[r#"
+            step 1: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 4gpu
+              a/train: 4 slots, Starting (Admitted)
+              started a/train-r1001-0
+              started a/train-r1001-1
+              started a/train-r1001-2
+              started a/train-r1001-3
+            step 2: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+              a/train: 4 slots, Running (Admitted)
+            step 3: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+              a/train: 4 slots, Running (Admitted)
+            then, 60 s later
+            step 4: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of ReplicaSet high, 1gpu each: WaitingForPreemption
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+              a/train: 4 slots, Running (Admitted)
+              scale a/low from 4 to 2 of 4 for ReplicaSet high, without low-4 low-3: Outranked
+              started a/high-r1064-0
+              started a/high-r1064-1
+            step 5: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+                2 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Running (Admitted)
+            step 6: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 6gpu
+                2 pods of ReplicaSet low, 1gpu each: GaveWay
+              a/train: 2 slots, Running (Admitted)
+              scale a/low from 2 to 4: Restored
+              started a/low-r1066-0
+              started a/low-r1066-1
+            step 7: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                4 pods of QueueJob train, 1gpu each: ShareInUse
+              a/train: 2 slots, Running (Admitted)
+            then, 60 s later
+            step 8: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 6gpu
+              a/train: 4 slots, Running (Admitted)
+              started a/train-r1128-0
+              started a/train-r1128-1
+            step 9: capacity 8gpu
+              a: deserved 8gpu, allocated 8gpu, used 8gpu
+                2 pods of QueueJob train, 1gpu each: ShareInUse
+              a/train: 4 slots, Running (Admitted)
+        "#]],
+    );
+}
+
+#[test]
+fn whoever_yielded_gets_its_size_back_although_nobody_yields_any_more() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=2
+         queue a
+         quota a gpu=2
+         owner a/low replicas=1 former=2 gpu=1 priority=1
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1",
+        &expect![[r#"
+            step 1: capacity 2gpu
+              a: deserved 2gpu, allocated 2gpu, used 1gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+              scale a/low from 1 to 2: Restored
+        "#]],
+    );
+}

@@ -1,0 +1,11 @@
+//! What containers request that do not say it: the LimitRange `quotient`, and the defaults of others.
+//!
+//! No decision about shares depends on it. What is to be written follows from what is kept here alone.
+
+mod due;
+mod kind;
+mod observed;
+
+pub use due::LimitRangeDue;
+pub(crate) use kind::LimitRangeKind;
+pub(crate) use observed::ObservedLimitRange;

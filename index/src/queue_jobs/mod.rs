@@ -1,0 +1,20 @@
+//! QueueJobs, and the Jobs that they have.
+//!
+//! A QueueJob and its Jobs come from two watches, in any order. Each is kept as it was seen; whenever one of them changes,
+//! what snapshots show of the QueueJob is put together anew: its entry, and an owner for each of its tasks, which wants as
+//! many pods as have not succeeded, whatever its Job may run now.
+
+mod decode;
+mod job_body;
+mod kind;
+mod observed;
+mod show;
+mod task_job;
+
+pub(crate) use kind::QueueJobKind;
+pub(crate) use show::QueueJobEntry;
+pub(crate) use task_job::{TaskJob, task_job};
+
+pub use job_body::job_body;
+pub use observed::{JobEnd, ObservedQueueJob, ObservedTask, ObservedTaskJob};
+pub use task_job::{job_name, task_hash};

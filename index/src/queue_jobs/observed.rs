@@ -1,0 +1,74 @@
+//! What the API server said of one QueueJob and its Jobs, beyond what a decision is made from.
+
+use std::sync::Arc;
+
+use quotient_crds::QueueJobStatus;
+use quotient_engine::names::QueueJobUid;
+
+use crate::resource_version::{Age, ResourceVersion};
+
+/// A QueueJob as it was seen last: what the operator needs to keep its Jobs and to write its status only when that changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedQueueJob {
+    /// Its id.
+    pub uid: QueueJobUid,
+    /// Its version.
+    pub resource_version: Option<ResourceVersion>,
+    /// The generation of its spec, to be reported as observed.
+    pub generation: Option<i64>,
+    /// Whether somebody asked for its deletion.
+    pub deleting: bool,
+    /// How long it is kept once it has come to an end.
+    pub ttl_seconds_after_finished: Option<i32>,
+    /// Its status as it stands, none if it never had one or cannot be decoded.
+    pub status: Option<QueueJobStatus>,
+    /// Its tasks, in the order of its spec.
+    pub tasks: Vec<ObservedTask>,
+}
+
+/// One task of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObservedTask {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How many pods have to succeed.
+    pub replicas: u32,
+    /// What its Job is to be made of, as [`task_hash`](super::task_hash) tells.
+    pub template: Arc<str>,
+    /// Its Job, if there is one.
+    pub job: Option<ObservedTaskJob>,
+}
+
+/// The Job of a task as it was seen last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObservedTaskJob {
+    /// Its id.
+    pub uid: Arc<str>,
+    /// How many of its pods may run at once.
+    pub parallelism: u32,
+    /// How many have to succeed.
+    pub completions: u32,
+    /// Whether it is suspended.
+    pub suspended: bool,
+    /// What it was made of.
+    pub template: Arc<str>,
+    /// Whether somebody asked for its deletion.
+    pub deleting: bool,
+    /// How it ended, if it has.
+    pub end: Option<JobEnd>,
+}
+
+/// How a Job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobEnd {
+    /// All its pods have succeeded.
+    Complete,
+    /// It has failed: the reason and the message of its condition.
+    Failed(Arc<str>, Arc<str>),
+}
+
+impl ObservedQueueJob {
+    pub(crate) fn age(&self) -> Age {
+        self.resource_version.as_ref().map(ResourceVersion::age).unwrap_or_default()
+    }
+}

@@ -1,0 +1,87 @@
+//! The ledger laid beside the quotas that were seen.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::{Generation, Ledger, Seen};
+use quotient_engine::names::Namespace;
+
+use crate::resource_version::Age;
+
+use crate::index::Index;
+
+impl Index {
+    /// What was granted so far; none if there is no ledger, and what quotas say is what was granted.
+    pub fn ledger(&self) -> Option<&Arc<Ledger>> {
+        self.ledger.as_ref()
+    }
+
+    /// Lays `ledger` beside the quotas, in place of the one before. Says whether that changes any of them.
+    pub fn set_ledger(&mut self, ledger: Option<Arc<Ledger>>) -> bool {
+        let before = std::mem::replace(&mut self.ledger, ledger);
+        let known = before.iter().chain(&self.ledger).flat_map(|ledger| ledger.entries.keys().cloned());
+        let seen = self.namespaces.iter().filter(|(_, entry)| entry.observed_quota().is_some());
+        let concerned: BTreeSet<Namespace> = known.chain(seen.map(|(name, _)| name.clone())).collect();
+        concerned.iter().fold(false, |changed, namespace| self.show_quota(namespace) | changed)
+    }
+
+    /// Every quota of the name `quotient` that was seen.
+    pub fn quotas_seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
+        self.namespaces.iter().filter_map(|(name, entry)| Some((name, entry.observed_quota()?.seen())))
+    }
+
+    /// The newest stamp that a quota was seen with.
+    pub fn newest_stamp(&self) -> Option<Generation> {
+        self.quotas_seen().filter_map(|(_, seen)| seen.stamp).max()
+    }
+
+    /// Shows snapshots the quota of `namespace` as the ledger has it. Says whether that is news.
+    ///
+    /// In a namespace that is gone nothing can land.
+    pub(crate) fn show_quota(&mut self, namespace: &Namespace) -> bool {
+        let entry = self.namespaces.get(namespace);
+        let seen = entry.and_then(|entry| entry.observed_quota()).map(|observed| observed.seen());
+        let exists = seen.is_some()
+            || self.labels.knows(namespace)
+            || entry.is_some_and(|entry| entry.queue_names().next().is_some());
+        let mut quota = match &self.ledger {
+            None => seen.map(Seen::as_it_stands),
+            Some(ledger) => ledger.quota(namespace, seen).filter(|_| exists),
+        };
+        if entry.is_none() && quota.is_none() {
+            return false;
+        }
+        if let Some(quota) = &mut quota {
+            quota.charged = self.charged_beyond_pods(namespace);
+        }
+        let changed = self.namespaces.entry(namespace.clone()).or_default().show_quota(quota);
+        self.drop_if_empty(namespace);
+        changed
+    }
+
+    /// What the quota says is charged, if it is newer than every pod that was seen: pods and quotas come by different
+    /// watches, and admission charges a pod before there is one.
+    fn charged_beyond_pods(&mut self, namespace: &Namespace) -> Bounds {
+        let Some(observed) = self.observed_quota(namespace) else { return Bounds::new() };
+        let (age, charged) = (observed.age(), observed.charged.clone());
+        if age <= self.pods.newest {
+            return Bounds::new();
+        }
+        self.quotas.ahead.insert((age, namespace.clone()));
+        charged
+    }
+
+    /// A pod of this age was seen. Says whether that changes what any quota tells beyond pods.
+    pub(crate) fn pods_seen_until(&mut self, age: Age) -> bool {
+        self.pods.newest = self.pods.newest.max(age);
+        let mut changed = false;
+        while let Some((ahead, _)) = self.quotas.ahead.first()
+            && *ahead <= self.pods.newest
+            && let Some((_, namespace)) = self.quotas.ahead.pop_first()
+        {
+            changed |= self.show_quota(&namespace);
+        }
+        changed
+    }
+}

@@ -1,0 +1,76 @@
+//! Objects of our own kinds as a watch should deliver them: one that cannot be read neither hides the others nor what was
+//! said of it before.
+
+use std::borrow::Cow;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use kube::core::object::HasStatus;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+
+/// An object, or what can be read of it.
+///
+/// Written before its schema was what it is now, an object may be stored that no type can hold. Its status is still ours: who
+/// does not know what stands there writes it again for ever.
+#[derive(Clone, Debug)]
+pub struct Readable<K: HasStatus>(pub Result<K, Unreadable<K::Status>>);
+
+/// What can be read of an object whose spec cannot.
+#[derive(Clone, Debug)]
+pub struct Unreadable<S> {
+    /// The field, and why not.
+    pub error: String,
+    /// Its metadata.
+    pub metadata: ObjectMeta,
+    /// Its status, if that can be read and is there.
+    pub status: Option<S>,
+}
+
+impl<'de, K> Deserialize<'de> for Readable<K>
+where
+    K: DeserializeOwned + HasStatus,
+    K::Status: DeserializeOwned,
+{
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let whole = Value::deserialize(deserializer)?;
+        let error = match serde_path_to_error::deserialize(&whole) {
+            Ok(object) => return Ok(Self(Ok(object))),
+            Err(error) => error.to_string(),
+        };
+        let part = |name: &str| whole.get(name).unwrap_or(&Value::Null);
+        let metadata = ObjectMeta::deserialize(part("metadata")).map_err(D::Error::custom)?;
+        let status = Option::deserialize(part("status")).unwrap_or_default();
+        Ok(Self(Err(Unreadable { error, metadata, status })))
+    }
+}
+
+impl<K: Resource + HasStatus> Resource for Readable<K> {
+    type DynamicType = K::DynamicType;
+    type Scope = K::Scope;
+
+    fn kind(of: &Self::DynamicType) -> Cow<'_, str> {
+        K::kind(of)
+    }
+
+    fn group(of: &Self::DynamicType) -> Cow<'_, str> {
+        K::group(of)
+    }
+
+    fn version(of: &Self::DynamicType) -> Cow<'_, str> {
+        K::version(of)
+    }
+
+    fn plural(of: &Self::DynamicType) -> Cow<'_, str> {
+        K::plural(of)
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        self.0.as_ref().map_or_else(|unreadable| &unreadable.metadata, K::meta)
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        self.0.as_mut().map_or_else(|unreadable| &mut unreadable.metadata, K::meta_mut)
+    }
+}

@@ -1,0 +1,36 @@
+//! Sizes: which object says how many pods an owner wants, and whether Quotient may change what it says.
+//!
+//! A ReplicaSet of a Deployment wants what its Deployment says, so both are read together. An owner that something else
+//! keeps at its size (an autoscaler, an operator, a person who has just changed it) is left alone: whoever lowers it would
+//! only be corrected.
+
+mod autoscalers;
+mod deployments;
+mod said;
+
+pub(crate) use autoscalers::{Autoscaler, AutoscalerKind};
+pub(crate) use deployments::{DeploymentKind, DeploymentSize};
+pub(crate) use said::Controller;
+pub use said::Said;
+
+use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
+
+use crate::index::Index;
+
+impl Index {
+    /// Whether this life of the object is kept. Only then the answer to a write of it may be applied: of others nobody
+    /// remembers here whether they were deleted since.
+    pub fn holds_setter(&self, namespace: &Namespace, setter: &Setter) -> bool {
+        let Some(entry) = self.namespaces.get(namespace) else { return false };
+        let owner = |kind| entry.owner(kind, &setter.name).is_some_and(|(owner, _)| owner.uid == setter.uid);
+        match setter.kind {
+            SetterKind::Deployment => {
+                entry.deployment(&setter.name).is_some_and(|kept| *kept.uid == *setter.uid.as_str())
+            }
+            SetterKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
+            SetterKind::StatefulSet => owner(OwnerKind::StatefulSet),
+            SetterKind::Job => owner(OwnerKind::Job),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What was granted shows beside what is seen.
+
+use expect_test::{Expect, expect};
+use k8s_openapi::api::core::v1::{Namespace as Object, ResourceQuota};
+use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::ledger::{Entry, Generation, Ledger};
+use quotient_engine::snapshot::Growth;
+
+use super::{apply, at, index_of, story};
+use crate::{Index, Keeps};
+
+const NAMESPACE: &str = "{kind: Namespace, metadata: {name: a, uid: n, resourceVersion: '1'}}";
+
+fn cpu(cores: i128) -> Bounds {
+    [(Resource::Cpu, Amount::new(cores * 1000))].into_iter().collect()
+}
+
+/// A ledger that granted `a` 3 cpu in generation 5, and 8 at some time before.
+fn ledger() -> Ledger {
+    let generation = Generation::new(5);
+    let entry = Entry { granted: cpu(3), largest: cpu(8), generation, changed: at("11:59:00") };
+    Ledger { generation, entries: [("a".into(), entry)].into(), rebuilt: None }
+}
+
+/// The quota at a version, stamped with a generation.
+fn quota(version: &str, generation: u64, hard: i128, enforced: i128) -> String {
+    format!(
+        "{{kind: ResourceQuota, metadata: {{name: quotient, namespace: a, uid: u, resourceVersion: '{version}', \
+         annotations: {{quotient.dev/generation: '{generation}'}}}}, spec: {{hard: {{cpu: {hard}}}}}, \
+         status: {{hard: {{cpu: {enforced}}}}}}}"
+    )
+}
+
+fn shows(index: &mut Index, expected: &Expect) {
+    expected.assert_eq(&story::tell(&index.snapshot(at("12:00:00"))));
+}
+
+#[test]
+fn without_a_ledger_a_quota_says_what_was_granted() {
+    let mut index = index_of(&quota("5", 4, 8, 8));
+    shows(
+        &mut index,
+        &expect![[r#"
+        namespace a
+          foreign quota: hard cpu 8; enforced cpu 8
+    "#]],
+    );
+}
+
+#[test]
+fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
+    let mut index = index_of(&quota("5", 4, 8, 8));
+    assert!(index.set_ledger(Some(ledger().into())));
+    assert!(!index.set_ledger(Some(ledger().into())));
+    shows(
+        &mut index,
+        &expect![[r#"
+        namespace a
+          quota: hard cpu 8; enforced cpu 8; granted cpu 3; may become cpu 8; not stamped
+    "#]],
+    );
+    // Admission moves the version with every pod that it counts; that says nothing about writes.
+    assert_eq!(apply(&mut index, &quota("6", 4, 8, 8)), [false]);
+    assert_eq!(apply(&mut index, &quota("7", 5, 3, 8)), [true]);
+    shows(
+        &mut index,
+        &expect![[r#"
+        namespace a
+          quota: hard cpu 3; enforced cpu 8; granted cpu 3; may become cpu 8
+    "#]],
+    );
+    assert_eq!(apply(&mut index, &quota("8", 5, 3, 3)), [true]);
+    shows(
+        &mut index,
+        &expect![[r#"
+        namespace a
+          quota: hard cpu 3; enforced cpu 3; granted cpu 3
+    "#]],
+    );
+    // Somebody else's stamp is news whatever comes with it: the ledger may be older than we know.
+    assert_eq!(apply(&mut index, &quota("9", 6, 3, 3)), [true]);
+    assert_eq!(index.newest_stamp(), Some(Generation::new(6)));
+}
+
+#[test]
+fn a_create_may_land_where_there_is_a_namespace() {
+    let mut index = Index::new(crate::IndexSettings::default());
+    assert!(!index.set_ledger(Some(ledger().into())));
+    shows(&mut index, &expect![""]);
+    assert_eq!(apply(&mut index, NAMESPACE), [true]);
+    let on_its_way = expect![[r#"
+        namespace a
+          quota: hard -; enforced -; granted cpu 3; may become cpu 8; not stamped
+    "#]];
+    shows(&mut index, &on_its_way);
+    // Seen and gone again: it may be created again.
+    apply(&mut index, &quota("8", 5, 3, 3));
+    assert!(Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
+    shows(&mut index, &on_its_way);
+    // A namespace that is gone takes everything with it.
+    assert!(Keeps::<Object>::delete(&mut index, "", "a", "n"));
+    shows(&mut index, &expect![""]);
+}
+
+#[test]
+fn a_queue_proves_its_namespace() {
+    let mut index = Index::new(crate::IndexSettings::default());
+    index.set_ledger(Some(ledger().into()));
+    apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}");
+    let state = index.snapshot(at("12:00:00")).namespaces[&"a".into()].clone();
+    assert_eq!(state.quota.as_ref().map(|quota| quota.unconfirmed.clone()), Some(cpu(8)));
+}
+
+#[test]
+fn a_quota_without_an_entry_has_yet_to_be_written() {
+    let mut index = index_of(&quota("5", 4, 8, 8));
+    index.set_ledger(Some(Ledger::default().into()));
+    shows(
+        &mut index,
+        &expect![[r#"
+        namespace a
+          foreign quota: hard cpu 8; enforced cpu 8; not stamped
+    "#]],
+    );
+}
+
+#[test]
+fn a_ledger_that_is_made_up_holds_growth_until_all_quotas_bear_its_stamp() {
+    let mut index = index_of(&quota("5", 4, 8, 8));
+    let rebuilt = Ledger::rebuild(index.quotas_seen(), at("12:00:00"));
+    assert_eq!(rebuilt.generation, Generation::new((1 << 20) + 5));
+    index.set_ledger(Some(rebuilt.into()));
+    assert_eq!(index.snapshot(at("12:00:00")).growth, Growth::Held);
+    apply(&mut index, &quota("6", (1 << 20) + 5, 8, 8));
+    assert_eq!(index.snapshot(at("12:00:00")).growth, Growth::Allowed);
+}

@@ -1,0 +1,160 @@
+//! What is to be done with the LimitRange of a namespace.
+
+use quotient_engine::amounts::Bounds;
+use quotient_engine::names::Namespace;
+
+use super::kinds::{delete_value, relist_begin, relist_finish};
+use super::{apply, documents, index_of};
+use crate::Index;
+use crate::limit_ranges::LimitRangeDue;
+
+const QUEUE: &str = "
+---
+kind: Queue
+metadata: {name: team, namespace: a, uid: q}
+spec: {defaultRequests: {cpu: 100m, memory: 128Mi}}
+";
+
+const QUOTA: &str = "
+---
+kind: ResourceQuota
+metadata: {name: quotient, namespace: a, uid: quota}
+spec: {hard: {requests.cpu: 1}}
+";
+
+/// A LimitRange in namespace a, labelled as kept by Quotient if it is `ours`.
+fn limit_range(name: &str, version: u32, ours: bool, items: &str) -> String {
+    let label = if ours { "app.kubernetes.io/managed-by: quotient" } else { "" };
+    format!(
+        "
+---
+kind: LimitRange
+metadata: {{name: {name}, namespace: a, uid: l-{name}, resourceVersion: '{version}', labels: {{{label}}}}}
+spec: {{limits: [{items}]}}
+"
+    )
+}
+
+const BOTH: &str = "{type: Container, defaultRequest: {cpu: 100m, memory: 128Mi}}";
+const ONE: &str = "{type: Container, defaultRequest: {cpu: 200m}}";
+
+fn due(index: &Index, governing: Option<&str>) -> String {
+    let listed = |defaults: &Bounds| {
+        let texts =
+            defaults.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount)));
+        texts.collect::<Vec<_>>().join(", ")
+    };
+    match index.limit_range_due(&Namespace::from("a"), governing) {
+        None => "nothing".to_owned(),
+        Some(LimitRangeDue::Create(defaults)) => format!("create: {}", listed(&defaults)),
+        Some(LimitRangeDue::Change { uid, defaults }) => format!("change {uid}: {}", listed(&defaults)),
+        Some(LimitRangeDue::Delete { uid, resource_version }) => {
+            format!("delete {uid} as of {}", resource_version.unwrap())
+        }
+        Some(LimitRangeDue::Taken) => "taken".to_owned(),
+    }
+}
+
+#[track_caller]
+fn check(objects: &[&str], expected: &str) {
+    assert_eq!(due(&index_of(&objects.concat()), Some("team")), expected, "{objects:?}");
+}
+
+#[test]
+fn it_says_what_the_queue_says() {
+    let wanted = "cpu 100m, memory 128Mi";
+    check(&[QUEUE], &format!("create: {wanted}"));
+    check(&[QUEUE, &limit_range("quotient", 5, true, BOTH)], "nothing");
+    // Amounts count, not their texts.
+    let same = "{type: Container, defaultRequest: {cpu: '0.1', memory: '134217728'}}";
+    check(&[QUEUE, &limit_range("quotient", 5, true, same)], "nothing");
+
+    let change = format!("change l-quotient: {wanted}");
+    for other in [
+        ONE,
+        "",
+        "{type: Container, defaultRequest: {cpu: 100m, memory: 128Mi}, max: {cpu: 1}}",
+        "{type: Container, defaultRequest: {cpu: 100m, memory: 128Mi, ephemeral-storage: 1Gi}}",
+        "{type: Container, defaultRequest: {cpu: 100m, memory: 128Mi}}, {type: Pod, max: {cpu: 1}}",
+        "{type: Pod, max: {cpu: 1}}",
+    ] {
+        check(&[QUEUE, &limit_range("quotient", 5, true, other)], &change);
+    }
+}
+
+#[test]
+fn without_default_requests_there_is_none() {
+    let queue = QUEUE.replace("{cpu: 100m, memory: 128Mi}", "{}");
+    check(&[&queue], "nothing");
+    check(&[&queue, &limit_range("quotient", 5, true, BOTH)], "delete l-quotient as of 5");
+    check(&[&queue, &limit_range("quotient", 5, false, BOTH)], "nothing");
+    // What cannot be read is a mistake of the Queue's, which has no share then.
+    let queue = QUEUE.replace("100m", "much");
+    check(&[&queue], "nothing");
+}
+
+#[test]
+fn what_others_give_a_default_for_is_theirs() {
+    check(&[QUEUE, &limit_range("own", 5, false, ONE)], "create: memory 128Mi");
+    check(&[QUEUE, &limit_range("own", 5, false, BOTH)], "nothing");
+    check(
+        &[QUEUE, &limit_range("own", 5, false, "{type: Pod, max: {cpu: 1}}")],
+        "create: cpu 100m, memory 128Mi",
+    );
+    let both = [&limit_range("own", 5, false, BOTH), &limit_range("quotient", 6, true, BOTH)];
+    check(&[QUEUE, both[0], both[1]], "delete l-quotient as of 6");
+}
+
+#[test]
+fn a_strangers_of_our_name_is_left_alone() {
+    check(&[QUEUE, &limit_range("quotient", 5, false, "{type: Pod, max: {cpu: 1}}")], "taken");
+    check(&[QUEUE, &limit_range("quotient", 5, false, ONE)], "taken");
+    check(&[QUEUE, &limit_range("quotient", 5, false, BOTH)], "nothing");
+}
+
+#[test]
+fn without_a_queue_it_stays_as_long_as_the_quota() {
+    let ours = limit_range("quotient", 5, true, BOTH);
+    assert_eq!(due(&index_of(&format!("{QUOTA}{ours}")), None), "nothing");
+    let index = index_of(&ours);
+    assert_eq!(due(&index, None), "delete l-quotient as of 5");
+    assert_eq!(index.namespaces_with_limit_range().map(Namespace::as_str).collect::<Vec<_>>(), ["a"]);
+    let index = index_of(&limit_range("quotient", 5, false, BOTH));
+    assert_eq!(due(&index, None), "nothing");
+    assert_eq!(index.namespaces_with_limit_range().count(), 0);
+}
+
+#[test]
+fn only_news_is_news() {
+    let mut index = index_of(QUEUE);
+    let ours = |version: u32, items: &str| limit_range("quotient", version, true, items);
+    assert_eq!(apply(&mut index, &ours(10, BOTH)), [true]);
+    assert_eq!(apply(&mut index, &ours(11, BOTH)), [false], "another version is no news");
+    assert_eq!(apply(&mut index, &ours(9, ONE)), [false], "and an older one is none at all");
+    assert_eq!(due(&index, Some("team")), "nothing");
+    assert_eq!(apply(&mut index, &ours(12, ONE)), [true]);
+    // Without a default it is of no concern, and then again.
+    assert_eq!(apply(&mut index, &limit_range("own", 5, false, "{type: Pod}")), [false]);
+    assert_eq!(apply(&mut index, &limit_range("own", 6, false, ONE)), [true]);
+    assert_eq!(apply(&mut index, &limit_range("own", 7, false, "{type: Pod}")), [true]);
+    assert_eq!(due(&index, Some("team")), "change l-quotient: cpu 100m, memory 128Mi");
+
+    let gone = &documents(&ours(12, ONE))[0];
+    assert!(delete_value(&mut index, gone));
+    assert_eq!(apply(&mut index, &ours(13, ONE)), [false], "a late reply brings nothing back");
+    assert_eq!(due(&index, Some("team")), "create: cpu 100m, memory 128Mi");
+}
+
+#[test]
+fn a_list_removes_what_it_does_not_contain() {
+    let mut index = index_of(&limit_range("quotient", 5, true, BOTH));
+    relist_begin(&mut index, "LimitRange");
+    assert!(relist_finish(&mut index, "LimitRange"));
+    assert!(index.namespaces.is_empty());
+
+    let mut index = index_of(&limit_range("quotient", 5, true, BOTH));
+    relist_begin(&mut index, "LimitRange");
+    apply(&mut index, &limit_range("quotient", 5, true, BOTH));
+    assert!(!relist_finish(&mut index, "LimitRange"));
+    assert_eq!(index.namespaces_with_limit_range().count(), 1);
+}

@@ -1,0 +1,160 @@
+//! What a snapshot shows of QueueJobs and their Jobs.
+
+use std::fmt::Write as _;
+
+use quotient_engine::snapshot::NamespaceState;
+
+use super::{apply, at, index_of};
+use crate::Index;
+
+const QUEUE_JOB: &str = r"
+kind: QueueJob
+metadata: {name: train, namespace: a, uid: q-1, generation: 1, creationTimestamp: '2026-01-01T11:00:00Z'}
+spec:
+  minAvailable: 3
+  priorityClassName: high
+  tasks:
+  - {name: launcher, minAvailable: 1, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 500m}}}]}}}
+  - {name: worker, replicas: 4, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}}}
+";
+
+const HIGH: &str = "{kind: PriorityClass, metadata: {name: high, uid: h}, value: 7}";
+
+/// The Job of the workers, as the API server shows it.
+fn workers(rest: &str) -> String {
+    format!(
+        "{{kind: Job, metadata: {{name: train-worker, namespace: a, uid: j-1, ownerReferences: [{{apiVersion: \
+         quotient.dev/v1alpha1, kind: QueueJob, name: train, uid: q-1, controller: true}}]}}, {rest}}}"
+    )
+}
+
+fn told(index: &mut Index) -> String {
+    let snapshot = index.snapshot(at("12:00:00"));
+    let Some(state) = snapshot.namespaces.get(&"a".into()) else { return "nothing".to_owned() };
+    tell(state)
+}
+
+fn tell(state: &NamespaceState) -> String {
+    let mut told = String::new();
+    for job in &state.queue_jobs {
+        write!(told, "{} min {} priority {}", job.name, job.min_available, job.priority).unwrap();
+        if let Some(ended) = job.ended {
+            write!(told, " {ended:?}").unwrap();
+        }
+        if let Some(problem) = &job.invalid {
+            write!(told, " invalid: {problem}").unwrap();
+        }
+        for task in &job.tasks {
+            let (name, now, all) = (&task.name, task.parallelism, task.replicas);
+            write!(told, "; {name} {now}/{all} succeeded {}", task.succeeded).unwrap();
+        }
+        told.push('\n');
+    }
+    for owner in &state.owners {
+        let (kind, name, uid) = (owner.kind.name(), &owner.name, &owner.uid);
+        writeln!(told, "{kind} {name} ({uid}) wants {} of {}", owner.wanted, owner.shape.requests).unwrap();
+    }
+    told
+}
+
+#[test]
+fn a_queue_job_alone_wants_all_its_pods() {
+    let mut index = index_of(&format!("{QUEUE_JOB}---\n{HIGH}"));
+    assert_eq!(
+        told(&mut index),
+        "train min 3 priority 7; launcher 0/1 succeeded 0; worker 0/4 succeeded 0\n\
+         QueueJob train/launcher (a/QueueJob/train/launcher) wants 1 of cpu 500m\n\
+         QueueJob train/worker (a/QueueJob/train/worker) wants 4 of cpu 2\n"
+    );
+    assert_eq!(apply(&mut index, "{kind: PriorityClass, metadata: {name: high, uid: h}, value: 9}"), [true]);
+    assert!(told(&mut index).starts_with("train min 3 priority 9;"));
+}
+
+#[test]
+fn its_jobs_say_what_runs_and_what_has_succeeded() {
+    let job =
+        workers("spec: {parallelism: 2, completions: 4, template: {}}, status: {succeeded: 1, failed: 2}");
+    let expected = "train min 3 priority 0; launcher 0/1 succeeded 0; worker 2/4 succeeded 1\n\
+         QueueJob train/launcher (a/QueueJob/train/launcher) wants 1 of cpu 500m\n\
+         QueueJob train/worker (j-1) wants 3 of cpu 2\n";
+    // In any order, and not as a Job that wants pods of its own.
+    assert_eq!(told(&mut index_of(&format!("{QUEUE_JOB}---\n{job}"))), expected);
+    let mut index = index_of(&format!("{job}\n---{QUEUE_JOB}"));
+    assert_eq!(told(&mut index), expected);
+
+    let suspended = workers("spec: {parallelism: 2, completions: 4, suspend: true, template: {}}");
+    assert_eq!(apply(&mut index, &suspended), [true]);
+    assert!(told(&mut index).contains("worker 0/4 succeeded 0"));
+    let observed = index.observed_queue_job(&"a".into(), "train").unwrap();
+    let job = observed.tasks[1].job.clone().unwrap();
+    assert_eq!((job.parallelism, job.completions, job.suspended), (2, 4, true));
+    assert!(observed.tasks[0].job.is_none());
+}
+
+#[test]
+fn a_job_of_another_life_or_of_nobody_is_not_its_own() {
+    let other = workers("spec: {parallelism: 2, template: {}}").replace("uid: q-1", "uid: q-0");
+    assert!(told(&mut index_of(&format!("{QUEUE_JOB}---\n{other}"))).contains("worker 0/4"));
+    let foreign = "{kind: Job, metadata: {name: train-worker, namespace: a, uid: j-9}, spec: {template: {}}}";
+    let mut index = index_of(&format!("{QUEUE_JOB}---\n{foreign}"));
+    assert!(told(&mut index).contains("Job train-worker (j-9) wants 1"));
+    assert!(told(&mut index).contains("worker 0/4"));
+}
+
+#[test]
+fn the_end_of_its_jobs_is_its_end_and_it_wants_nothing_any_more() {
+    let end = |kind: &str| {
+        let status = format!("status: {{succeeded: 4, conditions: [{{type: {kind}, status: 'True'}}]}}");
+        workers(&format!("spec: {{parallelism: 4, completions: 4, template: {{}}}}, {status}"))
+    };
+    let failed = told(&mut index_of(&format!("{QUEUE_JOB}---\n{}", end("Failed"))));
+    assert!(failed.starts_with("train min 3 priority 0 Failed;") && !failed.contains("wants"), "{failed}");
+    // Not before the last of them.
+    let mut index = index_of(&format!("{QUEUE_JOB}---\n{}", end("Complete")));
+    assert!(told(&mut index).contains("train/launcher"));
+    let launcher = end("Complete").replace("worker", "launcher").replace("j-1", "j-2");
+    apply(&mut index, &launcher);
+    assert!(told(&mut index).starts_with("train min 3 priority 0 Complete;"));
+    // What its status says outlives its Jobs.
+    let status = "status: {conditions: [{type: Failed, status: 'True', reason: x, message: '', \
+                  lastTransitionTime: '2026-01-01T11:00:00Z'}]}";
+    assert!(told(&mut index_of(&format!("{QUEUE_JOB}{status}"))).contains(" Failed;"));
+}
+
+#[test]
+fn a_template_that_cannot_be_read_is_said_to_be_so() {
+    let wrong = QUEUE_JOB.replace("cpu: 500m", "cpu: [1]");
+    let told = told(&mut index_of(&wrong));
+    assert!(told.contains("invalid: the template of the task launcher cannot be read:"), "{told}");
+    assert!(told.contains("apply it again"), "{told}");
+}
+
+#[test]
+fn what_is_labelled_for_kueue_is_refused() {
+    for labelled in [
+        QUEUE_JOB.replace("uid: q-1,", "uid: q-1, labels: {kueue.x-k8s.io/queue-name: main},"),
+        QUEUE_JOB.replace(
+            "replicas: 4, template: {",
+            "replicas: 4, template: {metadata: {labels: {kueue.x-k8s.io/queue-name: main}}, ",
+        ),
+    ] {
+        let told = told(&mut index_of(&labelled));
+        assert!(
+            told.contains("invalid: the label kueue.x-k8s.io/queue-name gives its pods to Kueue"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_left_of_it_when_it_is_deleted() {
+    let job = workers("spec: {parallelism: 2, template: {}}");
+    let mut index = index_of(&format!("{QUEUE_JOB}---\n{job}"));
+    let delete =
+        |index: &mut Index, yaml: &str| super::kinds::delete_value(index, &super::documents(yaml)[0]);
+    assert!(delete(&mut index, QUEUE_JOB));
+    // Its Job is nobody's, and about to go.
+    assert_eq!(told(&mut index), "nothing");
+    delete(&mut index, &job);
+    assert!(index.namespaces.is_empty());
+}

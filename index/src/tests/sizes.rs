@@ -1,0 +1,194 @@
+//! What a snapshot shows of who says how many pods are wanted.
+
+use expect_test::{Expect, expect};
+
+use super::kinds::{delete_value, relist_begin, relist_finish};
+use super::{apply, at, documents, index_of, shown};
+
+fn shows(manifests: &str, expected: &Expect) {
+    let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {preemption: {withinQueue: LowerPriority}}}\n---\n";
+    expected.assert_eq(&shown(&[queue, manifests].concat(), "12:00:00"));
+}
+
+const SET: &str = "
+kind: ReplicaSet
+metadata:
+  name: web-1
+  namespace: a
+  uid: r-1
+  ownerReferences: [{kind: Deployment, name: web, uid: d-1, controller: true, apiVersion: apps/v1}]
+spec: {replicas: 3, selector: {}, template: {spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}
+---
+";
+
+#[test]
+fn a_replica_set_wants_what_its_deployment_says() {
+    shows(
+        &format!(
+            "{SET}
+kind: Deployment
+metadata:
+  name: web
+  namespace: a
+  uid: d-1
+  annotations: {{quotient.dev/replicas-before: '4', quotient.dev/replicas-lowered-to: '2'}}
+spec: {{replicas: 2, selector: {{}}, template: {{}}}}
+"
+        ),
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; within LowerPriority
+              ReplicaSet web-1 (r-1), generation 0, created -: wants 2 of cpu 1; sized by Deployment web (d-1); 4 before, 2 held back
+        "#]],
+    );
+}
+
+#[test]
+fn in_a_rollout_nobody_says_it() {
+    shows(
+        &format!(
+            "{SET}{}
+kind: Deployment
+metadata: {{name: web, namespace: a, uid: d-1}}
+spec: {{replicas: 4, selector: {{}}, template: {{}}}}
+",
+            SET.replace("web-1", "web-2").replace("r-1", "r-2")
+        ),
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; within LowerPriority
+              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
+              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
+        "#]],
+    );
+}
+
+#[test]
+fn who_is_kept_at_a_size_by_something_else_is_left_alone() {
+    shows(
+        "
+kind: StatefulSet
+metadata: {name: scaled, namespace: a, uid: s-1}
+spec: {replicas: 3, selector: {}, template: {}}
+---
+kind: HorizontalPodAutoscaler
+apiVersion: autoscaling/v2
+metadata: {name: scaler, namespace: a}
+spec: {maxReplicas: 9, scaleTargetRef: {kind: StatefulSet, name: scaled, apiVersion: apps/v1}}
+---
+kind: StatefulSet
+metadata: {name: out, namespace: a, uid: s-2, annotations: {quotient.dev/within-queue: Never}}
+spec: {replicas: 3, selector: {}, template: {}}
+---
+kind: StatefulSet
+metadata:
+  name: changed
+  namespace: a
+  uid: s-3
+  annotations: {quotient.dev/replicas-before: '4', quotient.dev/replicas-lowered-to: '2'}
+spec: {replicas: 3, selector: {}, template: {}}
+---
+kind: StatefulSet
+metadata:
+  name: operated
+  namespace: a
+  uid: s-4
+  ownerReferences: [{kind: Kafka, name: k, uid: k-1, controller: true, apiVersion: v1}]
+spec: {replicas: 3, selector: {}, template: {}}
+---
+kind: Job
+metadata:
+  name: nightly
+  namespace: a
+  uid: j-1
+  ownerReferences: [{kind: CronJob, name: n, uid: n-1, controller: true, apiVersion: batch/v1}]
+spec: {parallelism: 3, completions: 9, template: {}}
+",
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; within LowerPriority
+              StatefulSet changed (s-3), generation 0, created -: wants 3 of nothing; left alone: SizeSetByAnother
+              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; nobody to scale
+              StatefulSet out (s-2), generation 0, created -: wants 3 of nothing; left alone: OptedOut
+              StatefulSet scaled (s-1), generation 0, created -: wants 3 of nothing; left alone: Autoscaled
+              Job nightly (j-1), generation 0, created -: wants 3 of nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_job_that_was_scaled_to_nothing_is_kept_and_is_owed_what_is_left_of_it() {
+    shows(
+        "
+kind: Job
+metadata:
+  name: train
+  namespace: a
+  uid: j-1
+  annotations: {quotient.dev/replicas-before: '4', quotient.dev/replicas-lowered-to: '0'}
+spec: {parallelism: 0, completions: 6, template: {}}
+status: {succeeded: 3}
+",
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; within LowerPriority
+              Job train (j-1), generation 0, created -: wants 0 of nothing; 4 before, 3 held back
+        "#]],
+    );
+}
+
+/// A Deployment of `replicas`, at this version.
+fn deployment(version: u32, replicas: u32) -> String {
+    format!(
+        "
+kind: Deployment
+metadata: {{name: web, namespace: a, uid: d-1, resourceVersion: '{version}'}}
+spec: {{replicas: {replicas}, selector: {{}}, template: {{}}}}
+"
+    )
+}
+
+/// An autoscaler of this Deployment, at this version.
+fn autoscaler(version: u32, target: &str) -> String {
+    format!(
+        "
+kind: HorizontalPodAutoscaler
+metadata: {{name: h, namespace: a, uid: h-1, resourceVersion: '{version}'}}
+spec: {{maxReplicas: 9, scaleTargetRef: {{kind: Deployment, name: {target}}}}}
+"
+    )
+}
+
+#[test]
+fn what_says_a_size_is_kept_like_everything_else() {
+    let queue = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+    let mut index = index_of(&[queue, SET].concat());
+    let wanted = |index: &mut crate::Index| {
+        let snapshot = index.snapshot(at("12:00:00"));
+        let owner = snapshot.namespaces[&"a".into()].owners[0].clone();
+        (owner.wanted, owner.size.setter.is_some(), owner.size.left_alone)
+    };
+    let autoscaled = Some(quotient_engine::reason::Reason::Autoscaled);
+    assert_eq!(wanted(&mut index), (3, false, None));
+    assert_eq!(apply(&mut index, &deployment(10, 2)), [true]);
+    assert_eq!(wanted(&mut index), (2, true, None));
+    assert_eq!(apply(&mut index, &deployment(9, 1)), [false], "an older version");
+    assert_eq!(apply(&mut index, &deployment(10, 5)), [true], "what it is raised to counts at once, too");
+    assert_eq!(wanted(&mut index), (5, true, None));
+    assert_eq!(apply(&mut index, &deployment(10, 2)), [true]);
+    assert_eq!(apply(&mut index, &autoscaler(10, "web")), [true]);
+    assert_eq!(wanted(&mut index), (2, true, autoscaled));
+    assert_eq!(apply(&mut index, &autoscaler(9, "other")), [false], "an older version");
+    assert_eq!(apply(&mut index, &autoscaler(11, "other")), [true]);
+    assert_eq!(wanted(&mut index), (2, true, None));
+    apply(&mut index, &autoscaler(12, "web"));
+    for kind in ["HorizontalPodAutoscaler", "Deployment"] {
+        relist_begin(&mut index, kind);
+        assert!(relist_finish(&mut index, kind), "{kind}");
+    }
+    assert_eq!(wanted(&mut index), (3, false, None));
+    apply(&mut index, &deployment(13, 2));
+    let gone = documents(&deployment(13, 2)).remove(0);
+    assert!(delete_value(&mut index, &gone));
+    assert_eq!(wanted(&mut index), (3, false, None));
+}

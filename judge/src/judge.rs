@@ -1,0 +1,159 @@
+//! Follows writes and keeps the list of broken promises.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quotient_engine::amounts::Amounts;
+
+use crate::rules;
+use crate::rules::Changes;
+use crate::truth::{Place, Truth};
+use crate::violation::{Invariant, Violation};
+use crate::write::Write;
+
+/// What the operator is not blamed for.
+#[derive(Clone, Debug)]
+pub struct Tolerance {
+    /// For how long it may not know what others have done, in milliseconds: watches, a cycle, and a slow call.
+    pub lag: i64,
+    /// Whether it may ask for an eviction again: an answer was lost, or the process that asked is gone.
+    pub repeats: bool,
+    /// Whether a pod may be evicted although its queue holds no more than its quota allows: to make way for one within
+    /// its guarantee.
+    pub moves: bool,
+    /// For how long an eviction may be under way while the quota is raised by an operator: by another one that believes that
+    /// it leads, or by a later decision, where a request hangs. In milliseconds; 0 where there is one and none hangs.
+    pub under_way: i64,
+    /// What an autoscaler may still add.
+    pub expandable: Amounts,
+}
+
+impl Default for Tolerance {
+    fn default() -> Self {
+        Self { lag: 2_000, repeats: false, moves: false, under_way: 0, expandable: Amounts::new() }
+    }
+}
+
+/// Watches over promises.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    pub(crate) tolerance: Tolerance,
+    pub(crate) truth: Truth,
+    /// What others did a moment ago.
+    pub(crate) changes: Changes,
+    /// When an operator wrote the quota of a namespace last, where evictions may be under way meanwhile.
+    pub(crate) opened: BTreeMap<String, i64>,
+    evicted: BTreeSet<String>,
+    /// Pods that came into being where no quota kept them out.
+    strays: BTreeSet<String>,
+    violations: Vec<Violation>,
+}
+
+impl Judge {
+    /// A judge of an API server that holds nothing yet.
+    pub fn new(tolerance: Tolerance) -> Self {
+        let truth = Truth { expandable: tolerance.expandable.clone(), ..Truth::default() };
+        Self {
+            tolerance,
+            truth,
+            changes: Changes::default(),
+            opened: BTreeMap::new(),
+            evicted: BTreeSet::new(),
+            strays: BTreeSet::new(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// What the API server holds now.
+    pub fn truth(&self) -> &Truth {
+        &self.truth
+    }
+
+    /// The broken promises so far.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
+    /// The uids of the pods that the operator has evicted.
+    pub fn evicted(&self) -> &BTreeSet<String> {
+        &self.evicted
+    }
+
+    /// How many of them had been let in: those that came while no quota was enforced were nobody's to refuse.
+    pub fn evicted_of_admitted(&self) -> usize {
+        self.evicted.difference(&self.strays).count()
+    }
+
+    /// A write was carried out.
+    pub fn see(&mut self, write: &Write<'_>) {
+        self.changes.forget_before(write.at.saturating_sub(self.tolerance.lag));
+        let mut found = rules::own::broken(write);
+        if write.by_operator && write.resource == "pods" && write.subresource == "eviction" {
+            found.extend(rules::eviction::broken(self, write));
+            if let Some(pod) =
+                self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name))
+            {
+                self.evicted.insert(pod.uid.clone());
+            }
+        }
+        if matches!(write.resource, "nodes" | "pods" | "queues" | "resourcequotas") {
+            found.extend(self.follow(write));
+        }
+        self.report(Some(write.index), write.at, found);
+    }
+
+    /// A pod was bound to a node by a write that does not show the pod.
+    pub fn bind(&mut self, write: &Write<'_>, node: Option<&str>) {
+        let capacity = self.truth.capacity();
+        let held = self.truth.held();
+        let live = self.truth.places.get(write.namespace).map(Place::live).unwrap_or_default();
+        self.truth.bind(write.namespace, write.name, node);
+        self.changes.note(write, &self.truth, (&capacity, &held), &live);
+    }
+
+    /// A namespace has ended, with all that was in it.
+    pub fn forget_namespace(&mut self, name: &str) {
+        self.truth.places.remove(name);
+    }
+
+    /// Everything rests since long: what has to be true then?
+    pub fn rests(&mut self, at: i64) {
+        let found = rules::rest::broken(&self.truth);
+        self.report(None, at, found);
+    }
+
+    fn follow(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {
+        let (capacity, held) = (self.truth.capacity(), self.truth.held());
+        let place = self.truth.places.get(write.namespace);
+        let standing = place.and_then(|place| place.quota.clone());
+        let could_hold = place.map(Place::hold).unwrap_or_default();
+        let live = place.map(Place::live).unwrap_or_default();
+        self.truth.follow(write);
+        if write.by_operator && write.resource == "resourcequotas" {
+            if self.tolerance.under_way > 0 {
+                self.opened.insert(write.namespace.to_owned(), write.at);
+            }
+            return rules::grant::broken(self, write, (&capacity, &held), &could_hold, standing.as_ref());
+        }
+        if write.resource == "pods" && write.before.is_none() {
+            self.note_stray(write);
+        }
+        if !(write.by_operator && write.resource == "pods") {
+            self.changes.note(write, &self.truth, (&capacity, &held), &live);
+        }
+        Vec::new()
+    }
+
+    fn note_stray(&mut self, write: &Write<'_>) {
+        let Some(place) = self.truth.places.get(write.namespace) else { return };
+        let is_open = place.quota.as_ref().is_none_or(|quota| quota.enforced.is_empty());
+        if let Some(pod) = place.pods.get(write.name).filter(|_| is_open) {
+            self.strays.insert(pod.uid.clone());
+        }
+    }
+
+    fn report(&mut self, index: Option<u64>, at: i64, found: Vec<(Invariant, String)>) {
+        let violations =
+            found.into_iter().map(|(invariant, message)| Violation { invariant, index, at, message });
+        self.violations.extend(violations);
+    }
+}

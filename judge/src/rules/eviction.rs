@@ -1,0 +1,78 @@
+//! Evictions: fenced, needed, gentle, once, and never below a guarantee.
+
+use serde_json::Value;
+
+use crate::judge::Judge;
+use crate::truth::{Place, PodFacts, Truth};
+use crate::violation::Invariant;
+use crate::write::Write;
+
+/// The promises that an eviction breaks; the pod is as it was before it.
+pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String)> {
+    let Some(place) = judge.truth.places.get(write.namespace) else { return Vec::new() };
+    let Some(pod) = place.pods.get(write.name) else { return Vec::new() };
+    let of = format!("{}/{}", write.namespace, write.name);
+    let body = |pointer: &str| write.request.and_then(|request| request.pointer(pointer));
+    let mut found = Vec::new();
+
+    let uid = body("/deleteOptions/preconditions/uid").and_then(Value::as_str);
+    if uid != Some(&pod.uid) {
+        found.push((Invariant::EvictionNamesLife, format!("{of}: for uid {uid:?}, it has {}", pod.uid)));
+    }
+    let by_force = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64) == Some(0);
+    if pod.is_terminating {
+        let wanted = place.leaf().is_some_and(|(_, queue)| queue.force_after.is_some());
+        if by_force && !wanted {
+            found.push((Invariant::Gentle, format!("{of}: by force, and its queue does not say so")));
+        } else if !by_force && !judge.tolerance.repeats {
+            found.push((Invariant::EvictedOnce, format!("{of}: it was on its way out already")));
+        }
+        return found;
+    }
+    if !judge.tolerance.moves && !is_too_much(judge, write, place, pod) {
+        let enforced = place.quota.as_ref().map(|quota| quota.enforced.to_string());
+        let enforced = enforced.unwrap_or_else(|| "no quota".to_owned());
+        let message =
+            format!("{of} ({}): live pods request {}, allowed is {enforced}", pod.requests, place.live());
+        found.push((Invariant::FencedAndNeeded, message));
+    }
+    let grace = pod.grace_seconds.unwrap_or(30);
+    if by_force && grace > 0 && place.leaf().and_then(|(_, queue)| queue.grace_seconds) != Some(0) {
+        found.push((Invariant::Gentle, format!("{of}: at once, and it may take {grace} s")));
+    }
+    found.extend(guarantee(&judge.truth, place, pod, &of));
+    found
+}
+
+/// Whether live pods request more than is enforced, of something that this one has; or did, until others left a moment
+/// ago.
+fn is_too_much(judge: &Judge, write: &Write<'_>, place: &Place, pod: &PodFacts) -> bool {
+    let namespace = write.namespace;
+    let mut live = place.live();
+    live.add_all(&judge.changes.given_up(namespace));
+    // Somebody has just opened the door that was shut.
+    let opened = judge.opened.get(namespace);
+    let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
+    if judge.changes.of_quota(namespace) || by_operator {
+        return true;
+    }
+    let Some(quota) = &place.quota else { return false };
+    pod.requests.iter().any(|(resource, _)| live.get(resource) > quota.enforced.get(resource))
+}
+
+fn guarantee(truth: &Truth, place: &Place, pod: &PodFacts, of: &str) -> Option<(Invariant, String)> {
+    let (_, queue) = place.leaf()?;
+    let deserved = queue.deserved.as_ref()?;
+    let live = place.live();
+    let short = queue.guaranteed.iter().find(|(resource, guaranteed)| {
+        let floor = (*guaranteed).min(deserved.get(resource)).max(truth.claim(queue, resource));
+        let taken = pod.requests.get(resource);
+        taken.is_positive() && live.get(resource) - taken < floor
+    });
+    let (resource, guaranteed) = short?;
+    let (live, guaranteed) = (resource.format(live.get(resource)), resource.format(guaranteed));
+    Some((
+        Invariant::GuaranteeKept,
+        format!("{of} ({}): of {resource} {live} are live, {guaranteed} guaranteed", pod.requests),
+    ))
+}

@@ -1,0 +1,9 @@
+//! The promises, a file each kind.
+
+mod changes;
+pub(crate) mod eviction;
+pub(crate) mod grant;
+pub(crate) mod own;
+pub(crate) mod rest;
+
+pub(crate) use changes::Changes;

@@ -1,0 +1,72 @@
+//! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
+
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+
+use crate::truth::{Place, QueueFacts, Truth};
+use crate::violation::Invariant;
+
+/// The conditions that say why a queue lacks part of what it deserves.
+const EXCUSES: [&str; 4] = ["Starved", "PreemptionBlocked", "Stalled", "Preempting"];
+
+/// The promises that do not hold although everything rests.
+pub(crate) fn broken(truth: &Truth) -> Vec<(Invariant, String)> {
+    let mut found = Vec::new();
+    let mut promised = Amounts::new();
+    for (namespace, place) in &truth.places {
+        let Some((name, queue)) = place.leaf() else { continue };
+        if queue.conditions.iter().any(|condition| condition == "Stalled") {
+            continue;
+        }
+        let of = format!("{namespace}/{name}");
+        found.extend(of_queue(&of, place, queue));
+        promised.add_all(&queue.allocated);
+        promised.add_all(&queue.preempting);
+    }
+    let capacity = truth.capacity();
+    for (resource, promised) in promised.iter() {
+        if promised > capacity.get(resource) && truth.held().get(resource) <= capacity.get(resource) {
+            let (promised, capacity) = (resource.format(promised), resource.format(capacity.get(resource)));
+            found.push((Invariant::Conserved, format!("{resource}: {promised} promised of {capacity}")));
+        }
+    }
+    found
+}
+
+fn of_queue(of: &str, place: &Place, queue: &QueueFacts) -> Vec<(Invariant, String)> {
+    let mut found = Vec::new();
+    let Some(deserved) = &queue.deserved else {
+        return vec![(Invariant::SharesArrive, format!("{of}: nobody has told it its share"))];
+    };
+    let QueueFacts { allocated, preempting, .. } = queue;
+    // A difference of less than 1 % is not worth a write.
+    let matters = |(resource, amount): (&Resource, Amount)| {
+        amount.units().saturating_mul(100) >= deserved.get(resource).units()
+    };
+    if allocated.less(deserved).iter().any(matters) {
+        found.push((Invariant::SharesAddUp, format!("{of}: allocated {allocated}, deserved {deserved}")));
+    }
+    let missing = deserved.less(allocated);
+    if missing.less(preempting).iter().any(matters) || preempting.less(&missing).iter().any(matters) {
+        let message =
+            format!("{of}: allocated {allocated} of {deserved} deserved, and {preempting} is promised");
+        found.push((Invariant::SharesAddUp, message));
+    }
+    match &place.quota {
+        None => found.push((Invariant::QuotaIsAllocated, format!("{of}: it has no quota"))),
+        Some(quota) if quota.hard != *allocated || quota.enforced != *allocated => {
+            let message = format!(
+                "{of}: allocated {allocated}, the quota says {} and enforces {}",
+                quota.hard, quota.enforced
+            );
+            found.push((Invariant::QuotaIsAllocated, message));
+        }
+        Some(_) => {}
+    }
+    let is_excused = queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
+    // What its own pods hold already is only missing in its quota.
+    let lacking = preempting.min(&deserved.less(&place.charged()));
+    if !lacking.is_empty() && !is_excused {
+        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is promised and nothing says why")));
+    }
+    found
+}

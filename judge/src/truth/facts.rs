@@ -1,0 +1,194 @@
+//! What of each kind of object matters.
+
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use serde_json::Value;
+
+use super::reading::{amounts, bounds, has, text};
+
+/// A node.
+#[derive(Clone, Debug, Default)]
+pub struct NodeFacts {
+    /// What it has for pods.
+    pub allocatable: Amounts,
+    /// Whether it is Ready and schedulable.
+    pub counts: bool,
+}
+
+/// A pod.
+#[derive(Clone, Debug, Default)]
+pub struct PodFacts {
+    /// Its id.
+    pub uid: String,
+    /// What its containers request.
+    pub requests: Amounts,
+    /// The node that it is bound to.
+    pub node: Option<String>,
+    /// Whether it is on its way out.
+    pub is_terminating: bool,
+    /// How long it is given to end, if it says so.
+    pub grace_seconds: Option<u64>,
+    /// Whether something has to be done before it may go.
+    pub has_finalizers: bool,
+    /// Whether it has succeeded or failed.
+    pub has_ended: bool,
+}
+
+/// The ResourceQuota `quotient` of a namespace.
+#[derive(Clone, Debug, Default)]
+pub struct QuotaFacts {
+    /// Its id.
+    pub uid: String,
+    /// `spec.hard`.
+    pub hard: Amounts,
+    /// `status.hard`: what admission enforces.
+    pub enforced: Amounts,
+    /// Whether its label says that Quotient keeps it.
+    pub ours: bool,
+    /// The generation that it is stamped with.
+    pub stamp: Option<u64>,
+}
+
+/// A Queue.
+#[derive(Clone, Debug, Default)]
+pub struct QueueFacts {
+    /// Its id.
+    pub uid: String,
+    /// When it was created, as it stands there: it sorts.
+    pub created: String,
+    /// Whether it groups queues.
+    pub is_parent: bool,
+    /// Whether it is in a group.
+    pub has_parent: bool,
+    /// What it is guaranteed.
+    pub guaranteed: Bounds,
+    /// What it may have at most.
+    pub limit: Bounds,
+    /// What it declares to ask for, if it does.
+    pub request: Option<Bounds>,
+    /// Whether it asks for what its owners do, and not for what it declares.
+    pub is_observed: bool,
+    /// How long its pods are given to end, if that is for the operator to say.
+    pub grace_seconds: Option<u64>,
+    /// How long past its deadline a pod is deleted by force; none for never.
+    pub force_after: Option<u64>,
+    /// Its status, if it was ever reported.
+    pub deserved: Option<Amounts>,
+    /// What its quota allows, as its status says.
+    pub allocated: Amounts,
+    /// What it is promised, as its status says.
+    pub preempting: Amounts,
+    /// The conditions that are `True`.
+    pub conditions: Vec<String>,
+}
+
+impl NodeFacts {
+    pub(super) fn of(node: &Value) -> Self {
+        let conditions = node.pointer("/status/conditions").and_then(Value::as_array);
+        let is_ready = conditions.into_iter().flatten().any(|condition| {
+            text(condition, "/type").as_deref() == Some("Ready")
+                && text(condition, "/status").as_deref() == Some("True")
+        });
+        let unschedulable = node.pointer("/spec/unschedulable").and_then(Value::as_bool).unwrap_or(false);
+        Self {
+            allocatable: governed(&amounts(node, "/status/allocatable")),
+            counts: is_ready && !unschedulable,
+        }
+    }
+}
+
+impl PodFacts {
+    /// Whether quota and nodes count it.
+    pub fn is_charged(&self) -> bool {
+        !self.has_ended
+    }
+
+    pub(super) fn of(pod: &Value) -> Self {
+        let mut requests = Amounts::new();
+        for container in pod.pointer("/spec/containers").and_then(Value::as_array).into_iter().flatten() {
+            requests.add_all(&amounts(container, "/resources/requests"));
+        }
+        let phase = text(pod, "/status/phase");
+        Self {
+            uid: text(pod, "/metadata/uid").unwrap_or_default(),
+            requests,
+            node: text(pod, "/spec/nodeName"),
+            is_terminating: has(pod, "/metadata/deletionTimestamp"),
+            grace_seconds: pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64),
+            has_finalizers: has(pod, "/metadata/finalizers/0"),
+            has_ended: matches!(phase.as_deref(), Some("Succeeded" | "Failed")),
+        }
+    }
+}
+
+impl QuotaFacts {
+    pub(super) fn of(quota: &Value) -> Self {
+        let keeper = text(quota, "/metadata/labels/app.kubernetes.io~1managed-by");
+        let stamp = text(quota, "/metadata/annotations/quotient.dev~1generation");
+        Self {
+            uid: text(quota, "/metadata/uid").unwrap_or_default(),
+            hard: amounts(quota, "/spec/hard"),
+            enforced: amounts(quota, "/status/hard"),
+            ours: keeper.as_deref() == Some("quotient"),
+            stamp: stamp.and_then(|stamp| stamp.parse().ok()),
+        }
+    }
+}
+
+impl QueueFacts {
+    /// How much of what it is guaranteed of a resource it asks for, as far as its own spec tells: nothing if that depends on
+    /// its owners, or on the group that it is in.
+    pub fn claims(&self, resource: &Resource) -> Amount {
+        let guaranteed = self.guaranteed.get(resource).unwrap_or(Amount::ZERO);
+        if self.is_observed || self.has_parent {
+            return Amount::ZERO;
+        }
+        let is_of_every_pod = matches!(resource.name(), "cpu" | "memory");
+        let declared = match &self.request {
+            None => guaranteed,
+            Some(request) => match request.get(resource) {
+                None if is_of_every_pod => guaranteed,
+                declared => declared.unwrap_or(Amount::ZERO),
+            },
+        };
+        let limit = self.limit.get(resource).unwrap_or(guaranteed);
+        guaranteed.min(declared).min(limit)
+    }
+
+    pub(super) fn of(queue: &Value) -> Self {
+        let conditions = queue.pointer("/status/conditions").and_then(Value::as_array);
+        let is_true = |condition: &&Value| text(condition, "/status").as_deref() == Some("True");
+        Self {
+            uid: text(queue, "/metadata/uid").unwrap_or_default(),
+            created: text(queue, "/metadata/creationTimestamp").unwrap_or_default(),
+            is_parent: has(queue, "/spec/children"),
+            has_parent: has(queue, "/spec/parentRef"),
+            guaranteed: bounds(queue, "/spec/guaranteed"),
+            limit: bounds(queue, "/spec/limit"),
+            request: has(queue, "/spec/request").then(|| bounds(queue, "/spec/request")),
+            is_observed: text(queue, "/spec/demand").as_deref() == Some("Observed"),
+            grace_seconds: queue.pointer("/spec/preemption/gracePeriodSeconds").and_then(Value::as_u64),
+            force_after: queue.pointer("/spec/preemption/forceDeleteAfterSeconds").and_then(Value::as_u64),
+            deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
+            allocated: amounts(queue, "/status/allocated"),
+            preempting: amounts(queue, "/status/preempting"),
+            conditions: conditions
+                .into_iter()
+                .flatten()
+                .filter(is_true)
+                .filter_map(|c| text(c, "/type"))
+                .collect(),
+        }
+    }
+}
+
+/// Nodes also offer what nobody shares out.
+fn governed(allocatable: &Amounts) -> Amounts {
+    let is_shared = |name: &str| {
+        name != "pods" && !name.starts_with("ephemeral-storage") && !name.starts_with("hugepages-")
+    };
+    allocatable
+        .iter()
+        .filter(|(resource, _)| is_shared(resource.name()))
+        .map(|(r, a)| (r.clone(), a))
+        .collect()
+}

@@ -1,0 +1,170 @@
+//! What the API server holds, as far as promises are about it.
+
+mod facts;
+mod reading;
+
+use std::collections::BTreeMap;
+
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use serde_json::Value;
+
+pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
+
+use crate::write::Write;
+
+/// Every object that matters.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// Nodes by name.
+    pub nodes: BTreeMap<String, NodeFacts>,
+    /// Namespaces by name.
+    pub places: BTreeMap<String, Place>,
+    /// What an autoscaler may still add.
+    pub expandable: Amounts,
+}
+
+/// What is in one namespace.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// Pods by name.
+    pub pods: BTreeMap<String, PodFacts>,
+    /// The ResourceQuota `quotient`.
+    pub quota: Option<QuotaFacts>,
+    /// Queues by name.
+    pub queues: BTreeMap<String, QueueFacts>,
+}
+
+impl Truth {
+    /// Follows a write.
+    pub fn follow(&mut self, write: &Write<'_>) {
+        match write.resource {
+            "pods" if write.subresource == "eviction" => self.evict(write),
+            "nodes" => follow(&mut self.nodes, write, NodeFacts::of),
+            "pods" => follow(&mut self.place(write).pods, write, PodFacts::of),
+            "queues" => follow(&mut self.place(write).queues, write, QueueFacts::of),
+            "resourcequotas" if write.name == "quotient" => {
+                self.place(write).quota = write.after.map(QuotaFacts::of);
+            }
+            _ => {}
+        }
+    }
+
+    /// A pod is bound to a node.
+    pub(crate) fn bind(&mut self, namespace: &str, name: &str, node: Option<&str>) {
+        let pod = self.places.get_mut(namespace).and_then(|place| place.pods.get_mut(name));
+        if let Some(pod) = pod {
+            pod.node = node.map(str::to_owned);
+        }
+    }
+
+    /// Where the pod itself is not shown, that it is on its way out, or gone if it has no grace, follows from what is known.
+    fn evict(&mut self, write: &Write<'_>) {
+        if write.before.is_some() {
+            return follow(&mut self.place(write).pods, write, PodFacts::of);
+        }
+        let grace =
+            write.request.and_then(|request| request.pointer("/deleteOptions/gracePeriodSeconds")?.as_u64());
+        let pods = &mut self.place(write).pods;
+        let Some(pod) = pods.get_mut(write.name) else { return };
+        pod.is_terminating = true;
+        let at_once = pod.node.is_none() || grace.or(pod.grace_seconds) == Some(0);
+        if at_once && !pod.has_finalizers {
+            pods.remove(write.name);
+        }
+    }
+
+    fn place(&mut self, write: &Write<'_>) -> &mut Place {
+        self.places.entry(write.namespace.to_owned()).or_default()
+    }
+
+    /// What there is to share: what the nodes contribute, and what may be added, less what pods of ungoverned namespaces
+    /// hold.
+    pub fn capacity(&self) -> Amounts {
+        let mut capacity = self.expandable.clone();
+        let mut bound: BTreeMap<&str, Amounts> = BTreeMap::new();
+        for place in self.places.values() {
+            let is_governed = place.is_governed();
+            for pod in place.pods.values().filter(|pod| pod.is_charged()) {
+                let Some(node) = &pod.node else { continue };
+                bound.entry(node).or_default().add_all(&pod.requests);
+                if !is_governed {
+                    capacity.subtract_all(&pod.requests);
+                }
+            }
+        }
+        for (name, node) in &self.nodes {
+            let bound = bound.remove(name.as_str()).unwrap_or_default();
+            capacity.add_all(&if node.counts { node.allocatable.max(&bound) } else { bound });
+        }
+        // What a node that is gone had leaves with its pods.
+        for bound in bound.values() {
+            capacity.add_all(bound);
+        }
+        capacity
+    }
+
+    /// What `queue` deserves of a resource in any case, whatever the operator says: what it claims of its guarantee, if all
+    /// guarantees fit.
+    pub(crate) fn claim(&self, queue: &QueueFacts, resource: &Resource) -> Amount {
+        let claim = queue.claims(resource);
+        let guaranteed = |place: &Place| place.leaf().and_then(|(_, queue)| queue.guaranteed.get(resource));
+        let all: i128 = self.places.values().filter_map(guaranteed).map(Amount::units).sum();
+        if claim.is_positive() && all <= self.capacity().get(resource).units() { claim } else { Amount::ZERO }
+    }
+
+    /// The most that governed namespaces may occupy, all together.
+    pub fn held(&self) -> Amounts {
+        let mut held = Amounts::new();
+        for place in self.places.values().filter(|place| place.is_governed()) {
+            held.add_all(&place.hold());
+        }
+        held
+    }
+}
+
+impl Place {
+    /// Whether a quota of ours, or a Queue that will bring one, stands here.
+    pub fn is_governed(&self) -> bool {
+        self.quota.as_ref().is_some_and(|quota| quota.ours) || self.leaf().is_some()
+    }
+
+    /// The Queue that governs it: the oldest leaf.
+    pub fn leaf(&self) -> Option<(&String, &QueueFacts)> {
+        let leaves = self.queues.iter().filter(|(_, queue)| !queue.is_parent);
+        leaves.min_by(|(_, one), (_, other)| (&one.created, &one.uid).cmp(&(&other.created, &other.uid)))
+    }
+
+    /// What its pods are charged for: all that have not ended.
+    pub fn charged(&self) -> Amounts {
+        total(self.pods.values().filter(|pod| pod.is_charged()))
+    }
+
+    /// The same without those on their way out.
+    pub fn live(&self) -> Amounts {
+        total(self.pods.values().filter(|pod| pod.is_charged() && !pod.is_terminating))
+    }
+
+    /// The most that it may occupy.
+    pub fn hold(&self) -> Amounts {
+        let charged = self.charged();
+        match &self.quota {
+            Some(quota) => charged.max(&quota.hard.max(&quota.enforced)),
+            None => charged,
+        }
+    }
+}
+
+fn total<'a>(pods: impl Iterator<Item = &'a PodFacts>) -> Amounts {
+    let mut total = Amounts::new();
+    for pod in pods {
+        total.add_all(&pod.requests);
+    }
+    total
+}
+
+fn follow<T>(objects: &mut BTreeMap<String, T>, write: &Write<'_>, read: impl Fn(&Value) -> T) {
+    match write.after {
+        Some(object) => drop(objects.insert(write.name.to_owned(), read(object))),
+        None => drop(objects.remove(write.name)),
+    }
+}

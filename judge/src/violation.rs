@@ -1,0 +1,83 @@
+//! A promise, and how it was broken.
+
+use std::fmt;
+
+/// What Quotient promises about writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Invariant {
+    /// Allocated and Preempting of all leaves fit into the capacity, once everything rests.
+    Conserved,
+    /// No write of the operator lets in more than fits beside what all others may occupy.
+    NeverOverGranted,
+    /// Allocated is at most Deserved, and Preempting is exactly the difference, once everything rests.
+    SharesAddUp,
+    /// The quota says what the status says, once everything rests.
+    QuotaIsAllocated,
+    /// A pod is evicted only while more live pods are there than the enforced quota allows: it cannot come back, and it
+    /// was one too many.
+    FencedAndNeeded,
+    /// No eviction takes a queue below what it is guaranteed.
+    GuaranteeKept,
+    /// No pod is asked to go twice, unless an answer was lost.
+    EvictedOnce,
+    /// Every eviction is for one life of a pod: it carries the uid.
+    EvictionNamesLife,
+    /// Pods go through the Eviction API or by their owner's size alone, with their grace unless they are overdue and their queue wants them gone.
+    Gentle,
+    /// The operator writes its quotas, its statuses, events, the Lease and the ledger, one annotation on owners, with their
+    /// size what remembers it, one annotation on pods, and nothing else.
+    KeepsToItsOwn,
+    /// A quota's stamp never goes back.
+    GenerationsRise,
+    /// Nobody lacks what he deserves without a reason in his conditions, once everything rests.
+    SharesArrive,
+}
+
+impl Invariant {
+    /// Its name in `reference`-style lists: `I2`.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Conserved => "I1",
+            Self::NeverOverGranted => "I2",
+            Self::SharesAddUp => "I3",
+            Self::QuotaIsAllocated => "I4",
+            Self::FencedAndNeeded => "I5",
+            Self::GuaranteeKept => "I11",
+            Self::EvictedOnce => "I20",
+            Self::EvictionNamesLife => "I20u",
+            Self::Gentle => "I23",
+            Self::KeepsToItsOwn => "I24",
+            Self::GenerationsRise => "I27",
+            Self::SharesArrive => "L7",
+        }
+    }
+}
+
+impl fmt::Display for Invariant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {self:?}", self.id())
+    }
+}
+
+/// A broken promise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which.
+    pub invariant: Invariant,
+    /// The write that broke it; none if it was found when everything rested.
+    pub index: Option<u64>,
+    /// When, in milliseconds.
+    pub at: i64,
+    /// What happened, with its numbers.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { invariant, index, at, message } = self;
+        match index {
+            Some(index) => write!(formatter, "{invariant} at {at} ms, write {index}: {message}"),
+            None => write!(formatter, "{invariant} at rest, {at} ms: {message}"),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the API server knows: the truth, and the shape of every copy of it.
+
+use crate::ledger::Ledger;
+use crate::pods::Pods;
+
+/// The most queues that a scenario may have.
+pub const MOST_QUEUES: usize = 3;
+
+/// One entry a queue; those beyond the scenario's queues stay at their default.
+pub type PerQueue<T> = [T; MOST_QUEUES];
+
+/// A generation as it stands in annotations and in the ledger. Only their order matters; see
+/// [`canonical`](crate::canonical).
+pub type Generation = u8;
+
+/// A resource version; only whether two are equal matters.
+pub type Version = u8;
+
+/// The ResourceQuota of one queue, in units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Quota {
+    /// `spec.hard`.
+    pub hard: u8,
+    /// `status.hard`: what admission enforces.
+    pub enforced: u8,
+    /// `status.used`: what admission has charged, pods that nobody has been told of included. 0 where the scenario
+    /// leaves it out.
+    pub used: u8,
+    /// The generation that whoever wrote it last put on it. People do not.
+    pub generation: Generation,
+}
+
+/// The objects that the protocol reads and writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cluster {
+    /// Which of the scenario's demands the Queues state.
+    pub demand: u8,
+    /// The quota of each queue.
+    pub quotas: PerQueue<Option<Quota>>,
+    /// The pods of each queue.
+    pub pods: PerQueue<Pods>,
+    /// The ledger; none before anybody has written it, or if somebody deleted it.
+    pub ledger: Option<Ledger>,
+}
+
+/// A kind of object, each with a watch of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Queues: the demands.
+    Queues,
+    /// ResourceQuotas.
+    Quotas,
+    /// Pods.
+    Pods,
+    /// The ledger.
+    Ledger,
+}
+
+/// All kinds.
+pub const KINDS: [Kind; 4] = [Kind::Queues, Kind::Quotas, Kind::Pods, Kind::Ledger];
+
+impl Cluster {
+    /// Takes over everything of `kind` from `other`.
+    pub const fn copy(&mut self, kind: Kind, other: &Self) {
+        match kind {
+            Kind::Queues => self.demand = other.demand,
+            Kind::Quotas => self.quotas = other.quotas,
+            Kind::Pods => self.pods = other.pods,
+            Kind::Ledger => self.ledger = other.ledger,
+        }
+    }
+
+    /// What queue `at` can occupy: what admission lets in, or what is there.
+    pub fn occupied(&self, at: usize) -> u8 {
+        let charged = self.pods[at].charged();
+        self.quotas[at].map_or(charged, |quota| quota.enforced.max(charged))
+    }
+
+    /// Whether some quota bears a stamp that the ledger has not come to yet: somebody has written it since.
+    pub fn is_behind(&self) -> bool {
+        let newest = self.quotas.iter().flatten().map(|quota| quota.generation).max();
+        self.ledger.is_some_and(|ledger| Some(ledger.generation) < newest)
+    }
+}

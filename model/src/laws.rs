@@ -1,0 +1,124 @@
+//! What has to hold: in every state, in every state of rest, and somewhere.
+
+use stateright::{Model, Property};
+
+use crate::action::Action;
+use crate::pods::count;
+use crate::stage::Stage;
+use crate::world::{Broken, World};
+
+/// What is lent is never lent twice: Σ max(status.hard, charged) ≤ C.
+pub const ROOM: &str = "nothing is granted twice";
+/// Nobody is evicted from a queue that is left with less than it ever deserved.
+pub const NEED: &str = "nobody goes without need";
+/// No queue loses more pods than it ever had above its share.
+pub const FEW: &str = "no more go than have to";
+/// What an older ledger said never replaces what a newer one said.
+pub const ORDER: &str = "no older generation replaces a newer one";
+/// Where nothing can happen any more, everybody has what they deserve, and no more.
+pub const REST: &str = "every rest is a good one";
+
+impl Stage {
+    /// Whether what queues can occupy fits the nodes. Whoever raises a quota by hand lends what is not there, until
+    /// an operator takes it back.
+    fn has_room(&self, world: &World) -> bool {
+        let occupied = self.scenario.each().map(|at| world.truth.occupied(at)).sum::<u8>();
+        world.happened.raises > 0 || occupied <= self.scenario.capacity
+    }
+
+    /// Whether no queue has lost more pods than it ever held above its share.
+    ///
+    /// Where Queues may be seen late, evictions are not counted: leaders that see different demands evict for either.
+    fn few_went(&self, world: &World) -> bool {
+        self.scenario.each().all(|at| world.evicted[at] <= self.most_evictions(world, at))
+    }
+
+    /// What queue `at` held above its first share, what later shares took away from it, and what people let in.
+    ///
+    /// One more for a lost ledger: it takes back what was granted and not used yet, so that a leader that sees the demand
+    /// of before may raise a quota while another one evicts below it.
+    pub fn most_evictions(&self, world: &World, at: usize) -> u8 {
+        let deserved = |demand: u8| self.memo.deserved(demand, at);
+        let first = self.scenario.pods[at].saturating_sub(deserved(0));
+        let later = (0..world.truth.demand)
+            .map(|demand| deserved(demand).saturating_sub(deserved(demand + 1)))
+            .sum::<u8>();
+        first + later + world.happened.raises * self.scenario.capacity + world.happened.losses
+    }
+
+    /// Whether nothing happens any more without a fault or a person.
+    pub fn rests(&self, world: &World) -> bool {
+        let busy = world.late.iter().any(Option::is_some)
+            || world.operators.iter().any(|operator| !operator.work.is_done())
+            || world.truth.pods.iter().any(|pods| pods.terminating != 0)
+            || world.truth.quotas.iter().flatten().any(|quota| quota.hard != quota.enforced);
+        if busy {
+            return false;
+        }
+        let mut actions = Vec::new();
+        self.actions(world, &mut actions);
+        actions
+            .into_iter()
+            .filter(|action| !action.is_chance())
+            .all(|action| self.after(world, action).is_none())
+    }
+
+    /// Whether every queue has what it deserves, in force and in use: A = D, used = D, nothing promised.
+    pub fn is_good(&self, world: &World) -> bool {
+        self.scenario.each().all(|at| {
+            let deserved = self.memo.deserved(world.truth.demand, at);
+            let quota = world.truth.quotas[at];
+            let in_force = quota.is_some_and(|quota| quota.hard == deserved && quota.enforced == deserved);
+            let pods = world.truth.pods[at];
+            in_force && pods.charged() == deserved && count(pods.running) == deserved
+        })
+    }
+}
+
+impl Model for Stage {
+    type State = World;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<World> {
+        vec![self.beginning()]
+    }
+
+    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
+        Self::actions(self, world, actions);
+    }
+
+    fn next_state(&self, world: &World, action: Action) -> Option<World> {
+        self.after(world, action)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        let mut laws = vec![
+            Property::always(ROOM, Self::has_room),
+            Property::always(NEED, |_, world: &World| world.broken != Some(Broken::BelowShare)),
+            Property::always(FEW, Self::few_went),
+            Property::always(ORDER, |_, world: &World| world.broken != Some(Broken::Older)),
+            Property::always(REST, |stage, world| stage.is_good(world) || !stage.rests(world)),
+            Property::sometimes("everybody is served", |stage: &Self, world: &World| {
+                usize::from(world.truth.demand) + 1 == stage.scenario.demands.len() && stage.is_good(world)
+            }),
+        ];
+        let faults = self.scenario.faults;
+        let mut sometimes = |is_possible: bool, name, condition: fn(&Self, &World) -> bool| {
+            if is_possible {
+                laws.push(Property::sometimes(name, condition));
+            }
+        };
+        sometimes(faults.crashes > 0, "somebody dies in the middle", |stage, world| {
+            world.happened.crashes == stage.scenario.faults.crashes
+        });
+        sometimes(faults.late > 0, "every late write was late", |stage, world| {
+            world.happened.late == stage.scenario.faults.late
+        });
+        sometimes(faults.deaths > 0, "pods end by themselves", |stage, world| {
+            world.happened.deaths == stage.scenario.faults.deaths
+        });
+        sometimes(faults.raises > 0, "somebody raises a quota", |_, world| world.happened.raises > 0);
+        sometimes(faults.losses > 0, "somebody deletes the ledger", |_, world| world.happened.losses > 0);
+        laws
+    }
+}

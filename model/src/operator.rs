@@ -1,0 +1,60 @@
+//! An operator: what it sees, and what it is doing.
+
+use crate::cluster::{Cluster, KINDS, Kind};
+use crate::scenario::Scenario;
+use crate::write::{Outcome, Work, Write};
+
+/// One operator that believes that it leads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Operator {
+    /// What its watches last told of the kinds that may lag. The others it sees as they are.
+    pub cache: Cluster,
+    /// Whether its quotas are newer than its pods, as their resource versions tell.
+    pub quotas_are_newer: bool,
+    /// What it still has to write in this cycle.
+    pub work: Work,
+}
+
+impl Operator {
+    /// An operator that has just started: its first lists are fresh.
+    pub fn started(scenario: &Scenario, truth: &Cluster) -> Self {
+        let mut operator = Self::default();
+        for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
+            operator.cache.copy(kind, truth);
+        }
+        operator
+    }
+
+    /// Its watch of `kind` catches up.
+    pub fn look(&mut self, kind: Kind, truth: &Cluster) {
+        self.cache.copy(kind, truth);
+        match kind {
+            Kind::Pods => self.quotas_are_newer = false,
+            Kind::Quotas => self.quotas_are_newer = self.cache.pods != truth.pods,
+            Kind::Queues | Kind::Ledger => {}
+        }
+    }
+
+    /// What it would decide on now.
+    pub fn sees(&self, scenario: &Scenario, truth: &Cluster) -> Cluster {
+        let mut seen = *truth;
+        for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
+            seen.copy(kind, &self.cache);
+        }
+        let newer = if scenario.lags(Kind::Quotas) { self.quotas_are_newer } else { seen.pods != truth.pods };
+        if !newer {
+            seen.quotas.iter_mut().flatten().for_each(|quota| quota.used = 0);
+        }
+        seen
+    }
+
+    /// Goes on after `write`; without an outcome it timed out. A ledger that may not have been written voids the
+    /// whole cycle.
+    pub(crate) fn go_on(&mut self, write: &Write, outcome: Option<Outcome>) {
+        if matches!(write, Write::Ledger(_)) && outcome != Some(Outcome::Done) {
+            self.work = Work::default();
+        } else {
+            self.work.cross_off(write);
+        }
+    }
+}

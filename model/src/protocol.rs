@@ -1,0 +1,177 @@
+//! How an operator decides and in which order it writes: the real protocol, and those that are known to be wrong.
+
+use std::collections::BTreeSet;
+
+use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
+
+use crate::cluster::{Cluster, PerQueue};
+use crate::ledger::{Entry, Ledger};
+use crate::pods::{count, ids};
+use crate::scenario::Scenario;
+use crate::view::{snapshot, units};
+use crate::with_ledger::{self, Rules};
+use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
+
+/// A way to turn what is seen into writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Protocol {
+    /// All quotas are set to what is deserved, then pods are evicted.
+    AllAtOnce,
+    /// Shrink, evict, grow; nobody waits until a lower quota is in force.
+    NoWait,
+    /// Waits, but different leaders may choose different victims.
+    AnyVictims,
+    /// Waits, and all leaders choose the same victims; they share nothing but the quotas.
+    NoLedger,
+    /// Grants are made in a ledger first. What it says is what holds; quotas are only copies of it.
+    Copies,
+    /// Grants are made in a ledger first, and what it says holds beside what quotas say.
+    Ledger(Rules),
+}
+
+/// The plan that the engine makes of what is seen.
+pub(crate) fn planned(scenario: &Scenario, seen: &Cluster) -> Plan {
+    plan(&snapshot(scenario, seen))
+}
+
+impl Protocol {
+    /// The real one.
+    pub const REAL: Self = Self::Ledger(Rules::All);
+
+    /// Whether operators read the ledger anew when they see a quota that bears a later stamp.
+    pub const fn rereads(self) -> bool {
+        matches!(self, Self::Ledger(rules) if rules.rereads())
+    }
+
+    /// In how many ways an operator may decide on the same view.
+    pub const fn choices(self) -> u8 {
+        match self {
+            Self::AnyVictims => 2,
+            _ => 1,
+        }
+    }
+
+    /// What an operator that sees `seen` is going to write.
+    pub fn decide(self, scenario: &Scenario, seen: &Cluster, choice: u8) -> Work {
+        match self {
+            Self::AllAtOnce => all_at_once(scenario, seen),
+            Self::NoWait => {
+                let mut believed = *seen;
+                for quota in believed.quotas.iter_mut().flatten() {
+                    quota.enforced = quota.hard;
+                }
+                without_ledger(scenario, &believed)
+            }
+            Self::AnyVictims => {
+                let mut work = without_ledger(scenario, seen);
+                if choice == 1 {
+                    let victims = work.evictions.iter_mut().zip(&seen.pods);
+                    for (victims, pods) in victims {
+                        *victims = ids(pods.staying())
+                            .take(usize::from(count(*victims)))
+                            .fold(0, |set, id| set | (1 << id));
+                    }
+                }
+                work
+            }
+            Self::NoLedger => without_ledger(scenario, seen),
+            Self::Copies => copies(scenario, seen),
+            Self::Ledger(rules) => with_ledger::decide(scenario, seen, rules),
+        }
+    }
+}
+
+fn all_at_once(scenario: &Scenario, seen: &Cluster) -> Work {
+    let plan = planned(scenario, seen);
+    let mut work = Work::default();
+    for (at, queue) in queues(scenario, &plan) {
+        let deserved = cpu(&queue.deserved);
+        if seen.quotas[at].map(|quota| quota.hard) != Some(deserved) {
+            work.quotas[at] = Some(next_write(seen, at, deserved));
+        }
+    }
+    work.evictions = victims(plan.evictions.iter().chain(&plan.waiting));
+    work
+}
+
+fn without_ledger(scenario: &Scenario, seen: &Cluster) -> Work {
+    let plan = planned(scenario, seen);
+    let mut work = Work { evictions: victims(plan.evictions.iter()), ..Work::default() };
+    for (at, queue) in queues(scenario, &plan) {
+        if queue.quota_write.is_some() {
+            work.quotas[at] = Some(next_write(seen, at, cpu(&queue.allocated)));
+        }
+    }
+    work
+}
+
+/// The write of `hard` that only takes effect if nobody has written the quota of `at` since it was seen.
+fn next_write(seen: &Cluster, at: usize, hard: u8) -> QuotaWrite {
+    match seen.quotas[at] {
+        None => QuotaWrite { hard, lowers: true, generation: 1, based_on: Base::Absent },
+        Some(quota) => QuotaWrite {
+            hard,
+            lowers: hard < quota.hard,
+            generation: quota.generation + 1,
+            based_on: Base::Stamped(quota.generation),
+        },
+    }
+}
+
+/// Decides on what the ledger says, and brings quotas to that whatever they say.
+fn copies(scenario: &Scenario, seen: &Cluster) -> Work {
+    let ledger = seen.ledger.unwrap_or_default();
+    let mut believed = *seen;
+    for (quota, entry) in believed.quotas.iter_mut().zip(&ledger.entries) {
+        if let (Some(quota), Some(entry)) = (quota, entry) {
+            quota.hard = entry.granted;
+        }
+    }
+    let plan = planned(scenario, &believed);
+    let mut work = Work { evictions: victims(plan.evictions.iter()), ..Work::default() };
+    let mut next = ledger;
+    for (at, queue) in queues(scenario, &plan) {
+        let granted = cpu(&queue.allocated);
+        next.entries[at] = Some(Entry { granted, largest: granted, changed: 1 });
+        if seen.quotas[at].is_none_or(|quota| quota.hard != granted) {
+            let lowers = seen.quotas[at].is_none_or(|quota| quota.hard > granted);
+            work.quotas[at] =
+                Some(QuotaWrite { hard: granted, lowers, generation: 1, based_on: Base::Anything });
+        }
+    }
+    if next.entries != ledger.entries {
+        work.ledger = Some(LedgerWrite {
+            based_on: seen.ledger.map(|ledger| ledger.version),
+            ledger: Ledger { version: 0, ..next },
+        });
+    }
+    work
+}
+
+/// The plans of the scenario's queues, in order.
+pub(crate) fn queues<'a>(
+    scenario: &Scenario,
+    plan: &'a Plan,
+) -> impl Iterator<Item = (usize, &'a QueuePlan)> {
+    assert_eq!(plan.queues.len(), scenario.queues, "every queue has a share");
+    plan.queues.values().enumerate()
+}
+
+/// The amount of the one governed resource.
+pub(crate) fn cpu(amounts: &quotient_engine::amounts::Amounts) -> u8 {
+    units(amounts.get(&quotient_engine::amounts::Resource::Cpu))
+}
+
+/// The victims, by queue.
+pub(crate) fn victims<'a>(evictions: impl Iterator<Item = &'a Eviction>) -> PerQueue<u16> {
+    let mut victims = PerQueue::default();
+    let mut seen = BTreeSet::new();
+    for eviction in evictions {
+        assert!(seen.insert(&eviction.pod), "no pod is evicted twice by one plan");
+        let (queue, id) = eviction.pod.uid.as_str().split_once('-').expect("uids are queue and id");
+        let at = Scenario::NAMES.iter().position(|name| *name == queue).expect("victims are in queues");
+        let id: u8 = id.parse().expect("only pods that are seen are victims");
+        victims[at] |= 1 << id;
+    }
+    victims
+}

@@ -1,0 +1,133 @@
+//! A way through the world, told in short steps.
+
+use std::fmt::Write as _;
+
+use crate::action::Action;
+use crate::cluster::{Cluster, Kind};
+use crate::ledger::Ledger;
+use crate::pods::count;
+use crate::scenario::Scenario;
+use crate::stage::Stage;
+use crate::world::World;
+use crate::write::{Outcome, Write};
+
+/// Tells what happens if `actions` follow each other from the beginning.
+pub fn tell(stage: &Stage, actions: &[Action]) -> String {
+    let mut world = stage.beginning();
+    let mut told = format!("At first: {}\n", state(&stage.scenario, &world.truth));
+    for (number, action) in actions.iter().enumerate() {
+        let Some(next) = stage.after(&world, *action) else { continue };
+        let what = step(stage, &world, *action);
+        let shown = state(&stage.scenario, &next.truth);
+        let _ = writeln!(told, "{:>3}. {what:<66} {shown}", number + 1);
+        world = next;
+    }
+    told
+}
+
+/// `a 4/4 use 4`: the quota, what of it is in force, and the pods.
+fn state(scenario: &Scenario, truth: &Cluster) -> String {
+    let queue = |at: usize| {
+        let quota = truth.quotas[at].map_or("-".to_owned(), |quota| {
+            if quota.hard == quota.enforced {
+                quota.hard.to_string()
+            } else {
+                format!("{}(in force {})", quota.hard, quota.enforced)
+            }
+        });
+        let pods = truth.pods[at];
+        let leaving = match count(pods.terminating) {
+            0 => String::new(),
+            leaving => format!("-{leaving}"),
+        };
+        format!("{} {quota}: {}{leaving}", Scenario::NAMES[at], pods.charged())
+    };
+    scenario.each().map(queue).collect::<Vec<_>>().join(", ")
+}
+
+fn step(stage: &Stage, world: &World, action: Action) -> String {
+    let queue = |at: usize| Scenario::NAMES[at];
+    let leader = |op: usize| ["A", "B", "C"][op];
+    match action {
+        Action::Look(op, kind) => format!("{} looks at {}", leader(op), kinds(kind)),
+        Action::Plan(op, _) => {
+            let after = stage.after(world, action).unwrap_or_else(|| world.clone());
+            let mut work = after.operators[op].work;
+            let mut writes = Vec::new();
+            while let Some(write) = work.next() {
+                work.cross_off(&write);
+                writes.push(self::write(&stage.scenario, &write));
+            }
+            format!("{} plans: {}", leader(op), writes.join(", "))
+        }
+        Action::Write(op) => {
+            let Some(write) = world.operators[op].work.next() else { return String::new() };
+            let Some(sent) = write.sent(&world.sees(&stage.scenario, op).quotas) else {
+                return format!("{} leaves it: {}", leader(op), self::write(&stage.scenario, &write));
+            };
+            format!("{}: {}", leader(op), done(stage, world, &sent))
+        }
+        Action::Late(op) => {
+            let Some(write) = world.operators[op].work.next() else { return String::new() };
+            format!("{} times out: {}", leader(op), self::write(&stage.scenario, &write))
+        }
+        Action::Land(slot) => {
+            let Some(write) = world.late[slot] else { return String::new() };
+            format!("late: {}", done(stage, world, &write))
+        }
+        Action::Lose(_) => "a late write is lost".to_owned(),
+        Action::Crash(op) => format!("{} dies and starts again", leader(op)),
+        Action::Enforce(at) => format!("the quota of {} is in force", queue(at)),
+        Action::Create(at) => format!("a pod of {} is created", queue(at)),
+        Action::Bind(at) => format!("a pod of {} starts", queue(at)),
+        Action::Gone(at, id) => format!("pod {}{id} is gone", queue(at)),
+        Action::Die(at, id) => format!("pod {}{id} ends by itself", queue(at)),
+        Action::Raise(at) => format!("somebody raises the quota of {}", queue(at)),
+        Action::Forget => "somebody deletes the ledger".to_owned(),
+        Action::Demand => {
+            let next = &stage.scenario.demands[usize::from(world.truth.demand) + 1];
+            let asks = stage.scenario.each().map(|at| format!("{} asks for {}", queue(at), next[at]));
+            asks.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn done(stage: &Stage, world: &World, write: &Write) -> String {
+    let mut truth = world.truth;
+    let said = self::write(&stage.scenario, write);
+    match write.land(&mut truth, 0) {
+        Outcome::Done => said,
+        Outcome::Conflict => format!("{said}: conflict"),
+        Outcome::Nothing => format!("{said}: nothing to do"),
+    }
+}
+
+fn write(scenario: &Scenario, write: &Write) -> String {
+    match *write {
+        Write::Ledger(write) => ledger(scenario, &write.ledger),
+        Write::Quota(at, write) => format!("quota {} {}", Scenario::NAMES[at], write.hard),
+        Write::Evict(at, id) => format!("evict {}{id}", Scenario::NAMES[at]),
+    }
+}
+
+fn ledger(scenario: &Scenario, ledger: &Ledger) -> String {
+    let entry = |at: usize| {
+        ledger.entries[at].map_or("-".to_owned(), |entry| {
+            if entry.granted == entry.largest {
+                entry.granted.to_string()
+            } else {
+                format!("{}(≤{})", entry.granted, entry.largest)
+            }
+        })
+    };
+    format!("ledger {}", scenario.each().map(entry).collect::<Vec<_>>().join(" "))
+}
+
+const fn kinds(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Queues => "Queues",
+        Kind::Quotas => "quotas",
+        Kind::Pods => "pods",
+        Kind::Ledger => "the ledger",
+    }
+}

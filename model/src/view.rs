@@ -1,0 +1,126 @@
+//! A copy of the cluster as the engine reads it.
+
+use std::sync::Arc;
+
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
+use quotient_engine::snapshot::{
+    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings, Shape, Snapshot, Ties,
+};
+use quotient_engine::time::Timestamp;
+
+use crate::cluster::Cluster;
+use crate::pods::ids;
+use crate::scenario::Scenario;
+
+/// `units` of cpu. A unit is the quantum in which shares are handed out, so that no share ends within a pod and what
+/// queues deserve depends on their demands alone.
+pub(crate) fn amount(units: u8) -> Amount {
+    Amount::new(i128::from(units))
+}
+
+/// The units of cpu in `amount`.
+pub(crate) fn units(amount: Amount) -> u8 {
+    u8::try_from(amount.units()).expect("no amount is beyond the capacity")
+}
+
+/// The units of cpu that are stated.
+pub(crate) fn only(bounds: &Bounds) -> u8 {
+    units(bounds.get(&Resource::Cpu).expect("cpu is the one governed resource"))
+}
+
+/// `units` of cpu and nothing else.
+pub(crate) fn bounds(units: u8) -> Bounds {
+    [(Resource::Cpu, amount(units))].into_iter().collect()
+}
+
+fn amounts(units: u8) -> Amounts {
+    [(Resource::Cpu, amount(units))].into_iter().collect()
+}
+
+/// What `seen` is to the engine.
+pub(crate) fn snapshot(scenario: &Scenario, seen: &Cluster) -> Snapshot {
+    let now = Timestamp::from_seconds(1000);
+    let node = Node { allocatable: amounts(scenario.capacity), counts: true, ..Node::default() };
+    let shape = Arc::new(Shape { requests: amounts(1), ..Shape::default() });
+    let namespaces = scenario.each().map(|at| {
+        let name = Scenario::NAMES[at];
+        (Namespace::from(name), Arc::new(namespace(scenario, seen, at, &shape, now)))
+    });
+    Snapshot {
+        now,
+        settings: Settings { resources: [Resource::Cpu].into(), ..Settings::default() },
+        nodes: [(NodeName::from("node"), Arc::new(node))].into(),
+        namespaces: namespaces.collect(),
+        ..Snapshot::default()
+    }
+}
+
+fn namespace(
+    scenario: &Scenario,
+    seen: &Cluster,
+    at: usize,
+    shape: &Arc<Shape>,
+    now: Timestamp,
+) -> NamespaceState {
+    let name = Scenario::NAMES[at];
+    let owner = OwnerUid::from(name);
+    let ties = Arc::new(Ties { owner: Some(owner.clone()), ..Ties::default() });
+    let queue = Queue {
+        uid: QueueUid::from(name),
+        name: name.into(),
+        weight: 1,
+        request: Some(bounds(scenario.demands[usize::from(seen.demand)][at])),
+        ..Queue::default()
+    };
+    let quota = seen.quotas[at].map(|quota| Quota {
+        hard: bounds(quota.hard),
+        enforced: bounds(quota.enforced),
+        ours: true,
+        ..Quota::default()
+    });
+    let pods = seen.pods[at];
+    let pod = |id: u8| {
+        let bound = pods.pending & (1 << id) == 0;
+        Pod {
+            uid: PodUid::from(format!("{name}-{id}").as_str()),
+            name: PodName::from(format!("{name}-{id:02}").as_str()),
+            shape: Arc::clone(shape),
+            ties: Arc::clone(&ties),
+            node: bound.then(|| NodeName::from("node")),
+            phase: if bound { Phase::Running } else { Phase::Pending },
+            created: Timestamp::from_seconds(i64::from(id)),
+            started: bound.then(|| Timestamp::from_seconds(100 + i64::from(id))),
+            deletion: (pods.terminating & (1 << id) != 0).then(|| now.plus_seconds(30)),
+            ..Pod::default()
+        }
+    };
+    // Pods that only the quota knows of hold what they request, and cannot be chosen.
+    let unseen = seen.quotas[at].map_or(0, |quota| quota.used.saturating_sub(pods.charged()));
+    let unseen = (0..unseen).map(|number| Pod {
+        uid: PodUid::from(format!("{name}-unseen-{number}").as_str()),
+        name: PodName::from(format!("unseen-{number}").as_str()),
+        shape: Arc::clone(shape),
+        deletion: Some(now.plus_seconds(30)),
+        ..Pod::default()
+    });
+    let job = Owner {
+        uid: owner,
+        kind: OwnerKind::Job,
+        name: name.into(),
+        generation: 1,
+        created: Timestamp::from_seconds(0),
+        wanted: u32::from(scenario.wanted(at)),
+        shape: Arc::clone(shape),
+        gang: None,
+        priority: 0,
+        ..Owner::default()
+    };
+    NamespaceState {
+        queues: vec![queue],
+        quota,
+        pods: ids(pods.all()).map(pod).chain(unseen).collect(),
+        owners: vec![job],
+        ..NamespaceState::default()
+    }
+}

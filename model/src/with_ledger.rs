@@ -1,0 +1,129 @@
+//! The protocol of the operator: grants are made in the engine's ledger first.
+
+use std::sync::Arc;
+
+use quotient_engine as engine;
+use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::Seen;
+use quotient_engine::names::Namespace;
+use quotient_engine::plan::plan;
+use quotient_engine::snapshot::Quota;
+
+use crate::cluster::Cluster;
+use crate::ledger::{Ledger, stamp};
+use crate::protocol::{queues, victims};
+use crate::scenario::Scenario;
+use crate::view::{only, snapshot};
+use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
+
+/// What of the protocol is followed: all of it, or all but one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rules {
+    /// All of it but what is charged to quotas.
+    All,
+    /// What earlier ledgers granted, and what may still land of it, is forgotten.
+    AllButHold,
+    /// The ledger is not read anew when a quota bears a later stamp, and what it says is written over that.
+    AllButOrder,
+    /// A ledger that is made up begins with the generation after the latest stamp.
+    AllButLeap,
+    /// All of it, and what quotas say is charged counts as held where they are newer than the pods that are seen. This
+    /// is the operator's; where pods are not seen late it makes no difference but many more states.
+    AndUsed,
+}
+
+impl Rules {
+    /// Whether the ledger is read anew when a quota bears a later stamp.
+    pub(crate) const fn rereads(self) -> bool {
+        !matches!(self, Self::AllButOrder)
+    }
+}
+
+/// The quotas as they are seen, with the stamps that they bear.
+struct Standing(Vec<(Namespace, Option<Quota>, Option<engine::ledger::Generation>)>);
+
+impl Standing {
+    fn new(snapshot: &engine::snapshot::Snapshot, seen: &Cluster) -> Self {
+        let each = snapshot.namespaces.iter().zip(&seen.quotas);
+        let each = each.map(|((name, state), quota)| {
+            (name.clone(), state.quota.clone(), quota.map(|quota| stamp(quota.generation)))
+        });
+        Self(each.collect())
+    }
+
+    /// By queue what is seen of its quota, if there is one.
+    fn each(&self) -> impl Iterator<Item = (&Namespace, Option<Seen<'_>>)> {
+        self.0.iter().map(|(name, quota, stamp)| {
+            let seen = quota.as_ref().map(|quota| Seen {
+                stamp: *stamp,
+                hard: &quota.hard,
+                enforced: &quota.enforced,
+                ours: true,
+                goes_with_queue: false,
+            });
+            (name, seen)
+        })
+    }
+
+    fn seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
+        self.each().filter_map(|(name, seen)| Some((name, seen?)))
+    }
+}
+
+/// The ledger is laid beside the quotas, the plan is made of both, and what it grants is written to the ledger before
+/// anything else.
+pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work {
+    let mut snapshot = snapshot(scenario, seen);
+    let standing = Standing::new(&snapshot, seen);
+    let found = seen.ledger.map(Ledger::to_engine);
+    // One that is behind although it was just read was lost in between.
+    let found = found.filter(|_| !rules.rereads() || !seen.is_behind());
+    let ledger = found.clone().unwrap_or_else(|| {
+        let ledger = engine::ledger::Ledger::rebuild(standing.seen(), snapshot.now);
+        if rules == Rules::AllButLeap { without_leap(ledger) } else { ledger }
+    });
+    for (name, seen) in standing.each() {
+        let mut quota = ledger.quota(name, seen);
+        if let Some(quota) = quota.as_mut().filter(|_| rules == Rules::AllButHold) {
+            quota.unconfirmed = Bounds::new();
+            quota.unstamped = false;
+        }
+        let state = snapshot.namespaces.get_mut(name).expect("it was just there");
+        Arc::make_mut(state).quota = quota;
+    }
+    snapshot.growth = ledger.growth(&snapshot.namespaces, snapshot.now);
+
+    let plan = plan(&snapshot);
+    let next = ledger.next(&plan, &snapshot);
+    // One that was made up has to be there before anything is done in its name.
+    let to_write = next.clone().or_else(|| found.is_none().then(|| ledger.clone()));
+    let ledger = next.unwrap_or(ledger);
+    let mut work = Work { evictions: victims(plan.evictions.iter()), ..Work::default() };
+    work.ledger = to_write.map(|ledger| LedgerWrite {
+        based_on: seen.ledger.map(|ledger| ledger.version),
+        ledger: Ledger::of_engine(&ledger),
+    });
+    let ledger = Ledger::of_engine(&ledger);
+    for (at, queue) in queues(scenario, &plan) {
+        let Some(write) = &queue.quota_write else { continue };
+        let based_on = match seen.quotas[at] {
+            None => Base::Absent,
+            Some(quota) if rules == Rules::AllButOrder => Base::Stamped(quota.generation),
+            Some(_) => Base::UpTo(ledger.generation),
+        };
+        let generation = ledger.entries[at].expect("what is written was granted").changed;
+        work.quotas[at] =
+            Some(QuotaWrite { hard: only(&write.hard), lowers: write.lowers, generation, based_on });
+    }
+    work
+}
+
+/// The ledger as it would be if it began right after the latest stamp.
+fn without_leap(mut ledger: engine::ledger::Ledger) -> engine::ledger::Ledger {
+    let near = |generation: engine::ledger::Generation| {
+        engine::ledger::Generation::new(generation.number() - engine::ledger::LOST)
+    };
+    ledger.generation = near(ledger.generation);
+    ledger.entries.values_mut().for_each(|entry| entry.generation = near(entry.generation));
+    ledger
+}

@@ -1,0 +1,219 @@
+//! What is told of QueueJobs: when, and in which words.
+
+use std::collections::BTreeMap;
+
+use quotient_engine::names::QueueJobUid;
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan, SlotReason, Standing};
+
+use super::{Happening, JobNews};
+
+/// What was told of every QueueJob last.
+///
+/// Only a hint: after a restart, why one waits may be told twice. That its slots move is seen from how many its Jobs have.
+#[derive(Debug, Default)]
+pub(super) struct Jobs(BTreeMap<QueueJobName, Told>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Told {
+    uid: QueueJobUid,
+    standing: Standing,
+    reason: SlotReason,
+    /// The slots that it has then, if it has some.
+    slots: u32,
+}
+
+impl Jobs {
+    /// What is news in `plan`.
+    pub(super) fn news(&mut self, plan: &Plan) -> Vec<Happening> {
+        self.0.retain(|name, told| plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid));
+        let mut all = Vec::new();
+        for (name, job) in &plan.queue_jobs {
+            let told = self.0.get(name);
+            if let Some(news) = news(job, told) {
+                all.push(Happening::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
+            }
+            let now = Told {
+                uid: job.uid.clone(),
+                standing: job.standing,
+                // For a moment only, on the way from one to the other.
+                reason: if job.reason == SlotReason::WaitingForQuota {
+                    told.map_or(job.reason, |told| told.reason)
+                } else {
+                    job.reason
+                },
+                slots: job.total(),
+            };
+            self.0.insert(name.clone(), now);
+        }
+        all
+    }
+}
+
+fn news(job: &QueueJobPlan, told: Option<&Told>) -> Option<JobNews> {
+    let was = |standing: Standing| told.is_some_and(|told| told.standing == standing);
+    // What is written, is seen a moment later: until then the same plan is made again.
+    let moved = job.moves() && told.is_none_or(|told| told.slots != job.total());
+    let (from, to) = (job.had, job.total());
+    match job.standing {
+        // What had come to an end before is no news.
+        Standing::Complete => (told.is_some() && !was(Standing::Complete)).then_some(JobNews::Complete),
+        Standing::Failed => (told.is_some() && !was(Standing::Failed)).then_some(JobNews::Failed),
+        Standing::Suspended => (from > 0 && !was(Standing::Suspended)).then_some(JobNews::Suspended),
+        Standing::Waiting => {
+            let same =
+                told.is_some_and(|told| told.standing == Standing::Waiting && told.reason == job.reason);
+            let is_moment = job.reason == SlotReason::WaitingForQuota;
+            (!same && !is_moment).then(|| JobNews::Waits {
+                from: if to == 0 { from } else { 0 },
+                why: job.reason,
+                floor: job.min_available.saturating_sub(job.succeeded).max(1),
+                problem: job.problem.clone(),
+            })
+        }
+        Standing::Starting | Standing::Running if moved && from == 0 => {
+            Some(JobNews::Admitted { slots: to, left: job.left })
+        }
+        Standing::Starting | Standing::Running => moved.then_some(JobNews::Resized { from, to }),
+    }
+}
+
+/// Type, reason and action of an event.
+pub(super) const fn job_kind(news: &JobNews) -> (&'static str, &'static str, &'static str) {
+    match news {
+        JobNews::Admitted { .. } => ("Normal", "Admitted", "Admit"),
+        JobNews::Resized { from, to } if *from < *to => ("Normal", "SlotsGiven", "Resize"),
+        JobNews::Resized { .. } => ("Normal", "SlotsTaken", "Resize"),
+        JobNews::Waits { why, .. } => match why {
+            SlotReason::StartTimeout
+            | SlotReason::InvalidSpec
+            | SlotReason::NoQueue
+            | SlotReason::QueueStalled
+            | SlotReason::GangAboveShare => ("Warning", why.name(), "Wait"),
+            _ => ("Normal", why.name(), "Wait"),
+        },
+        JobNews::Refused(_) => ("Warning", "JobRefused", "Admit"),
+        JobNews::Suspended => ("Normal", "Suspended", "Suspend"),
+        JobNews::Complete => ("Normal", "Complete", "Finish"),
+        JobNews::Failed => ("Warning", "Failed", "Finish"),
+    }
+}
+
+/// The sentence that people read.
+pub(super) fn job_note(news: &JobNews) -> String {
+    match news {
+        JobNews::Admitted { slots, left } => format!("may run {slots} of {left} pods that are left"),
+        JobNews::Resized { from, to } if from < to => {
+            format!("may run {to} pods instead of {from}: there is room")
+        }
+        JobNews::Resized { from, to } => {
+            format!("may run {to} pods instead of {from}: others need the room")
+        }
+        JobNews::Waits { from, why, floor, problem } => {
+            let why = why_it_waits(*why, *floor, problem.as_deref());
+            if *from > 0 { format!("lost all of its {from} slots: {why}") } else { format!("waits: {why}") }
+        }
+        JobNews::Refused(why) => format!("the API server refused a Job of it: {why}"),
+        JobNews::Suspended => "gave its slots up: spec.suspend says so".to_owned(),
+        JobNews::Complete => "every pod of every task has succeeded".to_owned(),
+        JobNews::Failed => "a task has failed: the condition Failed says which, and why".to_owned(),
+    }
+}
+
+fn why_it_waits(why: SlotReason, floor: u32, problem: Option<&str>) -> String {
+    match why {
+        SlotReason::WaitingForRoom => {
+            format!("it needs room for {floor} pods at once, and other pods of its queue hold too much of it")
+        }
+        SlotReason::GangAboveShare => format!(
+            "it needs room for {floor} pods at once, and its queue has less than that for all its QueueJobs"
+        ),
+        SlotReason::StartTimeout => {
+            "it did not run within startTimeoutSeconds: status.retryAt says when it tries again".to_owned()
+        }
+        SlotReason::NoQueue => "no Queue governs this namespace: create one".to_owned(),
+        SlotReason::QueueStalled => "the Queue of this namespace has no share".to_owned(),
+        SlotReason::InvalidSpec => problem.unwrap_or("its spec cannot be understood").to_owned(),
+        _ => why.name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Plans of one QueueJob, told one after the other: its standing, its reason, the slots it had and has.
+    fn tells(plans: &[(Standing, SlotReason, u32, u32)], expected: &Expect) {
+        let (mut jobs, mut told) = (Jobs::default(), String::new());
+        for (standing, reason, had, has) in plans {
+            let job = QueueJobPlan {
+                uid: "1".into(),
+                standing: *standing,
+                reason: *reason,
+                had: *had,
+                parallelism: vec![*has],
+                min_available: 2,
+                left: 4,
+                ..QueueJobPlan::default()
+            };
+            let name = QueueJobName { namespace: "a".into(), name: "train".into() };
+            let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
+            let lines = news.iter().map(|happening| match happening {
+                Happening::QueueJob { news, .. } => {
+                    let (kind, reason, _) = job_kind(news);
+                    format!("{kind} {reason}: {}\n", job_note(news))
+                }
+                other => panic!("{other:?}"),
+            });
+            told.extend(lines);
+        }
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn the_life_of_a_queue_job_is_told_once() {
+        use SlotReason::{Admitted, Finished, StartTimeout, WaitingForQuota, WaitingForRoom};
+        use Standing::{Complete, Running, Starting, Waiting};
+        tells(
+            &[
+                (Waiting, WaitingForRoom, 0, 0),
+                (Waiting, WaitingForRoom, 0, 0),
+                (Waiting, WaitingForQuota, 0, 0),
+                (Starting, Admitted, 0, 4),
+                (Starting, Admitted, 0, 4),
+                (Starting, Admitted, 4, 4),
+                (Running, Admitted, 4, 2),
+                (Running, Admitted, 4, 2),
+                (Running, Admitted, 2, 3),
+                (Running, Admitted, 3, 3),
+                (Waiting, WaitingForRoom, 3, 0),
+                (Waiting, WaitingForRoom, 0, 0),
+                (Starting, Admitted, 0, 2),
+                (Waiting, StartTimeout, 2, 0),
+                (Running, Admitted, 0, 2),
+                (Complete, Finished, 0, 0),
+                (Complete, Finished, 0, 0),
+            ],
+            &expect![[r#"
+                Normal WaitingForRoom: waits: it needs room for 2 pods at once, and other pods of its queue hold too much of it
+                Normal Admitted: may run 4 of 4 pods that are left
+                Normal SlotsTaken: may run 2 pods instead of 4: others need the room
+                Normal SlotsGiven: may run 3 pods instead of 2: there is room
+                Normal WaitingForRoom: lost all of its 3 slots: it needs room for 2 pods at once, and other pods of its queue hold too much of it
+                Normal Admitted: may run 2 of 4 pods that are left
+                Warning StartTimeout: lost all of its 2 slots: it did not run within startTimeoutSeconds: status.retryAt says when it tries again
+                Normal Admitted: may run 2 of 4 pods that are left
+                Normal Complete: every pod of every task has succeeded
+            "#]],
+        );
+    }
+
+    #[test]
+    fn after_a_restart_what_has_ended_or_runs_is_no_news() {
+        use Standing::{Complete, Failed, Running, Suspended};
+        for standing in [Complete, Failed, Suspended] {
+            tells(&[(standing, SlotReason::Finished, 0, 0)], &expect![[""]]);
+        }
+        tells(&[(Running, SlotReason::Admitted, 4, 4)], &expect![[""]]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Owners that yielded or got their size back, as people read it.
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
+use quotient_engine::names::PodName;
+use quotient_engine::plan::Asker;
+use quotient_engine::snapshot::SetterKind;
+
+use super::Scaled;
+
+/// How many names a sentence lists.
+const LISTED: usize = 8;
+
+/// The object that was written to.
+pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
+    let version = match scaled.setter.kind {
+        SetterKind::Deployment | SetterKind::ReplicaSet | SetterKind::StatefulSet => "apps/v1",
+        SetterKind::Job => "batch/v1",
+    };
+    ObjectReference {
+        api_version: Some(version.to_owned()),
+        kind: Some(scaled.setter.kind.name().to_owned()),
+        namespace: Some(scaled.queue.namespace.as_str().to_owned()),
+        name: Some(scaled.setter.name.to_string()),
+        uid: Some(scaled.setter.uid.as_str().to_owned()),
+        ..ObjectReference::default()
+    }
+}
+
+/// The sentence.
+pub(super) fn note(scaled: &Scaled) -> String {
+    let Scaled { queue, from, to, former, pods, priority, beneficiaries, .. } = scaled;
+    if to > from {
+        let rest = former.map(|former| format!(", and not yet for all {former}")).unwrap_or_default();
+        return format!("scaled from {from} to {to}: there is room for it in queue {queue} again{rest}");
+    }
+    let whom = listed(beneficiaries.iter().map(asker));
+    let back = former
+        .map(|former| {
+            format!("; it gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION})")
+        })
+        .unwrap_or_default();
+    format!(
+        "scaled from {from} to {to}, without {}, for {whom} of a higher priority than {priority} in queue {queue}{back}",
+        listed(pods.iter().map(PodName::to_string)),
+    )
+}
+
+fn asker(asker: &Asker) -> String {
+    match asker {
+        Asker::Pod(name) => format!("pod {name}"),
+        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+    }
+}
+
+/// The first few of `names`, and how many more there are.
+fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(LISTED);
+    let text = names.take(LISTED).collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{text} and {more} more") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::names::QueueName;
+    use quotient_engine::reason::Reason;
+    use quotient_engine::snapshot::{OwnerKind, Setter};
+
+    fn scaled(from: u32, to: u32, former: Option<u32>) -> Scaled {
+        Scaled {
+            queue: QueueName::new("a", "team"),
+            setter: Setter { kind: SetterKind::Deployment, name: "web".into(), uid: "d1".into() },
+            from,
+            to,
+            former,
+            pods: (0..from.saturating_sub(to)).map(|at| format!("web-{at}").as_str().into()).collect(),
+            priority: 10,
+            beneficiaries: vec![
+                Asker::Owner(OwnerKind::ReplicaSet, "train".into()),
+                Asker::Pod("one".into()),
+            ],
+            reason: Reason::Outranked,
+        }
+    }
+
+    #[test]
+    fn who_yielded_reads_for_whom_and_that_it_comes_back() {
+        assert_eq!(
+            note(&scaled(3, 1, Some(3))),
+            "scaled from 3 to 1, without web-0, web-1, for ReplicaSet train, pod one of a higher priority than 10 in \
+             queue a/team; it gets its 3 back when there is room (quotient.dev/replicas-before)"
+        );
+        let many = note(&scaled(20, 1, Some(20)));
+        assert!(many.contains("web-7 and 11 more, for"), "{many}");
+        let object = reference(&scaled(3, 1, Some(3)));
+        assert_eq!((object.kind.as_deref(), object.uid.as_deref()), (Some("Deployment"), Some("d1")));
+    }
+
+    #[test]
+    fn who_gets_its_size_back_reads_how_much_of_it() {
+        assert_eq!(
+            note(&scaled(1, 3, None)),
+            "scaled from 1 to 3: there is room for it in queue a/team again"
+        );
+        assert_eq!(
+            note(&scaled(1, 2, Some(3))),
+            "scaled from 1 to 2: there is room for it in queue a/team again, and not yet for all 3"
+        );
+    }
+}

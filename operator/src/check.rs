@@ -1,0 +1,108 @@
+//! `--check`: would the operator be able to work here?
+
+use std::time::Duration;
+
+use k8s_openapi::api::authorization::v1::{
+    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
+};
+use kube::api::{ListParams, PostParams};
+use kube::{Api, Client};
+use quotient_crds::Queue;
+use quotient_index::Readable;
+
+use crate::answer::{Answer, ask, said};
+use crate::rights::{Right, needed};
+use crate::settings::Settings;
+
+/// How long one call may take.
+const CALL: Duration = Duration::from_secs(10);
+
+/// What was looked at, and whether it is as it should be: the sentence says what to do if not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Whether it is.
+    pub is_good: bool,
+    /// What it is.
+    pub sentence: String,
+}
+
+impl Finding {
+    fn good(sentence: String) -> Self {
+        Self { is_good: true, sentence }
+    }
+
+    fn bad(sentence: String) -> Self {
+        Self { is_good: false, sentence }
+    }
+}
+
+/// Looks at the API server, the kind Queue, and every right that the settings need. Writes nothing but reviews of access.
+pub async fn check(settings: &Settings, client: &Client) -> Vec<Finding> {
+    vec![api_server(client).await, kind(client).await, rights(settings, client).await]
+}
+
+async fn api_server(client: &Client) -> Finding {
+    match ask(CALL, client.apiserver_version()).await {
+        Answer::Done(version) => Finding::good(format!("the API server answers: {}", version.git_version)),
+        Answer::Refused(status) => Finding::bad(format!("ask the API server's version: {}", said(&status))),
+        Answer::Unknown(lost) => Finding::bad(format!("ask the API server's version: {lost}")),
+    }
+}
+
+async fn kind(client: &Client) -> Finding {
+    let queues: Api<Readable<Queue>> = Api::all(client.clone());
+    match ask(CALL, queues.list(&ListParams::default().limit(1))).await {
+        Answer::Done(_) => Finding::good("the kind Queue is served".to_owned()),
+        Answer::Refused(status) if status.code == 404 => Finding::bad(
+            "the kind Queue is not served: apply crds/yaml, or install the chart with crds.install"
+                .to_owned(),
+        ),
+        Answer::Refused(status) => Finding::bad(format!("list Queues: {}", said(&status))),
+        Answer::Unknown(lost) => Finding::bad(format!("list Queues: {lost}")),
+    }
+}
+
+async fn rights(settings: &Settings, client: &Client) -> Finding {
+    let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
+    let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
+    let needed = needed(settings.mode, lease, is_scraped);
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
+    let mut missing = Vec::new();
+    for right in &needed {
+        let review = review(right, &settings.ledger.namespace);
+        match ask(CALL, reviews.create(&PostParams::default(), &review)).await {
+            Answer::Done(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
+            Answer::Done(_) => missing.push(right.to_string()),
+            Answer::Refused(status) => return Finding::bad(format!("ask for rights: {}", said(&status))),
+            Answer::Unknown(lost) => return Finding::bad(format!("ask for rights: {lost}")),
+        }
+    }
+    let (count, mode) = (needed.len(), settings.mode);
+    if missing.is_empty() {
+        Finding::good(format!("all {count} rights of mode {mode:?} are granted"))
+    } else {
+        Finding::bad(format!("of the {count} rights of mode {mode:?} are missing: {}", missing.join("; ")))
+    }
+}
+
+fn review(right: &Right, own_namespace: &str) -> SelfSubjectAccessReview {
+    let (resource, subresource) =
+        right.resource.split_once('/').map_or((right.resource.as_str(), None), |(resource, subresource)| {
+            (resource, Some(subresource.to_owned()))
+        });
+    SelfSubjectAccessReview {
+        spec: SelfSubjectAccessReviewSpec {
+            resource_attributes: Some(ResourceAttributes {
+                group: Some(right.group.clone()),
+                resource: Some(resource.to_owned()),
+                subresource,
+                verb: Some(right.verb.clone()),
+                name: right.name.clone(),
+                namespace: right.own_namespace.then(|| own_namespace.to_owned()),
+                ..ResourceAttributes::default()
+            }),
+            ..SelfSubjectAccessReviewSpec::default()
+        },
+        ..SelfSubjectAccessReview::default()
+    }
+}

@@ -1,0 +1,275 @@
+//! Capacity that vanishes at one stroke.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::time::Duration;
+
+use quotient_engine::amounts::{Amounts, Resource};
+use tokio::time::Instant;
+
+use crate::watch::ListCounts;
+
+/// Doubts a deep fall of what nodes offer until a second full list shows the same and some time has passed.
+///
+/// ```text
+///             deep fall                        list begun since, and grace over
+///  trusted ──────────────► doubted since then ─────────────────────────────────► trusted, as it is now
+///     ▲                       │      ▲ │ falls deeper still: doubted anew
+///     └───────────────────────┘      └─┘
+///        is back
+/// ```
+///
+/// Falls within the grace add up: a cluster that loses its nodes one after the other loses them all the same.
+#[derive(Debug)]
+pub(super) struct CapacityGuard {
+    drop_percent: u32,
+    grace: Duration,
+    /// What was trusted, oldest first: everything of the last `grace`, and the one before.
+    trusted: VecDeque<(Instant, Amounts)>,
+    doubt: Option<Doubt>,
+}
+
+#[derive(Debug)]
+struct Doubt {
+    since: Instant,
+    /// What was offered when it began.
+    offered: Amounts,
+    /// How many full lists had been begun by then.
+    lists: u64,
+}
+
+/// What to make of what nodes offer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Judgement {
+    /// It is what they offer.
+    Trusted,
+    /// It may not be.
+    Doubted {
+        /// What is missing, if that was not missing before. Then nodes are to be listed anew.
+        news: Option<Loss>,
+    },
+}
+
+/// What is missing: each resource with what was offered and what is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Loss(Vec<(Resource, String, String)>);
+
+impl fmt::Display for Loss {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (resource, before, now)) in self.0.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            write!(formatter, "{comma}{resource} {now} of {before}")?;
+        }
+        Ok(())
+    }
+}
+
+impl CapacityGuard {
+    /// Doubts what falls by more than `drop_percent`, for at least `grace`.
+    pub(super) const fn new(drop_percent: u32, grace: Duration) -> Self {
+        Self { drop_percent, grace, trusted: VecDeque::new(), doubt: None }
+    }
+
+    /// What to make of `offered`, seen at `now`, after so many full lists of nodes. `promised` is what the quotas that stand
+    /// allow: nodes have offered that much when they were written, whoever saw it.
+    pub(super) fn judge(
+        &mut self,
+        offered: Amounts,
+        promised: &Amounts,
+        lists: ListCounts,
+        now: Instant,
+    ) -> Judgement {
+        if self.doubt.is_none() {
+            self.forget_old(now);
+        }
+        let reference = if self.trusted.is_empty() { promised.clone() } else { self.reference() };
+        let loss = self.loss(&reference, &offered);
+        if loss.0.is_empty() {
+            self.doubt = None;
+            self.trust(offered, now);
+            return Judgement::Trusted;
+        }
+        let Some(doubt) =
+            self.doubt.as_ref().filter(|doubt| self.loss(&doubt.offered, &offered).0.is_empty())
+        else {
+            self.doubt = Some(Doubt { since: now, offered, lists: lists.begun });
+            return Judgement::Doubted { news: Some(loss) };
+        };
+        if lists.finished <= doubt.lists || now.saturating_duration_since(doubt.since) < self.grace {
+            return Judgement::Doubted { news: None };
+        }
+        self.doubt = None;
+        self.trusted.clear();
+        self.trust(offered, now);
+        Judgement::Trusted
+    }
+
+    /// Per resource the most that was trusted lately.
+    fn reference(&self) -> Amounts {
+        self.trusted.iter().fold(Amounts::new(), |most, (_, offered)| most.max(offered))
+    }
+
+    fn loss(&self, before: &Amounts, now: &Amounts) -> Loss {
+        let left = i128::from(100_u32.saturating_sub(self.drop_percent));
+        let lost = before.iter().filter(|(resource, before)| {
+            now.get(resource).units().saturating_mul(100) < before.units().saturating_mul(left)
+        });
+        let shown = |(resource, before): (&Resource, _)| {
+            (resource.clone(), resource.format(before), resource.format(now.get(resource)))
+        };
+        Loss(lost.map(shown).collect())
+    }
+
+    fn trust(&mut self, offered: Amounts, now: Instant) {
+        if self.trusted.back().is_none_or(|(_, last)| *last != offered) {
+            self.trusted.push_back((now, offered));
+        }
+    }
+
+    fn forget_old(&mut self, now: Instant) {
+        // One that was replaced before the grace began says nothing about the time since.
+        let grace = self.grace;
+        let is_old = |replaced: &Instant| now.saturating_duration_since(*replaced) >= grace;
+        while self.trusted.get(1).is_some_and(|(replaced, _)| is_old(replaced)) {
+            self.trusted.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::Amount;
+
+    const GRACE: u64 = 60;
+
+    /// What is seen at a second: cpu and devices; and how many lists were begun, and which was finished last.
+    type Seen = (u64, i128, i128, (u64, u64));
+
+    /// One list, long ago.
+    const ONE: (u64, u64) = (1, 1);
+    /// And another one since.
+    const TWO: (u64, u64) = (2, 2);
+
+    /// What is made of each: `.` trusted, `!` doubted anew, `?` doubted still.
+    fn judged(all: &[Seen]) -> String {
+        let start = Instant::now();
+        let at = |second: u64| start + Duration::from_secs(second);
+        let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
+        let judge = |(second, cpu, devices, (begun, finished)): &Seen| {
+            let offered = [("cpu", *cpu), ("nvidia.com/gpu", *devices)];
+            let offered =
+                offered.into_iter().map(|(name, units)| (Resource::from_name(name), Amount::new(units)));
+            match guard.judge(
+                offered.collect(),
+                &Amounts::new(),
+                ListCounts { begun: *begun, finished: *finished },
+                at(*second),
+            ) {
+                Judgement::Trusted => '.',
+                Judgement::Doubted { news: Some(_) } => '!',
+                Judgement::Doubted { news: None } => '?',
+            }
+        };
+        all.iter().map(judge).collect()
+    }
+
+    #[test]
+    fn a_fall_of_less_than_a_third_is_believed() {
+        assert_eq!(judged(&[(0, 100, 0, ONE), (100, 70, 0, ONE), (200, 50, 0, ONE)]), "...");
+        assert_eq!(judged(&[(0, 100, 0, ONE), (100, 69, 0, ONE)]), ".!");
+    }
+
+    #[test]
+    fn the_first_view_is_believed_and_growth_always_is() {
+        assert_eq!(judged(&[(0, 0, 0, ONE), (1, 100, 8, ONE), (2, 1000, 80, ONE)]), "...");
+    }
+
+    #[test]
+    fn what_comes_back_ends_the_doubt() {
+        assert_eq!(judged(&[(0, 100, 0, ONE), (5, 0, 0, ONE), (6, 0, 0, ONE), (7, 100, 0, ONE)]), ".!?.");
+        // A fall to half is over once it is back to what would have been believed at once.
+        assert_eq!(judged(&[(0, 100, 0, ONE), (5, 50, 0, ONE), (6, 71, 0, ONE)]), ".!.");
+    }
+
+    #[test]
+    fn a_fall_is_believed_when_a_later_list_agrees_and_it_has_lasted() {
+        let fall = (10, 50, 0, ONE);
+        // A list that was begun before says nothing.
+        let begun = (10, 50, 0, (2, 1));
+        assert_eq!(judged(&[(0, 100, 0, ONE), begun, (69, 50, 0, TWO), (200, 50, 0, TWO)]), ".!??");
+        assert_eq!(judged(&[(0, 100, 0, ONE), fall, (69, 50, 0, TWO), (70, 50, 0, TWO)]), ".!?.");
+        // And from then on it is what a further fall is measured by.
+        assert_eq!(judged(&[(0, 100, 0, ONE), fall, (70, 50, 0, TWO), (71, 40, 0, TWO)]), ".!..");
+    }
+
+    #[test]
+    fn a_deeper_fall_is_doubted_from_its_own_time() {
+        let seen =
+            [(0, 100, 0, ONE), (10, 50, 0, ONE), (60, 10, 0, TWO), (75, 10, 0, (3, 3)), (120, 10, 0, (3, 3))];
+        assert_eq!(judged(&seen), ".!!?.");
+    }
+
+    #[test]
+    fn one_resource_is_enough() {
+        // A device plugin restarts.
+        assert_eq!(judged(&[(0, 100, 8, ONE), (1, 100, 0, ONE), (20, 100, 8, ONE)]), ".!.");
+    }
+
+    #[test]
+    fn small_falls_within_the_grace_add_up() {
+        let slowly: Vec<Seen> =
+            (0..4).map(|step| (step * 100, 100 - 15 * i128::from(step), 0, ONE)).collect();
+        assert_eq!(judged(&slowly), "....");
+        let at_once: Vec<Seen> = (0..4).map(|step| (step * 5, 100 - 15 * i128::from(step), 0, ONE)).collect();
+        assert_eq!(judged(&at_once), "...!");
+    }
+
+    #[test]
+    fn without_grace_the_list_alone_decides() {
+        let start = Instant::now();
+        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
+        let mut guard = CapacityGuard::new(30, Duration::ZERO);
+        let one = ListCounts { begun: 1, finished: 1 };
+        let two = ListCounts { begun: 2, finished: 2 };
+        assert_eq!(guard.judge(cpu(100), &Amounts::new(), one, start), Judgement::Trusted);
+        assert!(matches!(guard.judge(cpu(10), &Amounts::new(), one, start), Judgement::Doubted { .. }));
+        assert_eq!(guard.judge(cpu(10), &Amounts::new(), two, start), Judgement::Trusted);
+    }
+
+    #[test]
+    fn a_fresh_process_measures_its_first_view_by_what_quotas_allow() {
+        let start = Instant::now();
+        let cpu = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
+        let one = ListCounts { begun: 1, finished: 1 };
+        let two = ListCounts { begun: 2, finished: 2 };
+        let mut guard = CapacityGuard::new(30, Duration::from_secs(GRACE));
+        assert!(matches!(guard.judge(cpu(50), &cpu(100), one, start), Judgement::Doubted { news: Some(_) }));
+        assert_eq!(guard.judge(cpu(100), &cpu(100), two, start), Judgement::Trusted);
+        // Once it has seen for itself, what quotas allow says nothing any more.
+        assert_eq!(guard.judge(cpu(100), &cpu(1000), two, start), Judgement::Trusted);
+        // And a cluster that is smaller by now is believed in the end.
+        let mut guard = CapacityGuard::new(30, Duration::ZERO);
+        assert!(matches!(guard.judge(cpu(50), &cpu(100), one, start), Judgement::Doubted { .. }));
+        assert_eq!(guard.judge(cpu(50), &cpu(100), two, start), Judgement::Trusted);
+    }
+
+    #[test]
+    fn who_doubts_nothing_is_never_in_doubt() {
+        let now = Instant::now();
+        let mut guard = CapacityGuard::new(100, Duration::from_secs(60));
+        let all: Amounts = [(Resource::Cpu, Amount::new(8000))].into_iter().collect();
+        assert_eq!(guard.judge(all, &Amounts::new(), ListCounts::default(), now), Judgement::Trusted);
+        assert_eq!(
+            guard.judge(Amounts::new(), &Amounts::new(), ListCounts::default(), now),
+            Judgement::Trusted
+        );
+    }
+
+    #[test]
+    fn a_loss_reads_as_what_is_left_of_what() {
+        let guard = CapacityGuard::new(30, Duration::ZERO);
+        let amounts = |units| [(Resource::Cpu, Amount::new(units))].into_iter().collect::<Amounts>();
+        assert_eq!(guard.loss(&amounts(8000), &amounts(1000)).to_string(), "cpu 1 of 8");
+    }
+}

@@ -1,0 +1,184 @@
+//! When what is seen is not trusted enough to take anything from anybody.
+//!
+//! A share that shrinks and a pod that is evicted cannot be given back. So before either, two questions are asked of
+//! the view that they would come from: did much of the capacity vanish at one stroke, and has every part of the
+//! cluster been heard of lately? While one of the answers is bad, the snapshot says so, and the plan made from it
+//! takes nothing.
+//!
+//! **Architecture invariant:** what is remembered here only ever holds something back, for a bounded time after the
+//! view is good. A fresh process trusts its first full lists, if they show what the quotas that stand were made from.
+
+mod capacity;
+mod offered;
+
+use std::time::Duration;
+
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{Destruction, Snapshot};
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use crate::metrics::Metrics;
+use crate::settings::GuardSettings;
+use crate::watch::{FullList, Pulses, Signs};
+use capacity::{CapacityGuard, Judgement};
+pub(crate) use offered::offered;
+use offered::promised;
+
+/// How often it is looked whether what holds everything back is over.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The reasons there are.
+const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
+
+/// Judges views.
+#[derive(Debug)]
+pub struct Guards {
+    capacity: CapacityGuard,
+    pulses: Pulses,
+    nodes: FullList,
+    metrics: Metrics,
+    held: Destruction,
+}
+
+impl Guards {
+    /// Guards that trust the first view they are shown.
+    pub fn new(settings: GuardSettings, signs: &Signs, metrics: &Metrics) -> Self {
+        Self {
+            capacity: CapacityGuard::new(settings.capacity_drop_percent, settings.capacity_grace),
+            pulses: signs.pulses.clone(),
+            nodes: signs.nodes.clone(),
+            metrics: metrics.clone(),
+            held: Destruction::Allowed,
+        }
+    }
+
+    /// Whether anything may be taken on the strength of `snapshot`, which shows the cluster as it is seen now.
+    pub fn judge(&mut self, snapshot: &Snapshot) -> Destruction {
+        let judgement =
+            self.capacity.judge(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
+        if let Judgement::Doubted { news: Some(loss) } = &judgement {
+            warn!(reason = %Reason::CapacityUntrusted, "the nodes offer {loss}: nothing is taken until that is certain");
+            self.nodes.ask();
+        }
+        let silent = self.pulses.complaints();
+        let held = if judgement != Judgement::Trusted {
+            Destruction::Held(Reason::CapacityUntrusted)
+        } else if silent.is_empty() {
+            Destruction::Allowed
+        } else {
+            Destruction::Held(Reason::ViewStale)
+        };
+        if held != self.held {
+            match held {
+                Destruction::Held(Reason::ViewStale) => {
+                    warn!(reason = %Reason::ViewStale, "the view is old, so nothing is taken: {}", silent.join(", "));
+                }
+                Destruction::Held(_) => {}
+                Destruction::Allowed => info!("what is seen is trusted again"),
+            }
+            self.held = held;
+        }
+        for reason in REASONS {
+            let holds = held == Destruction::Held(reason);
+            self.metrics.cycles.held.with_label_values(&[reason.name()]).set(i64::from(holds));
+        }
+        held
+    }
+
+    /// When to judge again although nothing changes; none while nothing is held.
+    pub fn next_look(&self) -> Option<Instant> {
+        self.held.held().and_then(|_| Instant::now().checked_add(LOOK))
+    }
+
+    /// Shows when each kind was heard of last; `now` is the time since 1970.
+    pub fn show_pulses(&self, now: Duration) {
+        for (kind, silence) in self.pulses.silences() {
+            let heard = now.saturating_sub(silence).as_secs_f64();
+            self.metrics.watches.heard.with_label_values(&[kind]).set(heard);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use prometheus::Registry;
+    use quotient_engine::amounts::{Amount, Resource};
+    use quotient_engine::names::NodeName;
+    use quotient_engine::snapshot::Node;
+
+    use super::*;
+    use crate::settings::WatchSettings;
+
+    const HELD: Destruction = Destruction::Held(Reason::CapacityUntrusted);
+
+    fn nodes(count: u32) -> Snapshot {
+        let node = || {
+            let allocatable = [(Resource::Cpu, Amount::new(4000))].into_iter().collect();
+            Arc::new(Node { allocatable, counts: true, ..Node::default() })
+        };
+        let nodes = (0..count).map(|number| (NodeName::from(format!("n{number}").as_str()), node()));
+        Snapshot { nodes: nodes.collect(), ..Snapshot::default() }
+    }
+
+    fn guards() -> (Guards, Signs, Metrics) {
+        let silence = Duration::from_secs(90);
+        let signs = Signs::new(WatchSettings {
+            page_size: 100,
+            timeout: Duration::from_secs(290),
+            silence,
+            relist: Duration::from_secs(1800),
+        });
+        let metrics = Metrics::register(&Registry::new()).unwrap();
+        let settings = GuardSettings { capacity_drop_percent: 30, capacity_grace: Duration::from_secs(60) };
+        (Guards::new(settings, &signs, &metrics), signs, metrics)
+    }
+
+    fn hear_of_all(signs: &Signs) {
+        for kind in crate::watch::KINDS {
+            signs.pulses.beat(kind);
+        }
+    }
+
+    fn list(signs: &Signs) {
+        signs.nodes.begins();
+        signs.nodes.ends();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_short_list_of_nodes_holds_everything_until_another_agrees_and_time_has_passed() {
+        let (mut guards, signs, metrics) = guards();
+        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        assert_eq!(guards.next_look(), None);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(guards.judge(&nodes(0)), HELD);
+        // Nodes are listed anew.
+        tokio::time::timeout(Duration::from_secs(1), signs.nodes.wanted()).await.unwrap();
+        let gauge = metrics.cycles.held.with_label_values(&["CapacityUntrusted"]);
+        assert_eq!(gauge.get(), 1);
+        assert!(guards.next_look().is_some());
+        list(&signs);
+        tokio::time::advance(Duration::from_secs(50)).await;
+        assert_eq!(guards.judge(&nodes(0)), HELD);
+        tokio::time::advance(Duration::from_secs(10)).await;
+        assert_eq!(guards.judge(&nodes(0)), Destruction::Allowed);
+        assert_eq!((gauge.get(), guards.next_look()), (0, None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_of_one_kind_holds_everything_until_it_is_heard_of() {
+        let (mut guards, signs, metrics) = guards();
+        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        tokio::time::advance(Duration::from_secs(180)).await;
+        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(guards.judge(&nodes(4)), Destruction::Held(Reason::ViewStale));
+        guards.show_pulses(Duration::from_secs(1000));
+        let heard = metrics.watches.heard.with_label_values(&["pods"]).get();
+        assert!((818.0..820.0).contains(&heard), "{heard}");
+        hear_of_all(&signs);
+        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+    }
+}

@@ -1,0 +1,30 @@
+//! What nodes offer, whoever uses it.
+
+use quotient_engine::amounts::Amounts;
+use quotient_engine::snapshot::Snapshot;
+
+/// What all nodes together offer that count.
+///
+/// Not the capacity that is shared out: of a node that is lost that is what its pods request, which hides a loss, and
+/// pods of ungoverned namespaces take from it, which is none.
+pub(crate) fn offered(snapshot: &Snapshot) -> Amounts {
+    let mut offered = Amounts::new();
+    for node in snapshot.nodes.values().filter(|node| node.counts) {
+        offered.add_all(&node.allocatable);
+    }
+    offered
+}
+
+/// What the quotas that stand allow, all together, and nodes must have offered when they were written: without what an
+/// autoscaler may still add.
+pub(super) fn promised(snapshot: &Snapshot) -> Amounts {
+    let mut promised = Amounts::new();
+    for quota in
+        snapshot.namespaces.values().filter_map(|state| state.quota.as_ref()).filter(|quota| quota.ours)
+    {
+        promised.add_all(
+            &quota.allocated().iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
+        );
+    }
+    promised.less(&snapshot.settings.expandable)
+}

@@ -1,0 +1,270 @@
+//! Reads the ledger, writes it, and knows when to start over.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::ByteString;
+use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Api;
+use kube::api::PostParams;
+use quotient_crds::names::{FIELD_MANAGER, LEDGER, LEDGER_KEY, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
+use quotient_engine::ledger::{Generation, Ledger};
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use super::LedgerSettings;
+use super::document::unpack;
+use super::fit::{Fitted, fit};
+use crate::answer::{Answer, ask, said};
+use crate::writer::{Retries, Tools};
+
+/// How long one call may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// What metrics call a write of the ledger.
+const KIND: &str = "configmap";
+
+/// Why nothing of a plan may be carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dropped {
+    /// Somebody else wrote the ledger, or may have: what it says now has to be decided on.
+    StartOver,
+    /// It cannot be read or written, for this reason.
+    Stuck(String),
+}
+
+/// Keeps the ledger: what it says is in the view, where it stands is here.
+pub struct LedgerKeeper {
+    tools: Tools,
+    api: Api<ConfigMap>,
+    settings: LedgerSettings,
+    /// The object as it was read or written last, without its data; none while that is not known.
+    standing: Option<Standing>,
+    /// Whether what is in the view was made up here and never written.
+    made_up: bool,
+    retries: Retries<Call>,
+    why: String,
+}
+
+/// What may have to be tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Call {
+    Read,
+    Write,
+}
+
+impl Call {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// What is there.
+#[derive(Clone, Debug)]
+enum Standing {
+    Nothing,
+    Object(Box<ObjectMeta>),
+}
+
+impl LedgerKeeper {
+    /// A keeper that has not read anything yet.
+    pub fn new(tools: Tools, settings: LedgerSettings) -> Self {
+        let api = Api::namespaced(tools.client.clone(), &settings.namespace);
+        let retries = Retries::new();
+        Self { tools, api, settings, standing: None, made_up: false, retries, why: String::new() }
+    }
+
+    /// When something that failed is to be tried again.
+    pub fn next_retry(&self) -> Option<Instant> {
+        self.retries.next()
+    }
+
+    /// This replica does not lead: whoever does writes the ledger now.
+    pub fn forget(&mut self) {
+        if self.standing.take().is_some() {
+            self.tools.view.read(|index| index.set_ledger(None));
+        }
+    }
+
+    /// To be called before every snapshot that is to be acted on: makes sure that the view has the ledger, and no quota
+    /// bears a stamp that is newer.
+    ///
+    /// # Errors
+    ///
+    /// With the reason, when the ledger cannot be read, or could not be written and it is not time to try again.
+    pub async fn ready(&mut self) -> Result<(), String> {
+        let now = Instant::now();
+        if [Call::Read, Call::Write].iter().any(|call| self.retries.is_waiting(call, now)) {
+            return Err(self.why.clone());
+        }
+        // Before the ledger is read: it is written before the quotas are.
+        let (newest, known) = self
+            .tools
+            .view
+            .read(|index| (index.newest_stamp(), index.ledger().map(|ledger| ledger.generation)));
+        if self.standing.is_some() && known.is_some() && known >= newest {
+            return Ok(());
+        }
+        self.read(newest).await
+    }
+
+    async fn read(&mut self, newest: Option<Generation>) -> Result<(), String> {
+        self.standing = None;
+        let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
+        self.tools.beat.now();
+        let (standing, data) = match answer {
+            Answer::Done(None) => (Standing::Nothing, None),
+            Answer::Done(Some(object)) => {
+                let data = object.binary_data.unwrap_or_default().remove(LEDGER_KEY);
+                (Standing::Object(Box::new(object.metadata)), data)
+            }
+            Answer::Refused(status) => return Err(self.failed(Call::Read, &said(&status), true)),
+            Answer::Unknown(lost) => return Err(self.failed(Call::Read, &lost.to_string(), false)),
+        };
+        let ledger = match data.map(|data| unpack(&data.0)) {
+            Some(Ok(ledger)) if Some(ledger.generation) >= newest => {
+                self.made_up = false;
+                ledger
+            }
+            Some(Ok(ledger)) => {
+                let generation = ledger.generation.number();
+                warn!(generation, "the ledger is older than a quota: it is made up anew from the quotas");
+                self.rebuilt("Older")
+            }
+            Some(Err(error)) => {
+                warn!(error = %error, "cannot read what the ledger says: it is made up anew from the quotas");
+                self.rebuilt("Unreadable")
+            }
+            None => self.rebuilt("Missing"),
+        };
+        self.show(ledger);
+        self.standing = Some(standing);
+        self.retries.clear(&Call::Read);
+        Ok(())
+    }
+
+    /// A ledger from what quotas say.
+    fn rebuilt(&mut self, why: &str) -> Ledger {
+        let now = self.tools.clock.engine_now();
+        let ledger = self.tools.view.read(|index| Ledger::rebuild(index.quotas_seen(), now));
+        // Where nothing was ever granted, nothing is lost.
+        self.made_up = ledger.rebuilt.is_some();
+        if self.made_up {
+            let quotas = ledger.entries.len();
+            warn!(quotas, reason = why, "no quota rises until all of them are written under the new ledger");
+            self.tools.metrics.ledger.rebuilds.with_label_values(&[why]).inc();
+        }
+        ledger
+    }
+
+    /// Writes `next`, if there is anything to write. Only then may the plan that it is for be carried out.
+    ///
+    /// # Errors
+    ///
+    /// Nothing of the plan may be carried out.
+    pub async fn write(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
+        let Some(known) = self.tools.view.read(|index| index.ledger().cloned()) else {
+            return Err(Dropped::StartOver);
+        };
+        if next.is_none() && !self.made_up {
+            self.retries.clear(&Call::Write);
+            return Ok(());
+        }
+        let fitted = match fit(next.unwrap_or_else(|| Ledger::clone(&known)), &known, self.settings.limit) {
+            Ok(fitted) => fitted,
+            Err(error) => return Err(Dropped::Stuck(self.failed(Call::Write, &error.to_string(), true))),
+        };
+        if fitted.left_out > 0 {
+            let (namespaces, bytes) = (fitted.left_out, fitted.packed.len());
+            warn!(namespaces, bytes, "the ledger is full: there are namespaces that get no quota");
+        }
+        // All that is new may be what there is no place for.
+        if fitted.ledger.entries == known.entries && !self.made_up {
+            self.retries.clear(&Call::Write);
+            return Ok(());
+        }
+        let Some(standing) = self.standing.clone().filter(|_| self.tools.may_write()) else {
+            return Err(Dropped::StartOver);
+        };
+        self.send(standing, fitted).await
+    }
+
+    async fn send(&mut self, standing: Standing, fitted: Fitted) -> Result<(), Dropped> {
+        let Fitted { ledger, packed, .. } = fitted;
+        let bytes = packed.len();
+        let parameters =
+            PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
+        let is_new = matches!(standing, Standing::Nothing);
+        let object = self.object(standing, packed);
+        let answer = if is_new {
+            ask(CALL, self.api.create(&parameters, &object)).await
+        } else {
+            ask(CALL, self.api.replace(LEDGER, &parameters, &object)).await
+        };
+        let metrics = &self.tools.metrics;
+        metrics.wrote(KIND, answer.result());
+        self.tools.beat.now();
+        match answer {
+            Answer::Done(object) => {
+                metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+                self.standing = Some(Standing::Object(Box::new(object.metadata)));
+                self.made_up = false;
+                self.retries.clear(&Call::Write);
+                self.show(ledger);
+                Ok(())
+            }
+            // A 404 for a replacement says that somebody deleted it; for a create, that the namespace is missing.
+            Answer::Refused(status) if status.code == 409 || (status.code == 404 && !is_new) => {
+                info!(error = said(&status), "the ledger was written by somebody else: starting over");
+                metrics.ledger.conflicts.inc();
+                self.standing = None;
+                self.failed(Call::Write, &said(&status), true);
+                Err(Dropped::StartOver)
+            }
+            Answer::Refused(status) => Err(Dropped::Stuck(self.failed(Call::Write, &said(&status), true))),
+            Answer::Unknown(lost) => {
+                // It may have been written, or may yet be: what it says now comes first.
+                self.standing = None;
+                self.failed(Call::Write, &lost.to_string(), false);
+                Err(Dropped::StartOver)
+            }
+        }
+    }
+
+    /// The object to write: what somebody else put on it stays.
+    fn object(&self, standing: Standing, packed: Vec<u8>) -> ConfigMap {
+        let mut metadata = match standing {
+            Standing::Object(metadata) => *metadata,
+            Standing::Nothing => ObjectMeta {
+                name: Some(LEDGER.to_owned()),
+                namespace: Some(self.settings.namespace.clone()),
+                ..ObjectMeta::default()
+            },
+        };
+        metadata.managed_fields = None;
+        let labels = metadata.labels.get_or_insert_default();
+        labels.entry(MANAGED_BY_LABEL.to_owned()).or_insert_with(|| MANAGED_BY_QUOTIENT.to_owned());
+        let data = BTreeMap::from([(LEDGER_KEY.to_owned(), ByteString(packed))]);
+        ConfigMap { metadata, binary_data: Some(data), ..ConfigMap::default() }
+    }
+
+    fn show(&self, ledger: Ledger) {
+        let number = i64::try_from(ledger.generation.number()).unwrap_or(i64::MAX);
+        self.tools.metrics.ledger.generation.set(number);
+        self.tools.metrics.ledger.entries.set(i64::try_from(ledger.entries.len()).unwrap_or(i64::MAX));
+        self.tools.view.update(|index| index.set_ledger(Some(Arc::new(ledger))));
+    }
+
+    fn failed(&mut self, call: Call, why: &str, refused: bool) -> String {
+        let (what, place) = (call.name(), &self.settings.namespace);
+        self.why = format!("{what} the ledger, ConfigMap {place}/{LEDGER}: {why}");
+        warn!(error = why, "cannot {what} the ledger");
+        self.retries.failed(&call, self.why.clone(), refused, Instant::now());
+        self.why.clone()
+    }
+}

@@ -1,0 +1,30 @@
+//! The object that all grants go through: a ConfigMap, read when leadership begins and written before any quota.
+//!
+//! What it means is [`quotient_engine::ledger`]; here is how it is kept. A write replaces the version that was read, so
+//! of two leaders one gets a 409: it drops its whole cycle, reads anew and starts over. A write whose answer was lost is
+//! read back before anything else is done. Nobody but a leader writes it, so it is not watched: what another leader did
+//! shows as a conflict, or as a quota with a stamp from the future, and both lead to a new read.
+//!
+//! RBAC, in the operator's namespace: `configmaps` create; get and update of the one named `quotient-ledger`.
+
+mod document;
+mod fit;
+mod keeper;
+#[cfg(test)]
+mod tests;
+
+pub use keeper::{Dropped, LedgerKeeper};
+
+/// Where the ledger is kept, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerSettings {
+    /// The ConfigMap's namespace: the operator's own.
+    pub namespace: String,
+    /// The most bytes it may take before newcomers are refused.
+    pub limit: usize,
+}
+
+impl LedgerSettings {
+    /// A ConfigMap holds 1 MiB. An eighth of it is left for entries that grow: amounts with more digits, more resources.
+    pub const LIMIT: usize = 896 << 10;
+}

@@ -1,0 +1,423 @@
+//! The ledger against an API server made of a closure.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::Method;
+use k8s_openapi::api::core::v1::ResourceQuota;
+use kube::Client;
+use prometheus::Registry;
+use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::ledger::{Entry, Generation, Ledger};
+use quotient_engine::names::Namespace;
+use quotient_engine::time::Timestamp;
+use quotient_index::{Index, IndexSettings, Keeps};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::document::{DocumentError, pack, unpack};
+use super::fit::fit;
+use super::{Dropped, LedgerKeeper, LedgerSettings};
+use crate::announce::Announcer;
+use crate::health::Beat;
+use crate::lease::Leadership;
+use crate::metrics::Metrics;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+use crate::writer::Tools;
+
+const PLACE: &str = "/api/v1/namespaces/home/configmaps";
+const NOW: Timestamp = Timestamp::from_seconds(2_000_000_000);
+
+fn amounts(cpu: i128, memory: i128, gpus: i128) -> Bounds {
+    [("cpu", cpu), ("memory", memory), ("nvidia.com/gpu", gpus)]
+        .into_iter()
+        .map(|(name, units)| (Resource::from_name(name), Amount::new(units)))
+        .collect()
+}
+
+fn entry(granted: Bounds, generation: u64) -> Entry {
+    Entry { largest: granted.clone(), granted, generation: Generation::new(generation), changed: NOW }
+}
+
+fn ledger(generation: u64, namespaces: &[&str]) -> Ledger {
+    let entries = namespaces.iter().map(|name| (Namespace::from(*name), entry(amounts(1500, 9 << 30, 0), 3)));
+    Ledger { generation: Generation::new(generation), entries: entries.collect(), rebuilt: None }
+}
+
+/// A namespace's quota, of ours, with a stamp.
+fn quota(namespace: &str, stamp: &str) -> Value {
+    json!({
+        "kind": "ResourceQuota", "apiVersion": "v1",
+        "metadata": {
+            "name": "quotient", "namespace": namespace, "uid": format!("quota-{namespace}"), "resourceVersion": "1",
+            "annotations": {"quotient.dev/generation": stamp},
+            "labels": {"app.kubernetes.io/managed-by": "quotient"},
+        },
+        "spec": {"hard": {"requests.cpu": "4"}},
+        "status": {"hard": {"requests.cpu": "4"}},
+    })
+}
+
+/// A ConfigMap that keeps what it is told, at a version that every write counts up, as the API server does.
+#[derive(Clone, Default)]
+struct Stored(Arc<Mutex<Option<Value>>>);
+
+impl Stored {
+    fn holding(ledger: &Ledger) -> Self {
+        let data = k8s_openapi::ByteString(pack(ledger).unwrap());
+        Self::with(&json!({"ledger.json.gz": data}))
+    }
+
+    fn with(data: &Value) -> Self {
+        let metadata = json!({
+            "name": "quotient-ledger", "namespace": "home", "uid": "u", "resourceVersion": "1",
+            "labels": {"helm.sh/chart": "quotient"},
+        });
+        let object =
+            json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": metadata, "binaryData": data});
+        Self(Arc::new(Mutex::new(Some(object))))
+    }
+
+    fn answer(&self, asked: &Asked) -> Reply {
+        let mut stored = self.0.lock().unwrap();
+        let version =
+            |object: &Value| object["metadata"]["resourceVersion"].as_str().unwrap_or("0").to_owned();
+        let missing = || Reply::failure(404, "NotFound", "configmaps \"quotient-ledger\" not found");
+        match (&asked.method, stored.as_ref()) {
+            (&Method::GET | &Method::PUT, None) => missing(),
+            (&Method::GET, Some(object)) => Reply::Json(200, object.clone()),
+            (&Method::PUT, Some(object)) if version(object) != version(&asked.body) => {
+                Reply::failure(409, "Conflict", "the object has been modified")
+            }
+            (&Method::POST, Some(_)) => Reply::failure(409, "AlreadyExists", "already exists"),
+            (_, standing) => {
+                let next: u32 = standing.map_or(0, |object| version(object).parse().unwrap()) + 1;
+                let mut object = asked.body.clone();
+                object["metadata"]["resourceVersion"] = next.to_string().into();
+                *stored = Some(object.clone());
+                Reply::Json(200, object)
+            }
+        }
+    }
+
+    fn ledger(&self) -> Ledger {
+        let stored = self.0.lock().unwrap().clone().unwrap();
+        let data =
+            serde_json::from_value::<k8s_openapi::ByteString>(stored["binaryData"]["ledger.json.gz"].clone());
+        unpack(&data.unwrap().0).unwrap()
+    }
+}
+
+struct Kept {
+    keeper: LedgerKeeper,
+    tools: Tools,
+    log: Log,
+}
+
+fn kept(quotas: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Kept {
+    let (client, log) = client(answer);
+    let tools = tools(client, quotas);
+    let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
+    Kept { keeper: LedgerKeeper::new(tools.clone(), settings), tools, log }
+}
+
+/// How far a ledger that is made up begins beyond the newest stamp.
+const REBUILT: u64 = 1 << 20;
+
+fn kept_in(stored: &Stored, quotas: &[Value]) -> Kept {
+    let stored = stored.clone();
+    kept(quotas, move |asked| stored.answer(asked))
+}
+
+fn tools(client: Client, quotas: &[Value]) -> Tools {
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    for quota in quotas {
+        let quota = serde_json::from_value(quota.clone()).unwrap();
+        view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+    }
+    Tools {
+        client,
+        clock: crate::clock::Clock::wall(),
+        view,
+        leadership: Leadership::unconditional(),
+        announcer: Announcer::new(metrics.clone()).0,
+        metrics,
+        beat: Beat::new("the loop", Duration::from_secs(60)),
+        stop: CancellationToken::new(),
+    }
+}
+
+impl Kept {
+    fn known(&self) -> Ledger {
+        self.tools.view.read(|index| Ledger::clone(index.ledger().unwrap()))
+    }
+
+    fn rebuilds(&self, why: &str) -> u64 {
+        self.tools.metrics.ledger.rebuilds.with_label_values(&[why]).get()
+    }
+}
+
+// ---- the document ---------------------------------------------------------------------------------------
+
+#[test]
+fn what_is_packed_unpacks() {
+    let mut kept = ledger(12, &["a", "b"]);
+    let entry = kept.entries.get_mut(&Namespace::from("a")).unwrap();
+    entry.largest = amounts(i128::from(u64::MAX), 10 << 30, 16);
+    entry.changed = Timestamp::from_millis(1_700_000_000_123);
+    kept.rebuilt = Some(NOW);
+    assert_eq!(unpack(&pack(&kept).unwrap()).unwrap(), kept);
+    assert_eq!(pack(&kept).unwrap(), pack(&kept.clone()).unwrap());
+}
+
+#[test]
+fn it_can_be_read_by_people() {
+    let packed = pack(&ledger(12, &["a"])).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut text).unwrap();
+    let expected = r#"{"version":1,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"generation":3,"changed":"2033-05-18T03:33:20Z"}}}"#;
+    assert_eq!(text, expected);
+}
+
+fn packed(json: &Value) -> Vec<u8> {
+    let json = json.to_string();
+    let mut packed = Vec::new();
+    let mut encoder = flate2::read::GzEncoder::new(json.as_bytes(), flate2::Compression::default());
+    std::io::Read::read_to_end(&mut encoder, &mut packed).unwrap();
+    packed
+}
+
+#[test]
+fn what_is_damaged_is_refused_with_the_place() {
+    let whole = pack(&ledger(12, &["a"])).unwrap();
+    assert!(matches!(unpack(b""), Err(DocumentError::Packed(_))));
+    assert!(matches!(unpack(b"{}"), Err(DocumentError::Packed(_))));
+    assert!(unpack(&whole[..whole.len() - 9]).is_err());
+    let document = |cpu: &str, changed: &str, version: u32| {
+        let line = json!({"granted": {"cpu": cpu}, "generation": 1, "changed": changed});
+        packed(&json!({"version": version, "generation": 1, "entries": {"a": line}, "later": true}))
+    };
+    let time = "2026-01-01T00:00:00Z";
+    assert!(unpack(&document("1500m", time, 1)).is_ok());
+    for (cpu, changed, version, said) in [
+        ("1500u", time, 1, "read the entry of a: cpu \"1500u\" is no amount"),
+        ("-1", time, 1, "read the entry of a: cpu \"-1\" is no amount"),
+        ("many", time, 1, "read the entry of a: cpu \"many\" is no amount"),
+        ("1", "soon", 1, "read the entry of a: \"soon\" is no time"),
+        ("1", time, 2, "read it: it is of version 2, and this operator knows version 1"),
+    ] {
+        assert_eq!(unpack(&document(cpu, changed, version)).unwrap_err().to_string(), said);
+    }
+}
+
+#[test]
+fn ten_thousand_namespaces_fit() {
+    let names: Vec<String> = (0..10_000).map(|number| format!("team-{number:05}-production")).collect();
+    let mut full = ledger(20_000, &[]);
+    for (number, name) in (1..).zip(&names) {
+        let mut entry = entry(amounts(i128::from(number) * 7, i128::from(number) << 20, 8), number);
+        entry.largest = amounts(i128::from(number) * 9, i128::from(number) << 21, 8);
+        entry.changed = Timestamp::from_millis(1_700_000_000_000 + i64::try_from(number * 977).unwrap());
+        full.entries.insert(name.as_str().into(), entry);
+    }
+    let size = pack(&full).unwrap().len();
+    assert!(size < LedgerSettings::LIMIT, "{size}");
+}
+
+#[test]
+fn where_it_is_full_newcomers_go_without_the_last_by_name_first() {
+    let standing = ledger(1, &["b", "x"]);
+    let next = ledger(2, &["a", "b", "c", "d", "x"]);
+    let limit = pack(&ledger(2, &["a", "b", "x"])).unwrap().len();
+    let fitted = fit(next.clone(), &standing, limit).unwrap();
+    let names: Vec<&str> = fitted.ledger.entries.keys().map(Namespace::as_str).collect();
+    assert_eq!((names, fitted.left_out), (vec!["a", "b", "x"], 2));
+    assert!(fitted.packed.len() <= limit);
+    // Who is there stays, whatever it takes.
+    let fitted = fit(next, &standing, 1).unwrap();
+    assert_eq!((fitted.ledger.entries.len(), fitted.left_out), (2, 3));
+}
+
+// ---- reading and writing --------------------------------------------------------------------------------
+
+#[tokio::test]
+async fn a_fresh_installation_writes_nothing_until_something_is_granted() {
+    let stored = Stored::default();
+    let mut kept = kept_in(&stored, &[]);
+    kept.keeper.ready().await.unwrap();
+    kept.keeper.write(None).await.unwrap();
+    assert_eq!(kept.log.lines(), [format!("GET {PLACE}/quotient-ledger")]);
+    assert_eq!((kept.known(), kept.rebuilds("Missing")), (ledger(1, &[]), 0));
+    kept.keeper.ready().await.unwrap();
+    kept.keeper.write(Some(ledger(2, &["a"]))).await.unwrap();
+    assert_eq!(kept.log.lines()[1..], [format!("POST {PLACE}")]);
+    assert_eq!((stored.ledger(), kept.known()), (ledger(2, &["a"]), ledger(2, &["a"])));
+    // At rest nothing is read or written.
+    kept.keeper.ready().await.unwrap();
+    kept.keeper.write(None).await.unwrap();
+    assert_eq!(kept.log.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn a_write_replaces_the_version_that_was_read_and_keeps_what_others_put_there() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let mut kept = kept_in(&stored, &[]);
+    kept.keeper.ready().await.unwrap();
+    assert_eq!(kept.known(), ledger(5, &["a"]));
+    kept.keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    kept.keeper.write(Some(ledger(7, &["a"]))).await.unwrap();
+    let [_, first, second] = kept.log.all().try_into().unwrap();
+    assert_eq!(first.line(), format!("PUT {PLACE}/quotient-ledger"));
+    assert_eq!(first.body["metadata"]["resourceVersion"], "1");
+    assert_eq!(second.body["metadata"]["resourceVersion"], "2");
+    assert_eq!(second.body["metadata"]["labels"]["helm.sh/chart"], "quotient");
+    assert_eq!(kept.tools.metrics.ledger.generation.get(), 7);
+}
+
+#[tokio::test]
+async fn of_two_leaders_the_second_reads_again_and_starts_over() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let (mut one, mut two) = (kept_in(&stored, &[]), kept_in(&stored, &[]));
+    one.keeper.ready().await.unwrap();
+    two.keeper.ready().await.unwrap();
+    one.keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    assert_eq!(two.keeper.write(Some(ledger(6, &["a", "c"]))).await, Err(Dropped::StartOver));
+    assert_eq!(two.tools.metrics.ledger.conflicts.get(), 1);
+    assert_eq!(stored.ledger(), ledger(6, &["a", "b"]));
+    two.keeper.ready().await.unwrap();
+    assert_eq!(two.known(), ledger(6, &["a", "b"]));
+    two.keeper.write(Some(ledger(7, &["a", "b", "c"]))).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_lost_answer_it_is_read_before_anything_else() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let server = stored.clone();
+    // It was written; only nobody was told.
+    let mut kept = kept(&[], move |asked| match (server.answer(asked), &asked.method) {
+        (_, &Method::PUT) => Reply::Silence,
+        (reply, _) => reply,
+    });
+    kept.keeper.ready().await.unwrap();
+    assert_eq!(kept.keeper.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
+    kept.keeper.ready().await.unwrap();
+    assert_eq!(kept.log.lines().pop().unwrap(), format!("GET {PLACE}/quotient-ledger"));
+    assert_eq!(kept.known(), ledger(6, &["a", "b"]));
+}
+
+#[tokio::test]
+async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let mut kept = kept_in(&stored, &[quota("a", "3")]);
+    kept.keeper.ready().await.unwrap();
+    *stored.0.lock().unwrap() = None;
+    assert_eq!(kept.keeper.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
+    kept.keeper.ready().await.unwrap();
+    let rebuilt = kept.known();
+    assert_eq!((rebuilt.generation, rebuilt.entries.len()), (Generation::new(REBUILT + 4), 1));
+    assert!(rebuilt.rebuilt.is_some());
+    assert_eq!(kept.rebuilds("Missing"), 1);
+    // It is written although no grant changes: from then on its stamps count.
+    kept.keeper.write(None).await.unwrap();
+    assert_eq!(kept.log.lines().pop().unwrap(), format!("POST {PLACE}"));
+    kept.keeper.write(None).await.unwrap();
+    assert_eq!(stored.ledger(), rebuilt);
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_read_is_made_up_from_quotas_and_replaced() {
+    for (data, why) in [
+        (json!({"ledger.json.gz": "bm9uc2Vuc2U="}), "Unreadable"),
+        // As a chart leaves it, or somebody who empties it.
+        (json!({}), "Missing"),
+    ] {
+        let stored = Stored::with(&data);
+        let mut kept = kept_in(&stored, &[quota("a", "3")]);
+        kept.keeper.ready().await.unwrap();
+        kept.keeper.write(None).await.unwrap();
+        assert_eq!(kept.log.lines().pop().unwrap(), format!("PUT {PLACE}/quotient-ledger"));
+        assert_eq!((stored.ledger().generation, kept.rebuilds(why)), (Generation::new(REBUILT + 4), 1));
+    }
+}
+
+#[tokio::test]
+async fn a_quota_from_the_future_has_the_ledger_read_again() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let mut kept = kept_in(&stored, &[quota("a", "3")]);
+    kept.keeper.ready().await.unwrap();
+    let put = |kept: &Kept, version: &str, stamp: &str| {
+        let mut quota = quota("a", stamp);
+        quota["metadata"]["resourceVersion"] = version.into();
+        let quota = serde_json::from_value(quota).unwrap();
+        kept.tools.view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+    };
+    // Another leader wrote both.
+    let other = Stored::holding(&ledger(8, &["a"]));
+    *stored.0.lock().unwrap() = other.0.lock().unwrap().clone();
+    put(&kept, "9", "8");
+    kept.keeper.ready().await.unwrap();
+    assert_eq!((kept.known(), kept.rebuilds("Older")), (ledger(8, &["a"]), 0));
+    // The ledger was put back from a backup.
+    put(&kept, "10", "20");
+    kept.keeper.ready().await.unwrap();
+    assert_eq!((kept.known().generation, kept.rebuilds("Older")), (Generation::new(REBUILT + 21), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
+    let mut unread = kept(&[], |_| Reply::failure(403, "Forbidden", "configmaps is forbidden"));
+    let told = "read the ledger, ConfigMap home/quotient-ledger: configmaps is forbidden";
+    for _ in 0..5 {
+        assert_eq!(unread.keeper.ready().await.unwrap_err(), told);
+    }
+    assert_eq!(unread.log.lines().len(), 2);
+    assert!(unread.keeper.next_retry().is_some());
+
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let server = stored.clone();
+    let mut unwritten = kept(&[], move |asked| match asked.method {
+        Method::PUT => Reply::failure(403, "Forbidden", "configmaps is forbidden"),
+        _ => server.answer(asked),
+    });
+    unwritten.keeper.ready().await.unwrap();
+    for _ in 0..2 {
+        unwritten.keeper.ready().await.unwrap();
+        let dropped = unwritten.keeper.write(Some(ledger(6, &["b"]))).await;
+        assert!(matches!(dropped, Err(Dropped::Stuck(why)) if why.starts_with("write the ledger")));
+    }
+    assert!(unwritten.keeper.ready().await.is_err());
+    assert_eq!(unwritten.known(), ledger(5, &["a"]));
+    tokio::time::sleep_until(unwritten.keeper.next_retry().unwrap()).await;
+    unwritten.keeper.ready().await.unwrap();
+    // Nothing is to be written any more: nothing is waited for.
+    unwritten.keeper.write(None).await.unwrap();
+    assert_eq!(unwritten.keeper.next_retry(), None);
+}
+
+#[tokio::test]
+async fn a_full_ledger_is_not_written_for_newcomers_alone() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let server = stored.clone();
+    let (client, log) = client(move |asked| server.answer(asked));
+    let settings = LedgerSettings { namespace: "home".to_owned(), limit: 1 };
+    let mut keeper = LedgerKeeper::new(tools(client, &[]), settings);
+    keeper.ready().await.unwrap();
+    keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    assert_eq!(log.lines().len(), 1);
+}
+
+#[tokio::test]
+async fn who_does_not_lead_forgets_and_writes_nothing() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let mut kept = kept_in(&stored, &[]);
+    kept.keeper.ready().await.unwrap();
+    kept.tools.stop.cancel();
+    assert_eq!(kept.keeper.write(Some(ledger(6, &["b"]))).await, Err(Dropped::StartOver));
+    kept.keeper.forget();
+    assert!(kept.tools.view.read(|index| index.ledger().is_none()));
+    kept.keeper.ready().await.unwrap();
+    assert_eq!(kept.log.lines().len(), 2);
+    assert_eq!(stored.ledger(), ledger(5, &["a"]));
+}

@@ -1,0 +1,56 @@
+//! What is reported of the loop.
+
+use prometheus::{Histogram, IntGauge, IntGaugeVec, exponential_buckets};
+
+use super::catalogue::{Catalogue, Unit, label, metric};
+
+/// The metrics of the loop.
+#[derive(Clone, Debug)]
+pub struct CycleMetrics {
+    /// How long a cycle took, from its snapshot to the last answer to its writes.
+    pub duration: Histogram,
+    /// How long the engine took for one plan.
+    pub plan_duration: Histogram,
+    /// When the last cycle ended well, in seconds since 1970.
+    pub last_success: IntGauge,
+    /// 1 while nothing is taken from anybody, by why.
+    pub held: IntGaugeVec,
+}
+
+impl CycleMetrics {
+    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        into.under("Cycles");
+        Ok(Self {
+            duration: into.histogram(
+                metric(
+                    "quotient_cycle_duration_seconds",
+                    Unit::Seconds,
+                    &[],
+                    "From a cycle's snapshot to the last answer to its quota writes and evictions.",
+                ),
+                exponential_buckets(0.001, 2.0, 15)?,
+            )?,
+            plan_duration: into.histogram(
+                metric(
+                    "quotient_plan_duration_seconds",
+                    Unit::Seconds,
+                    &[],
+                    "How long the engine took for one plan.",
+                ),
+                exponential_buckets(0.000_1, 2.0, 15)?,
+            )?,
+            last_success: into.gauge(metric(
+                "quotient_cycle_last_success_timestamp_seconds",
+                Unit::Timestamp,
+                &[],
+                "When the last cycle of this replica as leader ended; 0 if it has not led.",
+            ))?,
+            held: into.whole_gauges(metric(
+                "quotient_destruction_held",
+                Unit::Truth,
+                &[label("reason", "`CapacityUntrusted`, `ViewStale`")],
+                "Whether no quota shrinks and nobody is evicted, by why.",
+            ))?,
+        })
+    }
+}

@@ -1,0 +1,280 @@
+//! The gauges of all queues, made anew from the last plan whenever somebody asks for them.
+
+use std::collections::BTreeMap;
+
+use prometheus::GaugeVec;
+use prometheus::core::{Collector, Desc};
+use prometheus::proto::MetricFamily;
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::reason::Reason;
+
+use super::Terms;
+use crate::metrics::catalogue::{Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, Unit, label, metric};
+
+/// Gauges labelled by namespace, queue and resource, state or reason, and the capacity by resource.
+///
+/// Between two scrapes they are empty: a cluster of many queues plans often and is scraped seldom.
+#[derive(Clone, Debug)]
+pub(super) struct Gauges {
+    capacity: GaugeVec,
+    offered: GaugeVec,
+    amounts: Amountful,
+    stated: Stated,
+    pods: GaugeVec,
+    unmet_pods: GaugeVec,
+    overdue_pods: GaugeVec,
+}
+
+/// The gauges that every leaf has for every governed resource.
+#[derive(Clone, Debug)]
+struct Amountful {
+    deserved: GaugeVec,
+    fair_share: GaugeVec,
+    allocated: GaugeVec,
+    used: GaugeVec,
+    demand: GaugeVec,
+    preempting: GaugeVec,
+}
+
+/// The gauges of what specs state.
+#[derive(Clone, Debug)]
+struct Stated {
+    guaranteed: GaugeVec,
+    limit: GaugeVec,
+    place: GaugeVec,
+    weight: GaugeVec,
+}
+
+/// The labels of a queue's amounts.
+const AMOUNT: [Label; 3] = [NAMESPACE, QUEUE, RESOURCE];
+
+impl Gauges {
+    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        into.under("The cluster");
+        let capacity = into.asked_gauges(metric(
+            "quotient_capacity",
+            Unit::Amount,
+            &[RESOURCE],
+            "What the queues share: what nodes offer and may still be added, minus what namespaces without a Queue hold.",
+        ))?;
+        let offered = into.asked_gauges(metric(
+            "quotient_nodes_allocatable",
+            Unit::Amount,
+            &[RESOURCE],
+            "What the nodes that count offer, whoever uses it.",
+        ))?;
+        into.under("Queues");
+        let amounts = Amountful::declare(into)?;
+        let stated = Stated::declare(into)?;
+        let pods = into.asked_gauges(metric(
+            "quotient_queue_pods",
+            Unit::Count,
+            &[NAMESPACE, QUEUE, label("state", "`running`, `pending`, `terminating`")],
+            "The queue's pods; finished ones do not count.",
+        ))?;
+        let unmet_pods = into.asked_gauges(metric(
+            "quotient_queue_unmet_pods",
+            Unit::Count,
+            &[NAMESPACE, QUEUE, label("reason", "`UnitAboveShare`, `ShareInUse`, `Fragmented`, …")],
+            "How many pods of the queue cannot start now, refused ones included, by what stands in the way.",
+        ))?;
+        let overdue_pods = into.asked_gauges(metric(
+            "quotient_queue_overdue_pods",
+            Unit::Count,
+            &[NAMESPACE, QUEUE],
+            "How many pods of the queue are terminating and a minute or more past their deadline.",
+        ))?;
+        Ok(Self { capacity, offered, amounts, stated, pods, unmet_pods, overdue_pods })
+    }
+
+    pub(super) fn describe(&self) -> Vec<&Desc> {
+        self.all().into_iter().flat_map(Collector::desc).collect()
+    }
+
+    /// What they show of `plan`. They are empty before and after.
+    pub(super) fn of(&self, plan: &Plan, terms: &Terms) -> Vec<MetricFamily> {
+        self.fill(plan, terms);
+        let families = self.all().into_iter().flat_map(Collector::collect).collect();
+        self.all().into_iter().for_each(GaugeVec::reset);
+        families
+    }
+
+    fn all(&self) -> Vec<&GaugeVec> {
+        let Stated { guaranteed, limit, place, weight } = &self.stated;
+        let mut all = vec![&self.capacity, &self.offered, guaranteed, limit, place, weight];
+        all.extend(self.amounts.all());
+        all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods]);
+        all
+    }
+
+    fn fill(&self, plan: &Plan, terms: &Terms) {
+        for resource in &plan.resources {
+            let set = |gauge: &GaugeVec, amounts: &Amounts| {
+                let amount = base_units(resource, amounts.get(resource));
+                gauge.with_label_values(&[resource.name()]).set(amount);
+            };
+            set(&self.capacity, &plan.capacity);
+            set(&self.offered, &terms.offered);
+        }
+        for (name, queue) in &plan.queues {
+            self.show_place(name, queue);
+            if !queue.is_parent {
+                self.show_leaf(plan, name, queue);
+                self.show_terms(plan, name, terms);
+            }
+        }
+        self.show_overdue(plan);
+    }
+
+    fn show_place(&self, name: &QueueName, queue: &QueuePlan) {
+        let kind = if queue.is_parent { "Parent" } else { "Leaf" };
+        let parent = queue.parent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let labels = [name.namespace.as_str(), &name.name, kind, &parent];
+        self.stated.place.with_label_values(&labels).set(1.0);
+    }
+
+    fn show_leaf(&self, plan: &Plan, name: &QueueName, queue: &QueuePlan) {
+        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
+        for resource in &plan.resources {
+            for (gauge, amounts) in self.amounts.with(queue) {
+                let amount = base_units(resource, amounts.get(resource));
+                gauge.with_label_values(&[namespace, team, resource.name()]).set(amount);
+            }
+        }
+        let states = [
+            ("running", queue.pods.running),
+            ("pending", queue.pods.pending),
+            ("terminating", queue.pods.terminating),
+        ];
+        for (state, count) in states {
+            self.pods.with_label_values(&[namespace, team, state]).set(f64::from(count));
+        }
+        let mut unmet: BTreeMap<Reason, u32> = BTreeMap::new();
+        for ask in &queue.unmet {
+            let count = unmet.entry(ask.reason).or_default();
+            *count = count.saturating_add(ask.pods);
+        }
+        for (reason, count) in unmet {
+            self.unmet_pods.with_label_values(&[namespace, team, reason.name()]).set(f64::from(count));
+        }
+    }
+
+    fn show_terms(&self, plan: &Plan, name: &QueueName, terms: &Terms) {
+        let Some(stated) = terms.queues.get(name) else { return };
+        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
+        self.stated.weight.with_label_values(&[namespace, team]).set(f64::from(stated.weight));
+        for resource in &plan.resources {
+            let labels = [namespace, team, resource.name()];
+            for (gauge, bounds) in
+                [(&self.stated.guaranteed, &stated.guaranteed), (&self.stated.limit, &stated.limit)]
+            {
+                if let Some(amount) = bounds.get(resource) {
+                    gauge.with_label_values(&labels).set(base_units(resource, amount));
+                }
+            }
+        }
+    }
+
+    /// Counts the pods that hang in Terminating.
+    fn show_overdue(&self, plan: &Plan) {
+        let mut pods: BTreeMap<&Namespace, u32> = BTreeMap::new();
+        for pod in &plan.overdue {
+            let count = pods.entry(&pod.namespace).or_default();
+            *count = count.saturating_add(1);
+        }
+        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+        for (name, count) in leaves.filter_map(|(name, _)| Some((name, *pods.get(&name.namespace)?))) {
+            let labels = [name.namespace.as_str(), &name.name];
+            self.overdue_pods.with_label_values(&labels).set(f64::from(count));
+        }
+    }
+}
+
+impl Stated {
+    fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        let guaranteed = into.asked_gauges(metric(
+            "quotient_queue_guaranteed",
+            Unit::Amount,
+            &AMOUNT,
+            "What spec.guaranteed states; no series for a resource that it does not name.",
+        ))?;
+        let limit = into.asked_gauges(metric(
+            "quotient_queue_limit",
+            Unit::Amount,
+            &AMOUNT,
+            "What spec.limit states; no series for a resource that it does not name.",
+        ))?;
+        let place = into.asked_gauges(metric(
+            "quotient_queue_info",
+            Unit::Info,
+            &[
+                NAMESPACE,
+                QUEUE,
+                label("kind", "`Leaf` governs pods, `Parent` groups queues"),
+                label("parent", "`namespace/name` of the queue above, or empty"),
+            ],
+            "The tree of queues. All other series but conditions are of leaves, so that nothing is counted twice.",
+        ))?;
+        let weight = into.asked_gauges(metric(
+            "quotient_queue_weight",
+            Unit::Count,
+            &[NAMESPACE, QUEUE],
+            "The queue's weight among its siblings.",
+        ))?;
+        Ok(Self { guaranteed, limit, place, weight })
+    }
+}
+
+impl Amountful {
+    fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        let mut gauges = |name, help| into.asked_gauges(metric(name, Unit::Amount, &AMOUNT, help));
+        Ok(Self {
+            deserved: gauges("quotient_queue_deserved", "The queue's fair share for what all ask for now.")?,
+            fair_share: gauges(
+                "quotient_queue_fair_share",
+                "What the queue would deserve if it asked for everything now.",
+            )?,
+            allocated: gauges("quotient_queue_allocated", "What the queue's quota allows.")?,
+            used: gauges(
+                "quotient_queue_used",
+                "What the queue's pods request, pending and terminating ones included.",
+            )?,
+            demand: gauges("quotient_queue_demand", "What the queue asks for, at most the capacity.")?,
+            preempting: gauges(
+                "quotient_queue_preempting",
+                "What the queue deserves and others still hold.",
+            )?,
+        })
+    }
+
+    fn all(&self) -> [&GaugeVec; 6] {
+        [&self.deserved, &self.fair_share, &self.allocated, &self.used, &self.demand, &self.preempting]
+    }
+
+    fn with<'a>(&'a self, queue: &'a QueuePlan) -> [(&'a GaugeVec, &'a Amounts); 6] {
+        [
+            (&self.deserved, &queue.deserved),
+            (&self.fair_share, &queue.fair_share),
+            (&self.allocated, &queue.allocated),
+            (&self.used, &queue.used),
+            (&self.demand, &queue.demand),
+            (&self.preempting, &queue.preempting),
+        ]
+    }
+}
+
+/// `amount` in cores, bytes or devices.
+#[expect(
+    clippy::float_arithmetic,
+    clippy::cast_precision_loss,
+    reason = "metrics are floats; nothing is decided by them"
+)]
+fn base_units(resource: &Resource, amount: Amount) -> f64 {
+    let units = amount.units() as f64;
+    match resource {
+        Resource::Cpu => units / 1000.0,
+        Resource::Memory | Resource::Extended(_) => units,
+    }
+}

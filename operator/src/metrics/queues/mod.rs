@@ -1,0 +1,348 @@
+//! What every queue has, deserves and asks for.
+
+mod conditions;
+mod episodes;
+mod evictions;
+mod gauges;
+mod terms;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use prometheus::core::{Collector, Desc};
+use prometheus::exponential_buckets;
+use prometheus::proto::MetricFamily;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::Plan;
+use quotient_engine::reason::Reason;
+use tokio::time::Instant;
+
+use super::catalogue::{Catalogue, Unit, metric};
+pub use conditions::ConditionGauges;
+use episodes::Episodes;
+use evictions::Evictions;
+use gauges::Gauges;
+pub use terms::Terms;
+
+/// The metrics of queues. A series disappears with its queue.
+#[derive(Clone, Debug)]
+pub struct QueueGauges {
+    /// The conditions of every Queue, those without a share included.
+    pub conditions: ConditionGauges,
+    evictions: Evictions,
+    shown: Arc<Mutex<Shown>>,
+}
+
+/// What is shown when somebody asks.
+#[derive(Debug)]
+struct Shown {
+    plan: Option<(Arc<Plan>, Terms)>,
+    /// The queues whose evictions are counted.
+    counted: BTreeSet<QueueName>,
+    starved: Episodes,
+    preempting: Episodes,
+}
+
+/// Fills the gauges when somebody asks.
+#[derive(Debug)]
+struct LastPlan {
+    gauges: Gauges,
+    shown: Arc<Mutex<Shown>>,
+}
+
+impl QueueGauges {
+    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        let gauges = Gauges::declare(into)?;
+        let conditions = ConditionGauges::declare(into)?;
+        let starved = into.histogram(
+            metric(
+                "quotient_queue_starvation_seconds",
+                Unit::Seconds,
+                &[],
+                "How long queues went without what they asked for and deserved, counted when it ended.",
+            ),
+            waits()?,
+        )?;
+        let preempting = into.histogram(
+            metric(
+                "quotient_preemption_convergence_seconds",
+                Unit::Seconds,
+                &[],
+                "From when others held part of a queue's share until none of it, counted when it ended.",
+            ),
+            waits()?,
+        )?;
+        let evictions = Evictions::declare(into)?;
+        let shown = Arc::new(Mutex::new(Shown {
+            plan: None,
+            counted: BTreeSet::new(),
+            starved: Episodes::new(starved),
+            preempting: Episodes::new(preempting),
+        }));
+        into.collector(LastPlan { gauges, shown: Arc::clone(&shown) })?;
+        Ok(Self { conditions, evictions, shown })
+    }
+
+    /// Shows `plan` from now on, and nothing of queues and resources that are not in it.
+    pub fn show(&self, plan: &Arc<Plan>, terms: Terms) {
+        let mut shown = lock(&self.shown);
+        let leaves = || plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+        let now = Instant::now();
+        shown.starved.see(leaves().map(|(name, queue)| (name, &queue.uid, queue.starved.is_some())), now);
+        shown
+            .preempting
+            .see(leaves().map(|(name, queue)| (name, &queue.uid, !queue.lacking.is_empty())), now);
+        let is_counted = |name: &QueueName| plan.queues.get(name).is_some_and(|queue| !queue.is_parent);
+        self.count_no_longer(&mut shown, is_counted);
+        for (name, _) in leaves() {
+            if !shown.counted.contains(name) {
+                self.evictions.begin(name);
+                shown.counted.insert(name.clone());
+            }
+        }
+        shown.plan = Some((Arc::clone(plan), terms));
+    }
+
+    /// Counts one accepted eviction of a pod of `queue` that had run for so long.
+    pub fn evicted(&self, queue: &QueueName, reason: Reason, ran_seconds: u64) {
+        self.evictions.accepted(queue, reason, ran_seconds);
+    }
+
+    /// Counts one refused eviction of a pod of `queue`.
+    pub fn refused_eviction(&self, queue: &QueueName, reason: &str) {
+        self.evictions.refused(queue, reason);
+    }
+
+    /// How often that was counted.
+    #[cfg(test)]
+    pub(crate) fn refusals(&self, queue: &QueueName, reason: &str) -> u64 {
+        self.evictions.refusals(queue, reason)
+    }
+
+    /// How long the evicted pods of `queue` had run.
+    #[cfg(test)]
+    pub(crate) fn lost_seconds(&self, queue: &QueueName) -> u64 {
+        self.evictions.lost(queue)
+    }
+
+    /// Drops every queue's series: another replica reports them now.
+    pub fn clear(&self) {
+        let mut shown = lock(&self.shown);
+        shown.plan = None;
+        shown.starved.forget();
+        shown.preempting.forget();
+        self.count_no_longer(&mut shown, |_| false);
+        self.conditions.retain(|_| false);
+    }
+
+    fn count_no_longer(&self, shown: &mut Shown, is_counted: impl Fn(&QueueName) -> bool) {
+        shown.counted.retain(|name| {
+            let stays = is_counted(name);
+            if !stays {
+                self.evictions.end(name);
+            }
+            stays
+        });
+    }
+}
+
+impl Collector for LastPlan {
+    fn desc(&self) -> Vec<&Desc> {
+        self.gauges.describe()
+    }
+
+    fn collect(&self) -> Vec<MetricFamily> {
+        // Held while the gauges are filled, so that two scrapes do not share them.
+        let shown = lock(&self.shown);
+        shown.plan.as_ref().map(|(plan, terms)| self.gauges.of(plan, terms)).unwrap_or_default()
+    }
+}
+
+fn lock(shown: &Mutex<Shown>) -> MutexGuard<'_, Shown> {
+    // A panic elsewhere leaves nothing half done that the next plan would not replace.
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// From a tenth of a second to almost two hours.
+fn waits() -> Result<Vec<f64>, prometheus::Error> {
+    exponential_buckets(0.1, 2.0, 17)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::terms::Term;
+    use super::*;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+    use prometheus::{Encoder, Registry, TextEncoder};
+    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::plan::{Asker, PodCounts, PodId, QueuePlan, Unmet};
+
+    fn lines(registry: &Registry) -> Vec<String> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&registry.gather(), &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        // Histograms are there from the start.
+        let series = text.lines().filter(|line| !line.starts_with('#') && !line.contains("_seconds_"));
+        series.map(ToOwned::to_owned).collect()
+    }
+
+    fn plan(queues: &[&str]) -> Arc<Plan> {
+        let some: Amounts = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
+        let none = Amounts::new();
+        let queue = QueuePlan {
+            uid: "1".into(),
+            is_parent: false,
+            parent: None,
+            demand: some.clone(),
+            deserved: some.clone(),
+            fair_share: some.clone(),
+            allocated: some.clone(),
+            used: none.clone(),
+            preempting: none.clone(),
+            unmeetable: none,
+            pods: PodCounts::default(),
+            quota_write: None,
+            quota_in_force: true,
+            starved: None,
+            ..QueuePlan::default()
+        };
+        Arc::new(Plan {
+            resources: vec![Resource::Cpu],
+            capacity: some,
+            queues: queues.iter().map(|name| (QueueName::new("a", *name), queue.clone())).collect(),
+            ..Plan::default()
+        })
+    }
+
+    #[test]
+    fn a_series_comes_and_goes_with_its_queue() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        gauges.show(&plan(&["team"]), Terms::default());
+        let shown = lines(&registry);
+        assert!(shown.contains(&r#"quotient_capacity{resource="cpu"} 1.5"#.to_owned()), "{shown:?}");
+        let deserved = r#"quotient_queue_deserved{namespace="a",queue="team",resource="cpu"} 1.5"#;
+        assert!(shown.contains(&deserved.to_owned()), "{shown:?}");
+        assert!(shown.contains(&deserved.replace("deserved", "used").replace("1.5", "0")), "{shown:?}");
+
+        gauges.show(&plan(&["other"]), Terms::default());
+        let shown = lines(&registry).join("\n");
+        assert!(!shown.contains("team") && shown.contains("other"), "{shown}");
+
+        gauges.clear();
+        assert_eq!(lines(&registry), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_specs_state_is_shown_where_they_state_it() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let mut plan = plan(&["team"]);
+        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
+            queue.parent = Some(QueueName::new("org", "research"));
+        }
+        let guaranteed = [(Resource::Cpu, Amount::new(500))].into_iter().collect();
+        let term = Term { weight: 3, guaranteed, ..Term::default() };
+        let terms = Terms { queues: [(QueueName::new("a", "team"), term)].into(), ..Terms::default() };
+        gauges.show(&plan, terms);
+        let shown = lines(&registry);
+        for expected in [
+            r#"quotient_queue_guaranteed{namespace="a",queue="team",resource="cpu"} 0.5"#,
+            r#"quotient_queue_weight{namespace="a",queue="team"} 3"#,
+            r#"quotient_queue_info{kind="Leaf",namespace="a",parent="org/research",queue="team"} 1"#,
+            r#"quotient_evictions_total{namespace="a",queue="team",reason="Reclaimed"} 0"#,
+        ] {
+            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
+        }
+        assert!(!shown.iter().any(|line| line.starts_with("quotient_queue_limit")), "{shown:#?}");
+        gauges.show(&plan, Terms::default());
+        assert!(!lines(&registry).iter().any(|line| line.starts_with("quotient_queue_guaranteed")));
+    }
+
+    #[test]
+    fn conditions_come_and_go_with_their_queue() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let condition = |kind: &str, status: &str| {
+            let time = "2026-01-01T00:00:00Z".parse().unwrap();
+            Condition {
+                type_: kind.to_owned(),
+                status: status.to_owned(),
+                reason: "Because".to_owned(),
+                message: String::new(),
+                observed_generation: None,
+                last_transition_time: Time(time),
+            }
+        };
+        let name = QueueName::new("a", "team");
+        gauges.conditions.show(&name, &[condition("Ready", "True"), condition("Starved", "True")]);
+        assert_eq!(
+            lines(&registry),
+            [
+                r#"quotient_queue_condition{condition="Ready",namespace="a",queue="team"} 1"#,
+                r#"quotient_queue_condition{condition="Starved",namespace="a",queue="team"} 1"#,
+                r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
+            ]
+        );
+        gauges.conditions.show(&name, &[condition("Ready", "True"), condition("Starved", "False")]);
+        assert_eq!(lines(&registry).len(), 2);
+        gauges.conditions.retain(|_| false);
+        assert_eq!(lines(&registry), [""; 0]);
+    }
+
+    #[test]
+    fn pods_that_hang_are_counted_while_they_do() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let mut plan = plan(&["team"]);
+        let pod = |namespace: &str, name: &str| PodId {
+            namespace: namespace.into(),
+            name: name.into(),
+            uid: name.into(),
+        };
+        Arc::make_mut(&mut plan).overdue = vec![pod("a", "web-0"), pod("a", "web-1"), pod("b", "web-0")];
+        let shown = |plan: &Arc<Plan>| {
+            gauges.show(plan, Terms::default());
+            lines(&registry).into_iter().filter(|line| line.contains("overdue")).collect::<Vec<_>>()
+        };
+        assert_eq!(shown(&plan), [r#"quotient_queue_overdue_pods{namespace="a",queue="team"} 2"#]);
+        Arc::make_mut(&mut plan).overdue.clear();
+        assert_eq!(shown(&plan), [""; 0]);
+    }
+
+    #[test]
+    fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let unmet =
+            |pods, reason| Unmet { who: Asker::Pod("web-0".into()), pods, requests: Amounts::new(), reason };
+        let mut plan = plan(&["team"]);
+        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
+            queue.unmet = vec![
+                unmet(2, Reason::Fragmented),
+                unmet(1, Reason::NoNodeFits),
+                unmet(3, Reason::Fragmented),
+            ];
+        }
+        gauges.show(&plan, Terms::default());
+        let waiting = || {
+            let all = lines(&registry).into_iter();
+            all.filter_map(|line| line.strip_prefix("quotient_queue_unmet_pods").map(ToOwned::to_owned))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            waiting(),
+            [
+                r#"{namespace="a",queue="team",reason="Fragmented"} 5"#,
+                r#"{namespace="a",queue="team",reason="NoNodeFits"} 1"#
+            ]
+        );
+        for queue in Arc::make_mut(&mut plan).queues.values_mut() {
+            queue.unmet.truncate(1);
+        }
+        gauges.show(&plan, Terms::default());
+        assert_eq!(waiting(), [r#"{namespace="a",queue="team",reason="Fragmented"} 2"#]);
+        gauges.clear();
+        assert_eq!(lines(&registry), Vec::<String>::new());
+    }
+}

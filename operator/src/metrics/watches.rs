@@ -1,0 +1,52 @@
+//! What is reported of what is watched.
+
+use prometheus::{GaugeVec, IntCounterVec, IntGaugeVec};
+
+use super::catalogue::{Catalogue, Label, Unit, label, metric};
+
+/// The metrics of the watches, by kind of object.
+#[derive(Clone, Debug)]
+pub struct WatchMetrics {
+    /// Errors; a watch heals by itself.
+    pub errors: IntCounterVec,
+    /// Watches that said nothing for too long and were opened anew.
+    pub silences: IntCounterVec,
+    /// When each kind was heard of last, in seconds since 1970.
+    pub heard: GaugeVec,
+    /// Objects that the index keeps.
+    pub objects: IntGaugeVec,
+}
+
+const KIND: [Label; 1] = [label("kind", "`pods`, `nodes`, …")];
+
+impl WatchMetrics {
+    pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
+        into.under("Watches");
+        Ok(Self {
+            errors: into.counters(metric(
+                "quotient_watch_errors_total",
+                Unit::Count,
+                &KIND,
+                "Errors of watches; a watch heals by itself.",
+            ))?,
+            silences: into.counters(metric(
+                "quotient_watch_silences_total",
+                Unit::Count,
+                &KIND,
+                "Watches that said nothing for --watch-silence-seconds and were opened anew.",
+            ))?,
+            heard: into.gauges(metric(
+                "quotient_watch_heard_timestamp_seconds",
+                Unit::Timestamp,
+                &KIND,
+                "When something was heard of this kind of object last; bookmarks come about every minute.",
+            ))?,
+            objects: into.whole_gauges(metric(
+                "quotient_index_objects",
+                Unit::Count,
+                &KIND,
+                "Objects that the index keeps.",
+            ))?,
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! Who is let in, on a simulated API server, and that nobody's token goes over the wire in the clear.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
+use tower::ServiceExt as _;
+
+use super::*;
+use crate::test_api::{Asked, Log, Reply, client};
+
+/// An API server that knows the tokens `prometheus`, who may read metrics, and `tenant`, who may not.
+fn reviewer() -> (Client, Log) {
+    client(|asked: &Asked| {
+        let spec = &asked.body["spec"];
+        match asked.path.as_str() {
+            "/apis/authentication.k8s.io/v1/tokenreviews" => {
+                let token = spec["token"].as_str().unwrap_or_default();
+                let known = ["prometheus", "tenant"].contains(&token);
+                let user = json!({"username": token, "groups": ["system:authenticated"]});
+                let status = if known { json!({"authenticated": true, "user": user}) } else { json!({}) };
+                Reply::Json(201, json!({"spec": spec, "status": status}))
+            }
+            "/apis/authorization.k8s.io/v1/subjectaccessreviews" => {
+                assert_eq!(spec["nonResourceAttributes"], json!({"path": "/metrics", "verb": "get"}));
+                assert_eq!(spec["groups"], json!(["system:authenticated"]));
+                let allowed = spec["user"] == "prometheus";
+                Reply::Json(201, json!({"spec": spec, "status": {"allowed": allowed}}))
+            }
+            other => panic!("{other}"),
+        }
+    })
+}
+
+async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
+    let mut request = Request::get("/metrics");
+    if let Some(authorization) = authorization {
+        request = request.header("authorization", authorization);
+    }
+    let response = router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+    let status = response.status().as_u16();
+    let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    (status, String::from_utf8(body.to_vec()).unwrap())
+}
+
+fn registry() -> Registry {
+    let registry = Registry::new();
+    crate::metrics::Metrics::register(&registry).unwrap();
+    registry
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_who_is_known_and_may_read_gets_metrics() {
+    let (client, log) = reviewer();
+    let router = router(registry(), Some(Gate::new(client)));
+    for nobody in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
+        let (status, text) = get(&router, nobody).await;
+        assert_eq!(status, 401, "{nobody:?}");
+        assert!(!text.contains("quotient_"), "{text}");
+    }
+    let denied = "tenant needs the verb get on the non-resource URL /metrics\n";
+    assert_eq!(get(&router, Some("Bearer tenant")).await, (403, denied.to_owned()));
+    let (status, text) = get(&router, Some("bearer prometheus")).await;
+    assert_eq!(status, 200);
+    assert!(text.contains("quotient_build_info"), "{text}");
+
+    let asked = log.all().len();
+    assert_eq!(get(&router, Some("Bearer prometheus")).await.0, 200);
+    assert_eq!(log.all().len(), asked, "who was let in is not asked for again");
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    assert_eq!(get(&router, Some("Bearer prometheus")).await.0, 200);
+    assert_eq!(log.all().len(), asked + 2, "but a minute later it is");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_answer_nobody_is_let_in() {
+    let (client, _) = client(|_| Reply::failure(403, "Forbidden", "tokenreviews is forbidden"));
+    let router = router(registry(), Some(Gate::new(client)));
+    let (status, text) = get(&router, Some("Bearer prometheus")).await;
+    assert_eq!(status, 503);
+    assert!(text.contains("tokenreviews is forbidden"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn guessing_is_slow() {
+    let (client, _) = reviewer();
+    let router = router(registry(), Some(Gate::new(client)));
+    let began = tokio::time::Instant::now();
+    let guesses = (0..20).map(|_| get(&router, Some("Bearer guess")));
+    futures::future::join_all(guesses).await;
+    assert!(began.elapsed() >= std::time::Duration::from_secs(2), "{:?}", began.elapsed());
+}
+
+/// Takes any certificate: ours is made up.
+#[derive(Debug)]
+struct Anybody;
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Ok(HandshakeSignatureValid::assertion())
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        ring::default_provider().signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[tokio::test]
+async fn beyond_loopback_it_is_encrypted() {
+    let settings = ScrapeSettings { listen: (Ipv4Addr::UNSPECIFIED, 0).into(), certificate: None };
+    let scrapes = Scrapes::open(&settings).await.unwrap();
+    assert!(scrapes.url().unwrap().starts_with("https://"));
+    let port = scrapes.listener.local_addr().unwrap().port();
+    let stop = CancellationToken::new();
+    let serving = tokio::spawn(scrapes.serve(registry(), reviewer().0, stop.clone()));
+
+    let request =
+        b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer prometheus\r\nConnection: close\r\n\r\n";
+    let mut plain = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+    plain.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = plain.read_to_end(&mut answer).await;
+    assert!(!String::from_utf8_lossy(&answer).contains("HTTP/1.1 200"), "plain text is not answered");
+
+    let provider = Arc::new(ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = config.dangerous().with_custom_certificate_verifier(Arc::new(Anybody)).with_no_client_auth();
+    let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await.unwrap();
+    let name = ServerName::try_from("quotient-operator").unwrap();
+    let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
+    stream.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8_lossy(&answer);
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("quotient_leader 0"), "{answer}");
+    stop.cancel();
+    serving.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn on_loopback_anybody_may_read() {
+    let settings = ScrapeSettings { listen: (Ipv4Addr::LOCALHOST, 0).into(), certificate: None };
+    let scrapes = Scrapes::open(&settings).await.unwrap();
+    assert!(scrapes.url().unwrap().starts_with("http://127.0.0.1:"));
+    assert_eq!(get(&router(registry(), None), None).await.0, 200);
+}

@@ -1,0 +1,230 @@
+//! Watches against an API server made of a closure.
+
+use super::*;
+use std::time::Duration;
+
+use prometheus::Registry;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::plan;
+use quotient_engine::time::Timestamp;
+use quotient_index::{Index, IndexSettings};
+use serde_json::{Value, json};
+
+use crate::test_api::{Asked, Log, Reply, client};
+
+const SETTINGS: WatchSettings = WatchSettings {
+    page_size: 100,
+    timeout: Duration::from_secs(290),
+    silence: Duration::from_secs(90),
+    relist: Duration::from_secs(1800),
+};
+
+#[tokio::test(start_paused = true)]
+async fn every_kind_is_listed_in_pages_and_then_watched() {
+    let (client, log) = client(|asked| {
+        if asked.query.contains("watch=true") {
+            return Reply::Silence;
+        }
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
+    });
+    let settings = WatchSettings { page_size: 33, ..SETTINGS };
+    let signs = Signs::new(settings);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), settings, &view, &signs, &metrics);
+    tokio::time::timeout(Duration::from_secs(5), view.changed()).await.unwrap();
+    assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
+
+    let lists: Vec<_> = log.all().into_iter().filter(|asked| !asked.query.contains("watch=true")).collect();
+    assert!(lists.iter().all(|asked| asked.query.contains("limit=33")), "{lists:?}");
+    let mut listed: Vec<(String, bool)> =
+        lists.into_iter().map(|asked| (asked.path, asked.query.contains("fieldSelector"))).collect();
+    listed.sort();
+    let expected = [
+        ("/api/v1/limitranges", false),
+        ("/api/v1/namespaces", false),
+        ("/api/v1/nodes", false),
+        ("/api/v1/pods", true),
+        ("/api/v1/resourcequotas", false),
+        ("/apis/apps/v1/deployments", false),
+        ("/apis/apps/v1/replicasets", false),
+        ("/apis/apps/v1/statefulsets", false),
+        ("/apis/autoscaling/v2/horizontalpodautoscalers", false),
+        ("/apis/batch/v1/jobs", false),
+        ("/apis/policy/v1/poddisruptionbudgets", false),
+        ("/apis/quotient.dev/v1alpha1/queuejobs", false),
+        ("/apis/quotient.dev/v1alpha1/queues", false),
+        ("/apis/scheduling.k8s.io/v1/priorityclasses", false),
+    ];
+    assert_eq!(listed, expected.map(|(path, selects)| (path.to_owned(), selects)));
+}
+
+/// Watches under way, and what they have to tell.
+struct Watching {
+    view: View,
+    signs: Signs,
+    metrics: Metrics,
+    log: Log,
+    _tasks: JoinSet<&'static str>,
+}
+
+impl Watching {
+    /// Begins to watch a server that answers with `items`, and then `said` on every watch.
+    async fn begin(
+        items: impl Fn(&str) -> Vec<Value> + Send + Sync + 'static,
+        said: impl Fn(&str) -> Vec<(Duration, Value)> + Send + Sync + 'static,
+    ) -> Self {
+        let (client, log) = client(move |asked| {
+            let kind = asked.path.rsplit('/').next().unwrap();
+            if asked.query.contains("watch=true") {
+                return Reply::Lines(said(kind));
+            }
+            let metadata = json!({"resourceVersion": "7"});
+            let items = items(kind);
+            Reply::Json(
+                200,
+                json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}),
+            )
+        });
+        let signs = Signs::new(SETTINGS);
+        let metrics = Metrics::register(&Registry::new()).unwrap();
+        let view = View::new(Index::new(IndexSettings::default()));
+        let mut tasks = JoinSet::new();
+        start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+        seconds(1).await;
+        assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
+        Self { view, signs, metrics, log, _tasks: tasks }
+    }
+
+    /// How often nodes were listed, and how often a watch of them was opened.
+    fn lists_and_watches(&self) -> (usize, usize) {
+        let of_nodes = |asked: &&Asked| asked.path == "/api/v1/nodes";
+        let all = self.log.all();
+        let (watches, lists): (Vec<_>, Vec<_>) =
+            all.iter().filter(of_nodes).partition(|asked| asked.query.contains("watch=true"));
+        assert!(watches.iter().all(|asked| asked.query.contains("resourceVersion=7")), "{watches:?}");
+        // What some API server remembers is not enough.
+        assert!(lists.iter().all(|asked| !asked.query.contains("resourceVersion")), "{lists:?}");
+        (lists.len(), watches.len())
+    }
+}
+
+async fn seconds(count: u64) {
+    tokio::time::sleep(Duration::from_secs(count)).await;
+}
+
+fn bookmark() -> Value {
+    json!({"type": "BOOKMARK", "object": {"kind": "Node", "apiVersion": "v1", "metadata": {"resourceVersion": "7"}}})
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_says_nothing_is_opened_anew_where_it_left_off() {
+    let watching = Watching::begin(|_| vec![], |_| vec![]).await;
+    assert_eq!(watching.lists_and_watches(), (1, 1));
+    seconds(100).await;
+    assert_eq!(watching.lists_and_watches(), (1, 2));
+    assert_eq!(watching.metrics.watches.silences.with_label_values(&["nodes"]).get(), 1);
+    // That it could be opened is a sign of life.
+    seconds(1000).await;
+    assert_eq!(watching.signs.pulses.complaints(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn bookmarks_keep_a_quiet_watch_open() {
+    let every_minute = |_: &str| (0..4).map(|_| (Duration::from_secs(60), bookmark())).collect();
+    let watching = Watching::begin(|_| vec![], every_minute).await;
+    seconds(250).await;
+    assert_eq!(watching.lists_and_watches(), (1, 1));
+    let oldest = watching.signs.pulses.silences().map(|(_, silence)| silence).max().unwrap();
+    assert!(oldest < Duration::from_secs(60), "{oldest:?}");
+    assert_eq!(watching.metrics.watches.silences.with_label_values(&["nodes"]).get(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
+    let (client, _log) = client(|asked| {
+        if asked.query.contains("watch=true") {
+            return Reply::Silence;
+        }
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
+    });
+    let signs = Signs::new(SETTINGS);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    seconds(179).await;
+    assert_eq!(signs.pulses.complaints(), [""; 0]);
+    assert_eq!(metrics.watches.errors.with_label_values(&["nodes"]).get(), 1);
+    seconds(10).await;
+    assert_eq!(signs.pulses.complaints().len(), KINDS.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nodes_are_listed_anew_when_asked_for() {
+    let watching = Watching::begin(|_| vec![], |_| vec![]).await;
+    seconds(10).await;
+    assert_eq!(watching.signs.nodes.counts(), ListCounts { begun: 1, finished: 1 });
+    watching.signs.nodes.ask();
+    seconds(1).await;
+    assert_eq!(watching.lists_and_watches(), (2, 2));
+    assert_eq!(watching.signs.nodes.counts(), ListCounts { begun: 2, finished: 2 });
+}
+
+fn queue(namespace: &str, spec: &Value) -> Value {
+    json!({
+        "kind": "Queue", "apiVersion": "quotient.dev/v1alpha1",
+        "metadata": {
+            "name": "team", "namespace": namespace, "uid": namespace, "resourceVersion": "3",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": spec,
+    })
+}
+
+/// What no schema would have let in, and every other Queue.
+#[tokio::test(start_paused = true)]
+async fn one_queue_that_cannot_be_decoded_hides_no_other() {
+    let listed = |kind: &str| match kind {
+        "queues" => vec![
+            queue("a", &json!({"weight": "two"})),
+            queue("b", &json!({"weight": 2})),
+            queue("c", &json!("nothing")),
+        ],
+        _ => vec![],
+    };
+    let later = |kind: &str| match kind {
+        "queues" => {
+            let change = |object| (Duration::from_secs(10), json!({"type": "MODIFIED", "object": object}));
+            vec![
+                change(queue("d", &json!({"request": {"cpu": [1]}}))),
+                change(queue("e", &json!({}))),
+                change(queue("a", &json!({"weight": 2}))),
+            ]
+        }
+        _ => vec![],
+    };
+    let watching = Watching::begin(listed, later).await;
+    let told = || {
+        let decided = plan(&watching.view.read(|index| index.snapshot(Timestamp::from_seconds(0))));
+        let names = |queue: &QueueName| queue.namespace.to_string();
+        let share: Vec<String> = decided.queues.keys().map(names).collect();
+        let none: Vec<String> = decided
+            .stalled
+            .iter()
+            .map(|(queue, stall)| format!("{} {}", queue.namespace, stall.reason))
+            .collect();
+        (share.join(" "), none.join(" "), decided.stalled)
+    };
+    let (share, none, stalled) = told();
+    assert_eq!((share.as_str(), none.as_str()), ("b", "a InvalidSpec c InvalidSpec"));
+    let message = &stalled[&QueueName::new("a", "team")].message;
+    assert!(message.contains("weight") || message.contains("two"), "{message}");
+    seconds(35).await;
+    let (share, none, _) = told();
+    assert_eq!((share.as_str(), none.as_str()), ("a b e", "c InvalidSpec d InvalidSpec"));
+    assert_eq!(watching.metrics.watches.errors.with_label_values(&["queues"]).get(), 0);
+}

@@ -1,0 +1,233 @@
+//! Quotas that somebody else changes.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quotient_engine::amounts::Bounds;
+use quotient_engine::ledger::Generation;
+use quotient_engine::names::QueueName;
+use quotient_index::quotas::{ObservedQuota, QuotaUid};
+use tokio::time::Instant;
+
+/// What was done to a quota that we wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Its amounts or its annotations are not what we wrote.
+    Edited {
+        /// Who wrote its amounts last, as the API server remembers it, if not we.
+        by: Option<Arc<str>>,
+    },
+    /// It is gone, or another one is in its place.
+    Deleted,
+}
+
+impl Change {
+    /// The name in metrics.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Edited { .. } => "Edited",
+            Self::Deleted => "Deleted",
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edited { by: Some(by) } => write!(formatter, "edited by {by}"),
+            Self::Edited { by: None } => formatter.write_str("edited by somebody else"),
+            Self::Deleted => formatter.write_str("deleted by somebody else"),
+        }
+    }
+}
+
+/// What was written last, and when quotas that others change were put right.
+///
+/// Two that correct each other would write for ever, so the same quota is put right once at once and then only now and
+/// then. This delays nothing that keeps the cluster safe: until it is written a quota counts as what it allows.
+///
+/// Only a hint: after a restart the first change is put right at once again.
+#[derive(Debug)]
+pub(super) struct Drift {
+    interval: Duration,
+    written: BTreeMap<QueueName, Written>,
+    repaired: BTreeMap<QueueName, Instant>,
+    /// The quotas that had to wait in this cycle: until when, and what was done to them.
+    waiting: BTreeMap<QueueName, (Instant, Change)>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Written {
+    uid: QuotaUid,
+    generation: Option<Generation>,
+    hard: Bounds,
+}
+
+impl Written {
+    fn of(observed: &ObservedQuota) -> Self {
+        Self { uid: observed.uid.clone(), generation: observed.generation, hard: observed.hard.clone() }
+    }
+}
+
+impl Drift {
+    /// Puts one quota right at most every `interval`.
+    pub(super) const fn new(interval: Duration) -> Self {
+        Self { interval, written: BTreeMap::new(), repaired: BTreeMap::new(), waiting: BTreeMap::new() }
+    }
+
+    /// Forgets Queues that are gone, and who waits.
+    pub(super) fn begin(&mut self, now: Instant, exists: impl Fn(&QueueName) -> bool) {
+        let interval = self.interval;
+        self.written.retain(|queue, _| exists(queue));
+        self.repaired.retain(|_, at| now.saturating_duration_since(*at) < interval);
+        self.waiting.clear();
+    }
+
+    /// What somebody did to the quota of `queue` since we wrote it; it stands as `observed` now.
+    pub(super) fn change(&self, queue: &QueueName, observed: Option<&ObservedQuota>) -> Option<Change> {
+        let written = self.written.get(queue)?;
+        match observed {
+            Some(observed) if observed.uid == written.uid => {
+                // Another stamp is another operator's, and no edit.
+                if observed.generation.is_some() && observed.generation != written.generation {
+                    return None;
+                }
+                let by = observed.edited_by.clone();
+                (*written != Written::of(observed)).then_some(Change::Edited { by })
+            }
+            _ => Some(Change::Deleted),
+        }
+    }
+
+    /// Whether the quota of `queue` has to wait after `change`, because it was put right a short while ago.
+    pub(super) fn has_to_wait(&mut self, queue: &QueueName, change: &Change, now: Instant) -> bool {
+        let due = self.repaired.get(queue).and_then(|at| at.checked_add(self.interval));
+        let Some(due) = due.filter(|due| now < *due) else { return false };
+        self.waiting.insert(queue.clone(), (due, change.clone()));
+        true
+    }
+
+    /// We wrote the quota of `queue`, and it stands as `observed`; `repairs` if somebody had changed it.
+    pub(super) fn wrote(
+        &mut self,
+        queue: &QueueName,
+        observed: Option<&ObservedQuota>,
+        repairs: bool,
+        now: Instant,
+    ) {
+        match observed {
+            Some(observed) => self.written.insert(queue.clone(), Written::of(observed)),
+            None => self.written.remove(queue),
+        };
+        if repairs {
+            self.repaired.insert(queue.clone(), now);
+        }
+    }
+
+    /// Nobody knows what the quota of `queue` is by now.
+    pub(super) fn lost_sight(&mut self, queue: &QueueName) {
+        self.written.remove(queue);
+    }
+
+    /// When the first of those that had to wait may be put right.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.waiting.values().map(|(due, _)| *due).min()
+    }
+
+    /// The quotas that somebody changes faster than they are put right, in words for their Queues.
+    pub(super) fn contested(&self) -> impl Iterator<Item = (&QueueName, String)> {
+        let seconds = self.interval.as_secs();
+        self.waiting.iter().map(move |(queue, (_, change))| {
+            let message = format!(
+                "the quota was {change} again and does not say what it should; it is put right every {seconds} s at \
+                 most, and until then counts as what it allows"
+            );
+            (queue, message)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::{Amount, Resource};
+
+    const INTERVAL: Duration = Duration::from_secs(30);
+
+    fn queue() -> QueueName {
+        QueueName::new("a", "team")
+    }
+
+    fn quota(uid: &str, generation: u64, cpu: i128) -> ObservedQuota {
+        let hard: Bounds = [(Resource::Cpu, Amount::new(cpu))].into_iter().collect();
+        ObservedQuota {
+            uid: QuotaUid::new(uid),
+            resource_version: None,
+            generation: Some(Generation::new(generation)),
+            ours: true,
+            goes_with_queue: false,
+            enforced: hard.clone(),
+            charged: Bounds::new(),
+            hard,
+            edited_by: Some("kubectl-edit".into()),
+        }
+    }
+
+    fn drift() -> Drift {
+        let mut drift = Drift::new(INTERVAL);
+        drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, Instant::now());
+        drift
+    }
+
+    #[test]
+    fn what_others_do_is_told_from_what_we_do() {
+        let drift = drift();
+        let change = |observed: Option<&ObservedQuota>| drift.change(&queue(), observed);
+        let edited = Some(Change::Edited { by: Some("kubectl-edit".into()) });
+        assert_eq!(change(Some(&quota("1", 7, 4000))), None);
+        assert_eq!(change(Some(&quota("1", 7, 9000))), edited);
+        // With another stamp it was written by another operator.
+        assert_eq!(change(Some(&quota("1", 8, 9000))), None);
+        assert_eq!(change(Some(&ObservedQuota { generation: None, ..quota("1", 7, 4000) })), edited);
+        assert_eq!(change(Some(&quota("2", 7, 4000))), Some(Change::Deleted));
+        assert_eq!(change(None), Some(Change::Deleted));
+        // Of what we did not write nothing is known.
+        assert_eq!(drift.change(&QueueName::new("b", "team"), None), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_is_put_right_at_once_and_then_now_and_then() {
+        let mut drift = drift();
+        let start = Instant::now();
+        let mut repairs = Vec::new();
+        for second in 0..100 {
+            let now = start + Duration::from_secs(second);
+            drift.begin(now, |_| true);
+            // Somebody changes it every ten seconds, and it stays changed until it is put right.
+            if second % 10 == 0 {
+                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, now);
+            }
+            if drift.change(&queue(), Some(&quota("1", 7, 9000))).is_some()
+                && !drift.has_to_wait(&queue(), &Change::Deleted, now)
+            {
+                repairs.push(second);
+                drift.wrote(&queue(), Some(&quota("1", 7, 4000)), true, now);
+            } else {
+                assert_eq!(drift.next(), Some(start + Duration::from_secs(repairs.last().unwrap() + 30)));
+            }
+        }
+        assert_eq!(repairs, [0, 30, 60, 90]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_gone_or_unsure_is_forgotten() {
+        let mut drift = drift();
+        drift.lost_sight(&queue());
+        assert_eq!(drift.change(&queue(), None), None);
+        let mut drift = self::drift();
+        drift.begin(Instant::now(), |_| false);
+        assert_eq!(drift.change(&queue(), None), None);
+    }
+}

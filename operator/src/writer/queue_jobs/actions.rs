@@ -1,0 +1,223 @@
+//! What is to be done for one QueueJob: a pure function of what is planned and what is seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::QueueJobCondition;
+use quotient_engine::plan::{QueueJobPlan, SlotReason, Standing};
+use quotient_index::queue_jobs::{ObservedQueueJob, ObservedTask, ObservedTaskJob};
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// Create the Job of a task.
+    Create {
+        /// The task's name.
+        task: Arc<str>,
+        /// What the template is expected to be.
+        template: Arc<str>,
+        /// How many of its pods may run at once; none suspends it.
+        parallelism: Option<u32>,
+    },
+    /// Change the Job of a task.
+    Change {
+        /// The task's name.
+        task: Arc<str>,
+        /// Which life of the Job.
+        uid: Arc<str>,
+        /// Whether it is to be suspended.
+        suspend: bool,
+        /// How many of its pods may run at once.
+        parallelism: u32,
+        /// How many pods have to succeed, if that is another number now. The API server takes one only together with the
+        /// same parallelism.
+        completions: Option<u32>,
+        /// Whether it lowers what may run.
+        lowers: bool,
+    },
+    /// Delete the Job of a task, whose template is another one now.
+    Replace {
+        /// The task's name.
+        task: Arc<str>,
+        /// Which life of the Job.
+        uid: Arc<str>,
+    },
+    /// Delete the QueueJob: it has been finished for long enough.
+    Expire,
+}
+
+impl Action {
+    /// Whether it frees room rather than needing some.
+    pub(super) fn takes(&self) -> bool {
+        match self {
+            Self::Create { .. } => false,
+            Self::Change { lowers, .. } => *lowers,
+            Self::Replace { .. } | Self::Expire => true,
+        }
+    }
+}
+
+/// What is to be done now, and how long until something else is, if only time has to pass.
+pub(super) fn actions(
+    decided: &QueueJobPlan,
+    observed: &ObservedQueueJob,
+    now: Timestamp,
+) -> (Vec<Action>, Option<Duration>) {
+    let finished = matches!(decided.standing, Standing::Complete | Standing::Failed);
+    let left = finished.then(|| time_left(observed, now)).flatten();
+    if left == Some(Duration::ZERO) {
+        return (vec![Action::Expire], None);
+    }
+    if decided.reason == SlotReason::InvalidSpec {
+        return (Vec::new(), left);
+    }
+    let tasks = observed.tasks.iter().zip(&decided.parallelism);
+    let all = tasks.filter_map(|(task, parallelism)| match &task.job {
+        None if finished => None,
+        None => Some(Action::Create {
+            task: Arc::clone(&task.name),
+            template: Arc::clone(&task.template),
+            parallelism: (!decided.suspend).then_some(*parallelism),
+        }),
+        Some(job) if job.deleting || job.end.is_some() => None,
+        Some(job) if job.template != task.template && !finished => {
+            Some(Action::Replace { task: Arc::clone(&task.name), uid: Arc::clone(&job.uid) })
+        }
+        Some(job) => change(task, job, decided.suspend, *parallelism),
+    });
+    (all.collect(), left)
+}
+
+/// How long it is still kept, if it is not kept for good. Known once its status says since when it has been finished.
+fn time_left(observed: &ObservedQueueJob, now: Timestamp) -> Option<Duration> {
+    let kept = observed.ttl_seconds_after_finished?;
+    let status = observed.status.as_ref()?;
+    let ends = [QueueJobCondition::Complete, QueueJobCondition::Failed];
+    let mut ends =
+        ends.into_iter().filter_map(|end| status.condition(end)).filter(|end| end.status == "True");
+    let since = ends.next()?.last_transition_time.0;
+    let until = since.as_second().saturating_add(kept.into());
+    let left = until.saturating_mul(1000).saturating_sub(now.as_millisecond());
+    Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
+}
+
+fn change(task: &ObservedTask, job: &ObservedTaskJob, suspend: bool, parallelism: u32) -> Option<Action> {
+    let resized = (job.completions != task.replicas).then_some(task.replicas);
+    let same = job.suspended == suspend && (suspend || job.parallelism == parallelism);
+    if same && resized.is_none() {
+        return None;
+    }
+    let before = if job.suspended { 0 } else { job.parallelism };
+    let after = if suspend { 0 } else { parallelism };
+    Some(Action::Change {
+        task: Arc::clone(&task.name),
+        uid: Arc::clone(&job.uid),
+        suspend,
+        parallelism: resized.unwrap_or(parallelism),
+        completions: resized,
+        lowers: resized.is_none() && after <= before,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use quotient_crds::{QueueJobStatus, stored_time};
+
+    fn observed(job: Option<ObservedTaskJob>) -> ObservedQueueJob {
+        let task = ObservedTask { name: "w".into(), replicas: 4, template: "t".into(), job };
+        ObservedQueueJob {
+            uid: "q".into(),
+            resource_version: None,
+            generation: Some(1),
+            deleting: false,
+            ttl_seconds_after_finished: Some(60),
+            status: None,
+            tasks: vec![task],
+        }
+    }
+
+    fn job() -> ObservedTaskJob {
+        ObservedTaskJob {
+            uid: "j".into(),
+            parallelism: 2,
+            completions: 4,
+            template: "t".into(),
+            ..ObservedTaskJob::default()
+        }
+    }
+
+    fn plan(standing: Standing, parallelism: u32) -> QueueJobPlan {
+        let suspend = parallelism == 0;
+        QueueJobPlan { standing, parallelism: vec![parallelism], suspend, ..QueueJobPlan::default() }
+    }
+
+    fn due(plan: &QueueJobPlan, job: Option<ObservedTaskJob>) -> String {
+        let (all, _) = actions(plan, &observed(job), Timestamp::UNIX_EPOCH);
+        let told = all.iter().map(|action| match action {
+            Action::Create { parallelism, .. } => format!("create {parallelism:?}"),
+            Action::Change { suspend: true, .. } => "suspend".to_owned(),
+            Action::Change { parallelism, completions: None, .. } => format!("run {parallelism}"),
+            Action::Change { parallelism, completions, .. } => {
+                format!("run {parallelism} of {completions:?}")
+            }
+            Action::Replace { .. } => "replace".to_owned(),
+            Action::Expire => "expire".to_owned(),
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn a_job_is_created_as_it_is_to_be() {
+        assert_eq!(due(&plan(Standing::Waiting, 0), None), "create None");
+        assert_eq!(due(&plan(Standing::Starting, 3), None), "create Some(3)");
+        assert_eq!(due(&plan(Standing::Complete, 0), None), "");
+    }
+
+    #[test]
+    fn what_is_right_is_left_alone() {
+        assert_eq!(due(&plan(Standing::Running, 2), Some(job())), "");
+        let suspended = ObservedTaskJob { suspended: true, ..job() };
+        assert_eq!(due(&plan(Standing::Waiting, 0), Some(suspended)), "");
+        let ended = ObservedTaskJob { end: Some(quotient_index::queue_jobs::JobEnd::Complete), ..job() };
+        assert_eq!(due(&plan(Standing::Running, 3), Some(ended)), "");
+        let leaving = ObservedTaskJob { deleting: true, ..job() };
+        assert_eq!(due(&plan(Standing::Running, 3), Some(leaving)), "");
+    }
+
+    #[test]
+    fn slots_move_by_parallelism_alone() {
+        assert_eq!(due(&plan(Standing::Running, 3), Some(job())), "run 3");
+        assert_eq!(due(&plan(Standing::Waiting, 0), Some(job())), "suspend");
+        let suspended = ObservedTaskJob { suspended: true, ..job() };
+        assert_eq!(due(&plan(Standing::Starting, 2), Some(suspended)), "run 2");
+    }
+
+    #[test]
+    fn edits_are_followed() {
+        let smaller = ObservedTaskJob { completions: 3, ..job() };
+        assert_eq!(due(&plan(Standing::Running, 2), Some(smaller)), "run 4 of Some(4)");
+        let other = ObservedTaskJob { template: "u".into(), ..job() };
+        assert_eq!(due(&plan(Standing::Running, 2), Some(other)), "replace");
+    }
+
+    #[test]
+    fn what_is_finished_is_deleted_in_time() {
+        let mut finished = observed(Some(job()));
+        let now = Timestamp::from_second(1_000).unwrap();
+        let condition = serde_json::json!({"type": "Complete", "status": "True", "reason": "x", "message": "",
+            "lastTransitionTime": stored_time(now)});
+        finished.status = Some(
+            serde_json::from_value::<QueueJobStatus>(serde_json::json!({"conditions": [condition]})).unwrap(),
+        );
+        let decided = plan(Standing::Complete, 0);
+        let (_, later) = actions(&decided, &finished, Timestamp::from_second(1_010).unwrap());
+        assert_eq!(later, Some(Duration::from_secs(50)));
+        let (due, _) = actions(&decided, &finished, Timestamp::from_second(1_060).unwrap());
+        assert_eq!(due, [Action::Expire]);
+        finished.ttl_seconds_after_finished = None;
+        assert_eq!(actions(&decided, &finished, Timestamp::from_second(9_999).unwrap()).1, None);
+    }
+}

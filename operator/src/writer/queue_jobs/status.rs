@@ -1,0 +1,55 @@
+//! The status of a QueueJob from a plan.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use quotient_crds::{QueueJobState, QueueJobStatus, ResourceMap, merge_conditions, stored_time};
+use quotient_engine::amounts::Amounts;
+use quotient_engine::plan::{QueueJobPlan, Standing};
+use quotient_engine::time::Timestamp as Instant;
+use quotient_index::queue_jobs::ObservedQueueJob;
+
+use super::conditions::conditions;
+
+/// What its status is to be; `now` becomes the time of those conditions that change.
+pub(super) fn compose(
+    decided: &QueueJobPlan,
+    observed: &ObservedQueueJob,
+    refused: Option<&str>,
+    now: Timestamp,
+) -> QueueJobStatus {
+    let kept = observed.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let count = |number: u32| Some(i32::try_from(number).unwrap_or(i32::MAX));
+    QueueJobStatus {
+        observed_generation: observed.generation,
+        state: Some(match decided.standing {
+            Standing::Waiting => QueueJobState::Waiting,
+            Standing::Starting => QueueJobState::Starting,
+            Standing::Running => QueueJobState::Running,
+            Standing::Suspended => QueueJobState::Suspended,
+            Standing::Complete => QueueJobState::Complete,
+            Standing::Failed => QueueJobState::Failed,
+        }),
+        min_available: count(decided.min_available),
+        slots: count(decided.total()),
+        deserved: Some(map(&decided.deserved)),
+        allocated: Some(map(&decided.allocated)),
+        used: Some(map(&decided.used)),
+        preempting: Some(map(&decided.preempting())),
+        pending: count(decided.pods.pending),
+        running: count(decided.pods.running),
+        succeeded: count(decided.succeeded),
+        failed: count(decided.failed),
+        terminating: count(decided.pods.terminating),
+        start_failures: count(decided.start_failures).filter(|failures| *failures > 0),
+        retry_at: decided.retry_at.and_then(time),
+        conditions: merge_conditions(kept, &conditions(decided, observed, refused), observed.generation, now),
+    }
+}
+
+fn time(instant: Instant) -> Option<Time> {
+    Timestamp::from_millisecond(instant.millis()).ok().map(stored_time)
+}
+
+fn map(amounts: &Amounts) -> ResourceMap {
+    amounts.iter().map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount))).collect()
+}

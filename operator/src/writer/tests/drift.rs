@@ -1,0 +1,171 @@
+//! Quotas that others change, and a namespace that may not be written to.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::ResourceQuota;
+use quotient_engine::ledger::Generation;
+use quotient_index::Keeps;
+use serde_json::json;
+use tokio::time::Instant;
+
+use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::metrics::Metrics;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+use crate::writer::Change;
+use crate::writer::quotas::QuotaWriter;
+
+/// A writer for the quota of `a`, which a server stores that never refuses.
+struct Stage {
+    view: View,
+    writer: QuotaWriter,
+    log: Log,
+    metrics: Metrics,
+    news: tokio::sync::mpsc::Receiver<Happening>,
+}
+
+impl Stage {
+    fn set() -> Self {
+        let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
+        let version = AtomicU32::new(1000);
+        let (client, log) = client(move |asked: &Asked| {
+            // Every write is newer than what people do in between.
+            let version = version.fetch_add(1000, Ordering::Relaxed);
+            Reply::Json(200, quota("a", version, Some(stamp(asked)), 4, 4))
+        });
+        let (tools, news) = tools(client, view.clone());
+        let metrics = tools.metrics.clone();
+        Self { view, writer: QuotaWriter::new(tools, SETTINGS), log, metrics, news }
+    }
+
+    async fn write(&mut self) {
+        self.writer.write(&planned(&self.view)).await;
+    }
+
+    /// Somebody sets the quota to 9 cpu; its annotations stay.
+    fn edit(&self) {
+        let observed = self.view.read(|index| index.observed_quota(&"a".into()).cloned()).unwrap();
+        let version: u32 = observed.resource_version.as_ref().unwrap().as_str().parse().unwrap();
+        let generation = observed.generation.map(Generation::number);
+        let mut edited = quota("a", version + 1, generation, 9, 9);
+        edited["metadata"]["managedFields"] = json!([
+            {"manager": "quotient-operator", "operation": "Update", "fieldsV1": {"f:spec": {}}},
+            {
+                "manager": "kubectl-edit", "operation": "Update", "time": "2026-01-01T00:00:00Z",
+                "fieldsV1": {"f:spec": {"f:hard": {"f:requests.cpu": {}}}},
+            },
+            {
+                "manager": "kube-controller-manager", "operation": "Update", "time": "2026-01-02T00:00:00Z",
+                "subresource": "status", "fieldsV1": {"f:spec": {}},
+            },
+        ]);
+        put(&self.view, &edited);
+    }
+
+    fn delete(&self) {
+        self.view.update(|index| Keeps::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+    }
+
+    fn repairs(&self, change: &str) -> u64 {
+        self.metrics.writes.quota_repairs.with_label_values(&[change]).get()
+    }
+
+    /// What was told of repairs.
+    fn told(&mut self) -> Vec<Change> {
+        let mut told = Vec::new();
+        while let Ok(happening) = self.news.try_recv() {
+            if let Happening::QuotaRepaired { change, .. } = happening {
+                told.push(change);
+            }
+        }
+        told
+    }
+}
+
+/// The generation that a write of a quota leaves behind.
+fn stamp(asked: &Asked) -> u64 {
+    let annotation = "quotient.dev/generation";
+    let created = asked.body.pointer("/metadata/annotations").and_then(|all| all[annotation].as_str());
+    let operations = asked.body.as_array().map(Vec::as_slice).unwrap_or_default();
+    let last =
+        operations.iter().rev().find(|operation| operation["path"].as_str().unwrap().ends_with("generation"));
+    created.or(last.and_then(|operation| operation["value"].as_str())).unwrap().parse().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
+    let mut stage = Stage::set();
+    let start = Instant::now();
+    let mut written = Vec::new();
+    for second in 0..120 {
+        if second % 10 == 5 {
+            stage.edit();
+        }
+        let before = stage.log.all().len();
+        stage.write().await;
+        if stage.log.all().len() > before {
+            written.push(second);
+        }
+        if second == 20 {
+            let contested = stage.writer.contested();
+            let message = &contested[&quotient_engine::names::QueueName::new("a", "team")];
+            assert!(message.contains("edited by kubectl-edit") && message.contains("30 s"), "{message}");
+            assert_eq!(stage.writer.next_retry().unwrap().duration_since(start).as_secs(), 35);
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    // The first write is ours alone, and what somebody changes first is put right at once.
+    assert_eq!(written, [0, 5, 35, 65, 95]);
+    assert_eq!(stage.repairs("Edited"), 4);
+    assert_eq!(stage.told(), vec![Change::Edited { by: Some("kubectl-edit".into()) }; 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_is_there_again_within_the_cycle() {
+    let mut stage = Stage::set();
+    stage.write().await;
+    stage.delete();
+    stage.write().await;
+    let lines = stage.log.lines();
+    assert_eq!(lines.last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
+    assert_eq!((stage.repairs("Deleted"), stage.told()), (1, vec![Change::Deleted]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_we_change_ourselves_is_no_repair() {
+    let mut stage = Stage::set();
+    stage.write().await;
+    put(&stage.view, &queue("b"));
+    stage.write().await;
+    assert!(stage.log.all().len() > 1);
+    assert_eq!(stage.told(), []);
+}
+
+/// No rights in one namespace, or one that is being deleted: the others go on, and nobody is stormed.
+#[tokio::test(start_paused = true)]
+async fn a_namespace_without_rights_stops_nobody_else() {
+    let view = view(&[node(4), queue("a"), queue("b")]);
+    let (client, log) = client(|asked| {
+        if asked.path.starts_with("/api/v1/namespaces/a/") {
+            return Reply::failure(403, "Forbidden", "resourcequotas is forbidden: no rights in namespace a");
+        }
+        Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
+    });
+    let (tools, _news) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut writer = QuotaWriter::new(tools, SETTINGS);
+    for _ in 0..600 {
+        writer.write(&planned(&view)).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let asked = |namespace: &str| log.all().iter().filter(|asked| asked.path.contains(namespace)).count();
+    assert_eq!(asked("/namespaces/b/"), 1);
+    assert!((10..=20).contains(&asked("/namespaces/a/")), "{}", asked("/namespaces/a/"));
+    let refused = writer.refused();
+    let refused: Vec<_> = refused.iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
+    assert_eq!(refused, ["a/team: resourcequotas is forbidden: no rights in namespace a"]);
+    let forbidden = metrics.writes.all.with_label_values(&["resourcequota", "forbidden"]).get();
+    assert_eq!(usize::try_from(forbidden).unwrap(), asked("/namespaces/a/"));
+}

@@ -1,0 +1,171 @@
+//! LimitRanges: what is written, when it is put right, and what is told.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+use tokio::sync::mpsc::Receiver;
+
+use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+use crate::writer::limit_ranges::LimitRangeWriter;
+
+const RANGES: &str = "/api/v1/namespaces/a/limitranges";
+
+fn asking(defaults: &Value) -> Value {
+    let mut queue = queue("a");
+    queue["spec"] = json!({"defaultRequests": defaults});
+    queue
+}
+
+fn range(version: u32, ours: bool, defaults: &Value) -> Value {
+    json!({
+        "kind": "LimitRange", "apiVersion": "v1",
+        "metadata": {
+            "name": "quotient", "namespace": "a", "uid": "range", "resourceVersion": version.to_string(),
+            "labels": ours.then(|| json!({"app.kubernetes.io/managed-by": "quotient"})),
+        },
+        "spec": {"limits": [{"type": "Container", "defaultRequest": defaults}]},
+    })
+}
+
+struct Written {
+    writer: LimitRangeWriter,
+    view: View,
+    log: Log,
+    told: Receiver<Happening>,
+}
+
+fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Written {
+    let view = view(objects);
+    let (client, log) = client(answer);
+    let (tools, told) = tools(client, view.clone());
+    Written { writer: LimitRangeWriter::new(tools, SETTINGS), view, log, told }
+}
+
+impl Written {
+    async fn settle(&mut self) {
+        self.writer.settle(&planned(&self.view)).await;
+    }
+}
+
+#[tokio::test]
+async fn one_that_is_missing_is_created() {
+    let defaults = json!({"cpu": "100m", "memory": "128Mi"});
+    let answer = range(5, true, &defaults);
+    let mut it = writer(&[node(4), asking(&defaults)], move |_| Reply::Json(201, answer.clone()));
+    it.settle().await;
+    let [asked] = it.log.all().try_into().unwrap();
+    assert_eq!(asked.line(), format!("POST {RANGES}"));
+    assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
+    assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
+    assert!(matches!(it.told.try_recv().unwrap(), Happening::DefaultRequestsWritten { .. }));
+    // What was written is in view: equal means no write.
+    it.settle().await;
+    assert_eq!(it.log.lines().len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_says_something_else_is_changed_in_its_life() {
+    let mut it =
+        writer(&[node(4), asking(&json!({"cpu": "1"})), range(5, true, &json!({"cpu": "2"}))], |_| {
+            Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
+        });
+    it.settle().await;
+    let [asked] = it.log.all().try_into().unwrap();
+    assert_eq!(asked.line(), format!("PATCH {RANGES}/quotient"));
+    assert_eq!(
+        asked.body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "range"},
+            {"op": "add", "path": "/spec/limits", "value": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]},
+        ])
+    );
+    it.settle().await;
+    assert_eq!(it.log.lines().len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_nobody_wants_is_deleted_just_as_it_was_seen() {
+    let gone = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
+    let answer = gone.clone();
+    let ours = || range(5, true, &json!({"cpu": "1"}));
+    let mut it = writer(&[node(4), queue("a"), ours()], move |_| Reply::Json(200, answer.clone()));
+    it.settle().await;
+    let [asked] = it.log.all().try_into().unwrap();
+    assert_eq!(asked.line(), format!("DELETE {RANGES}/quotient"));
+    assert_eq!(asked.body["preconditions"], json!({"uid": "range", "resourceVersion": "5"}));
+    it.settle().await;
+    assert_eq!(it.log.lines().len(), 1);
+
+    // Without a Queue it stays as long as the quota.
+    let mut left = writer(&[node(4), quota("a", 5, Some(1), 1, 1), ours()], |_| Reply::Silence);
+    left.settle().await;
+    assert_eq!(left.log.lines(), Vec::<String>::new());
+    let mut alone = writer(&[node(4), ours()], move |_| Reply::Json(200, gone.clone()));
+    alone.settle().await;
+    assert_eq!(alone.log.lines(), [format!("DELETE {RANGES}/quotient")]);
+}
+
+#[tokio::test]
+async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
+    let theirs = range(5, false, &json!({"memory": "1Gi"}));
+    let mut it = writer(&[node(4), asking(&json!({"cpu": "1"})), theirs], |_| Reply::Silence);
+    it.settle().await;
+    it.settle().await;
+    assert_eq!(it.log.lines(), Vec::<String>::new());
+    let told = it.told.try_recv().unwrap();
+    assert!(
+        matches!(&told, Happening::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
+        "{told:?}"
+    );
+    assert!(it.told.try_recv().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn somebody_elses_changes_are_put_right_at_once_and_then_now_and_then() {
+    let wanted = || range(1000, true, &json!({"cpu": "1"}));
+    let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], move |_| Reply::Json(200, wanted()));
+    it.settle().await;
+    let mut repairs = Vec::new();
+    for second in 0..70 {
+        let (version, before) = (2000 + second, it.log.lines().len());
+        put(&it.view, &range(version, true, &json!({"cpu": "9"})));
+        it.settle().await;
+        if it.log.lines().len() > before {
+            repairs.push(second);
+            // The answer is older than the edit: it stands for what the next edit makes of it.
+        } else {
+            assert!(it.writer.next_retry().is_some());
+        }
+        tokio::time::advance(Duration::from_secs(1)).await;
+    }
+    assert_eq!(repairs, [0, 30, 60]);
+    // Another wish is no repair.
+    let mut other = asking(&json!({"cpu": "3"}));
+    other["metadata"]["resourceVersion"] = "2".into();
+    other["metadata"]["generation"] = 2.into();
+    put(&it.view, &other);
+    let before = it.log.lines().len();
+    it.settle().await;
+    assert_eq!(it.log.lines().len(), before + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lasting_refusal_is_told_and_tried_ever_later() {
+    let mut it = writer(&[node(4), asking(&json!({"cpu": "1"}))], |asked| match asked.method {
+        Method::POST => Reply::failure(403, "Forbidden", "an admission policy says no"),
+        _ => Reply::Silence,
+    });
+    for _ in 0..100 {
+        it.settle().await;
+        tokio::time::advance(Duration::from_millis(100)).await;
+    }
+    // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
+    assert_eq!(it.log.lines().len(), 7);
+    let told = it.told.try_recv().unwrap();
+    assert!(matches!(&told, Happening::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
+    assert!(it.told.try_recv().is_err());
+}

@@ -1,0 +1,314 @@
+//! Owners that yield inside their queue: what is written, in which order, and what its answers lead to.
+
+use std::sync::{Arc, Mutex};
+
+use quotient_engine::plan::Plan;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::{node, planned, pod, put, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::test_api::{Asked, Log, Reply, client};
+use crate::view::View;
+use crate::writer::Tools;
+use crate::writer::scalings::Scaler;
+
+const MARK: &str = "-2147483648";
+
+fn owner(kind: &str, name: &str, replicas: u32, priority: i32) -> Value {
+    json!({
+        "kind": kind, "apiVersion": "apps/v1",
+        "metadata": {
+            "name": name, "namespace": "a", "uid": format!("uid-{name}"), "resourceVersion": "10",
+            "creationTimestamp": "2026-01-01T00:00:00Z",
+        },
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "serviceName": name,
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {
+                    "priority": priority,
+                    "containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
+                },
+            },
+        },
+    })
+}
+
+fn pod_of(kind: &str, owner: &str, name: &str) -> Value {
+    let mut pod = pod("a", name);
+    pod["metadata"]["ownerReferences"] = json!([{
+        "apiVersion": "apps/v1", "kind": kind, "name": owner, "uid": format!("uid-{owner}"), "controller": true,
+    }]);
+    pod["spec"]["priority"] = json!(0);
+    pod["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+    pod
+}
+
+/// An API server that knows one owner, as `object` says, and lets every write through unless it is told otherwise.
+struct World {
+    view: View,
+    scaler: Scaler,
+    tools: Tools,
+    log: Log,
+    /// What is stored of the owner.
+    stored: Arc<Mutex<Value>>,
+    /// What patches are answered with, if not with success.
+    refusal: Arc<Mutex<Option<(u16, &'static str)>>>,
+    news: mpsc::Receiver<Happening>,
+}
+
+/// `low` of this kind fills the queue with three pods, and `high` wants one.
+fn world(kind: &str) -> World {
+    let low = owner(kind, "low", 3, 0);
+    let mut queue = queue("a");
+    queue["spec"] = json!({"preemption": {"withinQueue": "LowerPriority"}});
+    let mut quota = quota("a", 5, Some(5), 3, 3);
+    quota["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
+    let mut objects = vec![node(3), queue, quota, low.clone(), owner("ReplicaSet", "high", 1, 1000)];
+    objects.extend((0..3).map(|at| pod_of(kind, "low", &format!("low-{at}"))));
+    let view = view(&objects);
+    let stored = Arc::new(Mutex::new(low));
+    let refusal: Arc<Mutex<Option<(u16, &'static str)>>> = Arc::default();
+    let (answers, refuses) = (Arc::clone(&stored), Arc::clone(&refusal));
+    let (client, log) = client(move |asked| {
+        let is_patch = asked.method == http::Method::PATCH;
+        if let Some((code, reason)) = refuses.lock().unwrap().filter(|_| is_patch) {
+            return Reply::failure(code, reason, "as told");
+        }
+        if asked.path.contains("/pods/") {
+            return Reply::Json(200, pod("a", asked.path.rsplit('/').next().unwrap()));
+        }
+        let mut stored = answers.lock().unwrap();
+        if is_patch {
+            merge(&mut stored, &asked.body);
+            stored["metadata"]["resourceVersion"] = json!("11");
+        }
+        Reply::Json(200, stored.clone())
+    });
+    let (tools, news) = tools(client, view.clone());
+    World { view, scaler: Scaler::new(tools.clone()), tools, log, stored, refusal, news }
+}
+
+/// A merge patch, as far as these tests need it.
+fn merge(into: &mut Value, patch: &Value) {
+    let Value::Object(fields) = patch else {
+        *into = patch.clone();
+        return;
+    };
+    for (name, value) in fields {
+        if value.is_null() {
+            into.as_object_mut().unwrap().remove(name);
+        } else {
+            if !into.is_object() {
+                *into = json!({});
+            }
+            merge(&mut into[name.as_str()], value);
+        }
+    }
+}
+
+impl World {
+    fn plan(&self) -> Plan {
+        planned(&self.view)
+    }
+
+    /// One cycle: what it asks for, without what was asked for before.
+    async fn cycle(&mut self) -> Vec<Asked> {
+        let before = self.log.all().len();
+        let plan = self.plan();
+        self.scaler.scale(&plan).await;
+        self.log.all().split_off(before)
+    }
+
+    async fn lines(&mut self) -> Vec<String> {
+        self.cycle().await.iter().map(Asked::line).collect()
+    }
+
+    /// The watch shows the pod with this deletion cost.
+    fn see_cost(&self, name: &str, cost: Option<&str>) {
+        let mut seen = pod_of("ReplicaSet", "low", name);
+        seen["metadata"]["resourceVersion"] = json!("20");
+        if let Some(cost) = cost {
+            seen["metadata"]["annotations"] = json!({"controller.kubernetes.io/pod-deletion-cost": cost});
+        }
+        put(&self.view, &seen);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_size_is_written_once_the_mark_was_seen() {
+    let mut world = world("ReplicaSet");
+    let asked = world.cycle().await;
+    assert_eq!(asked.iter().map(Asked::line).collect::<Vec<_>>(), ["PATCH /api/v1/namespaces/a/pods/low-2"]);
+    assert_eq!(
+        asked[0].body,
+        json!({"metadata": {
+            "uid": "uid-low-2",
+            "annotations": {"controller.kubernetes.io/pod-deletion-cost": MARK},
+        }})
+    );
+    // Not seen yet: nothing is done, and nothing twice, until that has lasted.
+    assert_eq!(world.lines().await, Vec::<String>::new());
+    tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+    assert_eq!(world.lines().await, ["PATCH /api/v1/namespaces/a/pods/low-2"]);
+
+    world.see_cost("low-2", Some(MARK));
+    let asked = world.cycle().await;
+    let path = "/apis/apps/v1/namespaces/a/replicasets/low";
+    assert_eq!(
+        asked.iter().map(Asked::line).collect::<Vec<_>>(),
+        [format!("GET {path}"), format!("PATCH {path}")]
+    );
+    assert_eq!(asked[1].content_type, "application/merge-patch+json");
+    assert_eq!(
+        asked[1].body,
+        json!({
+            "metadata": {
+                "uid": "uid-low",
+                "resourceVersion": "10",
+                "annotations": {"quotient.dev/replicas-before": "3", "quotient.dev/replicas-lowered-to": "2"},
+            },
+            "spec": {"replicas": 2},
+        })
+    );
+    let Happening::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
+    assert_eq!((scaled.from, scaled.to, scaled.former), (3, 2, Some(3)));
+    assert_eq!(scaled.pods, ["low-2".into()]);
+    assert_eq!(world.tools.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);
+    assert_eq!(world.tools.metrics.scalings.pods.get(), 1);
+
+    // The answer is in view: the next plan has nothing more to do, and neither have those while the pod moves on.
+    assert_eq!(world.lines().await, Vec::<String>::new());
+    let mut leaving = pod_of("ReplicaSet", "low", "low-2");
+    leaving["metadata"]["resourceVersion"] = json!("21");
+    leaving["metadata"]["deletionTimestamp"] = json!("2033-05-18T03:33:30Z");
+    put(&world.view, &leaving);
+    assert_eq!(world.lines().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_size_is_given_back_and_nothing_is_remembered_any_more() {
+    let mut world = world("ReplicaSet");
+    world.see_cost("low-2", Some(MARK));
+    world.cycle().await;
+    // Another pod went in place of the marked one, and nobody waits any more.
+    let gone = pod_of("ReplicaSet", "low", "low-0");
+    world.view.read(|index| {
+        use k8s_openapi::api::core::v1::Pod;
+        quotient_index::Keeps::<Pod>::delete(index, "a", "low-0", gone["metadata"]["uid"].as_str().unwrap())
+    });
+    let mut satisfied = owner("ReplicaSet", "high", 0, 1000);
+    satisfied["metadata"]["resourceVersion"] = json!("30");
+    put(&world.view, &satisfied);
+    let asked = world.cycle().await;
+    assert_eq!(asked.iter().map(Asked::line).collect::<Vec<_>>(), ["PATCH /api/v1/namespaces/a/pods/low-2"]);
+    assert_eq!(
+        asked[0].body["metadata"]["annotations"],
+        json!({"controller.kubernetes.io/pod-deletion-cost": null})
+    );
+    world.see_cost("low-2", None);
+    let asked = world.cycle().await;
+    assert_eq!(
+        asked[1].body,
+        json!({
+            "metadata": {
+                "uid": "uid-low",
+                "resourceVersion": "11",
+                "annotations": {"quotient.dev/replicas-before": null, "quotient.dev/replicas-lowered-to": null},
+            },
+            "spec": {"replicas": 3},
+        })
+    );
+    assert_eq!(world.stored.lock().unwrap()["metadata"]["annotations"], json!({}));
+    assert_eq!(world.lines().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_needs_no_marks_is_scaled_at_once() {
+    let mut world = world("StatefulSet");
+    let path = "/apis/apps/v1/namespaces/a/statefulsets/low";
+    assert_eq!(world.lines().await, [format!("GET {path}"), format!("PATCH {path}")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_as_it_was_decided_on_is_left_alone() {
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 6] = [
+        ("another life", |object| object["metadata"]["uid"] = json!("other")),
+        ("another size", |object| object["spec"]["replicas"] = json!(4)),
+        ("leaving", |object| object["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z")),
+        ("opted out", |object| {
+            object["metadata"]["annotations"] = json!({"quotient.dev/within-queue": "Never"});
+        }),
+        ("lowered already", |object| {
+            object["metadata"]["annotations"] =
+                json!({"quotient.dev/replicas-before": "9", "quotient.dev/replicas-lowered-to": "3"});
+        }),
+        ("scaled by somebody", |object| {
+            object["metadata"]["annotations"] =
+                json!({"quotient.dev/replicas-before": "9", "quotient.dev/replicas-lowered-to": "2"});
+        }),
+    ];
+    for (what, change) in changes {
+        let mut world = world("StatefulSet");
+        change(&mut world.stored.lock().unwrap());
+        assert_eq!(world.lines().await, ["GET /apis/apps/v1/namespaces/a/statefulsets/low"], "{what}");
+        assert!(world.news.try_recv().is_err(), "{what}");
+        assert!(
+            world.scaler.next_retry().is_some_and(|at| at <= Instant::now()),
+            "{what}: it is looked at again"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_tried_again_ever_later() {
+    let mut world = world("StatefulSet");
+    *world.refusal.lock().unwrap() = Some((403, "Forbidden"));
+    let mut waits = Vec::new();
+    for _ in 0..4 {
+        let began = Instant::now();
+        assert_eq!(world.cycle().await.len(), 2);
+        let next = world.scaler.next_retry().unwrap();
+        waits.push(next.duration_since(began).as_millis());
+        assert_eq!(world.cycle().await.len(), if next == began { 2 } else { 0 });
+        tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+    }
+    assert!(waits.is_sorted(), "{waits:?}");
+    assert!(world.news.try_recv().is_err());
+    *world.refusal.lock().unwrap() = None;
+    tokio::time::sleep_until(world.scaler.next_retry().unwrap()).await;
+    assert_eq!(world.cycle().await.len(), 2);
+    assert!(world.news.try_recv().is_ok());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_lead_writes_nothing() {
+    let mut world = world("StatefulSet");
+    world.tools.stop.cancel();
+    assert_eq!(world.lines().await, Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_cycle_writes_no_more_than_so_much() {
+    let mut world = world("ReplicaSet");
+    let mut plan = world.plan();
+    let one = plan.scalings[0].clone();
+    let pod = |at: u32| {
+        let mut pod = one.pods[0].clone();
+        pod.uid = format!("uid-{at}").as_str().into();
+        pod
+    };
+    plan.scalings[0].marks = (0..200).map(pod).collect();
+    world.scaler.scale(&plan).await;
+    assert_eq!(world.log.all().len(), 128);
+    assert_eq!(world.tools.metrics.scalings.postponed.get(), 1);
+    assert!(world.scaler.next_retry().is_some_and(|at| at <= Instant::now()));
+    world.scaler.scale(&plan).await;
+    assert_eq!(world.log.all().len(), 200);
+    assert_eq!(world.tools.metrics.scalings.postponed.get(), 0);
+}

@@ -1,0 +1,119 @@
+//! Alerts and recording rules.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_yaml_ng::Value;
+
+use crate::exported::Exported;
+
+pub(crate) fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The files of a directory with this ending, in order.
+pub(crate) fn files(directory: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().ends_with(ending))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Every rule of every file.
+pub(crate) fn rules() -> Vec<Value> {
+    let files = files(&repository().join("charts/quotient/files/rules"), ".yaml");
+    let mut rules = Vec::new();
+    for file in files {
+        let document: Value = serde_yaml_ng::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        for group in document["groups"].as_sequence().unwrap() {
+            rules.extend(group["rules"].as_sequence().unwrap().iter().cloned());
+        }
+    }
+    rules
+}
+
+/// What rules may ask for: what the operator serves, and what they record themselves.
+pub(crate) fn exported() -> Exported {
+    let mut exported = Exported::by_operator();
+    for rule in rules() {
+        if let Some(record) = rule["record"].as_str() {
+            exported.add(record);
+        }
+    }
+    exported
+}
+
+fn alerts() -> Vec<Value> {
+    rules().into_iter().filter(|rule| rule.get("alert").is_some()).collect()
+}
+
+fn names() -> BTreeSet<String> {
+    alerts().iter().map(|alert| alert["alert"].as_str().unwrap().to_owned()).collect()
+}
+
+fn stems(directory: &str, ending: &str) -> BTreeSet<String> {
+    files(&repository().join(directory), ending)
+        .iter()
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect()
+}
+
+#[test]
+fn every_series_in_rules_is_exported() {
+    let exported = exported();
+    for rule in rules() {
+        let name = rule.get("alert").or(rule.get("record")).unwrap().as_str().unwrap();
+        exported.check(name, rule["expr"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn every_alert_says_who_should_come_and_what_to_read() {
+    for alert in alerts() {
+        let name = alert["alert"].as_str().unwrap();
+        let severity = alert["labels"]["severity"].as_str().unwrap();
+        assert!(["critical", "warning", "info"].contains(&severity), "{name}: {severity}");
+        for annotation in ["summary", "description"] {
+            let text = alert["annotations"][annotation].as_str().unwrap_or_default();
+            assert!(text.ends_with('.'), "{name}: {annotation} is {text:?}");
+        }
+        let runbook = alert["annotations"]["runbook_url"].as_str().unwrap();
+        assert_eq!(runbook, format!("docs/runbooks/{name}.md"));
+    }
+}
+
+#[test]
+fn every_alert_has_its_runbook_and_its_test() {
+    assert_eq!(stems("docs/runbooks", ".md"), names());
+    let mut tested = stems("e2e/rules", ".yaml");
+    assert!(tested.remove("recording"));
+    assert_eq!(tested, names());
+}
+
+#[test]
+fn every_runbook_begins_its_diagnosis_with_one_command() {
+    for name in names() {
+        let text = fs::read_to_string(repository().join(format!("docs/runbooks/{name}.md"))).unwrap();
+        let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+        let title = format!("# {name}");
+        assert_eq!(headings, [title.as_str(), "## Meaning", "## Impact", "## Diagnosis", "## Mitigation"]);
+        let diagnosis = text.split_once("## Diagnosis\n\n```\n").unwrap_or_else(|| panic!("{name}")).1;
+        let command = diagnosis.split_once("\n```\n").unwrap().0;
+        assert!(command.starts_with("kubectl ") && command.lines().count() == 1, "{name}: {command}");
+    }
+}
+
+#[test]
+fn links_in_runbooks_lead_somewhere() {
+    let directory = repository().join("docs/runbooks");
+    for file in files(&directory, ".md") {
+        let text = fs::read_to_string(&file).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
+            assert!(directory.join(link).is_file(), "{}: {link}", file.display());
+        }
+    }
+}

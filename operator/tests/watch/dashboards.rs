@@ -1,0 +1,58 @@
+//! Grafana's dashboards.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::alerts::{exported, files, repository};
+
+fn dashboards() -> Vec<(String, Value)> {
+    let files = files(&repository().join("charts/quotient/files/dashboards"), ".json");
+    let read = |file: &std::path::PathBuf| serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    files.iter().map(|file| (file.file_stem().unwrap().to_string_lossy().into_owned(), read(file))).collect()
+}
+
+#[test]
+fn every_series_in_dashboards_is_exported() {
+    let exported = exported();
+    for (name, dashboard) in dashboards() {
+        for panel in dashboard["panels"].as_array().unwrap() {
+            let place = format!("{name}: {}", panel["title"]);
+            for target in panel["targets"].as_array().into_iter().flatten() {
+                exported.check(&place, target["expr"].as_str().unwrap());
+            }
+        }
+        for annotation in dashboard["annotations"]["list"].as_array().unwrap() {
+            exported.check(&name, annotation["expr"].as_str().unwrap());
+        }
+        for variable in dashboard["templating"]["list"].as_array().unwrap() {
+            let Some(values) = variable["definition"].as_str() else { continue };
+            let (series, label) = values.trim_start_matches("label_values(").rsplit_once(", ").unwrap();
+            let label = label.trim_end_matches(')');
+            exported.check(&name, &format!("sum by ({label}) ({series})"));
+        }
+    }
+}
+
+#[test]
+fn dashboards_are_complete_and_do_not_overlap() {
+    let mut uids = BTreeSet::new();
+    for (name, dashboard) in dashboards() {
+        assert!(uids.insert(dashboard["uid"].as_str().unwrap().to_owned()), "{name}");
+        let mut taken = BTreeSet::new();
+        for panel in dashboard["panels"].as_array().unwrap() {
+            let title = panel["title"].as_str().unwrap();
+            if panel["type"] != "row" {
+                assert!(!panel["description"].as_str().unwrap().is_empty(), "{name}: {title}");
+                assert_eq!(panel["datasource"]["uid"], "${datasource}", "{name}: {title}");
+            }
+            let at = |field: &str| panel["gridPos"][field].as_u64().unwrap();
+            for x in at("x")..at("x") + at("w") {
+                for y in at("y")..at("y") + at("h") {
+                    assert!(x < 24 && taken.insert((x, y)), "{name}: {title} overlaps another panel");
+                }
+            }
+        }
+    }
+}

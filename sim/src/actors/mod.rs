@@ -1,0 +1,115 @@
+//! The rest of a cluster: controllers, a scheduler and kubelets, as far as the operator has to do with them.
+//!
+//! Each is a work queue as in the real ones: a change puts what it concerns on the agenda, after a while that the seed
+//! decides, and the actor then looks at everything anew. One task runs them all, one item after the other; items of the
+//! same millisecond in an order that the seed decides. What an actor asks of the server goes through admission and into
+//! the trace like everybody's requests.
+
+mod agenda;
+mod budgets;
+mod garbage;
+mod hands;
+mod jobs;
+mod kubelet;
+mod lags;
+mod namespaces;
+mod owners;
+mod quotas;
+mod replica_sets;
+mod scheduler;
+mod stateful_sets;
+
+pub use hands::Hands;
+pub use kubelet::{LOST, RUNS_SECONDS, STOPS_SECONDS};
+pub use lags::Lags;
+
+use std::sync::Arc;
+
+use agenda::Agenda;
+
+use crate::random::{Lag, Random};
+use crate::server::{Change, Client, Key, Server, Store};
+
+/// One actor.
+trait Actor: Send {
+    /// What the trace calls it.
+    fn name(&self) -> &'static str;
+
+    /// How long it takes to notice a change.
+    fn lag(&self) -> Lag;
+
+    /// What is to be looked at because of `change`.
+    fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>);
+
+    /// Looks at `key`, and sets it right by one step. Says after how long to look again although nothing changes.
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<std::time::Duration>;
+}
+
+/// Runs all actors for ever.
+pub(crate) async fn run(server: Server, seed: u64, lags: Lags) {
+    let mut actors: Vec<(Client, Box<dyn Actor>)> = Vec::new();
+    let mut add = |actor: Box<dyn Actor>| actors.push((Client::named(actor.name()), actor));
+    add(Box::new(quotas::QuotaController::new(lags.quota)));
+    add(Box::new(owners::Owners::new(jobs::Jobs, lags.owners)));
+    add(Box::new(owners::Owners::new(replica_sets::ReplicaSets, lags.owners)));
+    add(Box::new(stateful_sets::StatefulSets::new(lags.owners)));
+    add(Box::new(scheduler::Scheduler::new(lags.scheduler)));
+    add(Box::new(kubelet::Kubelet::new(lags.kubelet, lags.start, lags.stop)));
+    add(Box::new(budgets::BudgetController::new(lags.budget)));
+    add(Box::new(garbage::GarbageCollector::new(lags.garbage)));
+    add(Box::new(namespaces::NamespaceController::new(lags.garbage)));
+    let mut agenda = Agenda::new(Random::of(seed, "agenda"));
+    let mut random = Random::of(seed, "actors");
+    let clock = server.clock();
+    let mut keys = Vec::new();
+    loop {
+        let next = {
+            let mut state = server.state();
+            loop {
+                for change in std::mem::take(&mut state.news) {
+                    note(&change, &state.store, &actors, &mut agenda, &mut random, clock.millis(), &mut keys);
+                }
+                let Some((actor, key)) = agenda.due(clock.millis()) else { break };
+                let Some((client, actor_of)) = actors.get_mut(actor) else { continue };
+                let mut hands = Hands::new(&mut state, client, &mut random);
+                if let Some(again) = actor_of.act(&key, &mut hands) {
+                    agenda.put(clock.millis() + millis(again), actor, key);
+                }
+            }
+            agenda.next()
+        };
+        let wait = async {
+            match next {
+                Some(due) => tokio::time::sleep_until(clock.at(std::time::Duration::from_millis(due))).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = server.changed() => {}
+            () = wait => {}
+        }
+    }
+}
+
+/// Puts on the agenda what `change` concerns.
+fn note(
+    change: &Arc<Change>,
+    store: &Store,
+    actors: &[(Client, Box<dyn Actor>)],
+    agenda: &mut Agenda,
+    random: &mut Random,
+    now: u64,
+    keys: &mut Vec<Key>,
+) {
+    for (number, (_, actor)) in actors.iter().enumerate() {
+        actor.concerns(change, store, keys);
+        for key in keys.drain(..) {
+            agenda.put(now + millis(random.lag(actor.lag())), number, key);
+        }
+    }
+}
+
+fn millis(length: std::time::Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,58 @@
+//! The end of namespaces: first what is in them, then they themselves.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{Change, Key, Kind, Store, object};
+
+/// Empties namespaces that are to go.
+#[derive(Debug)]
+pub(super) struct NamespaceController {
+    lag: Lag,
+}
+
+impl NamespaceController {
+    pub(super) const fn new(lag: Lag) -> Self {
+        Self { lag }
+    }
+}
+
+impl Actor for NamespaceController {
+    fn name(&self) -> &'static str {
+        "namespace-controller"
+    }
+
+    fn lag(&self) -> Lag {
+        self.lag
+    }
+
+    fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
+        let namespace = match change.key.kind {
+            Kind::Namespace => change.key.clone(),
+            _ if change.after.is_none() => Key::new(Kind::Namespace, "", &change.key.namespace),
+            _ => return,
+        };
+        if store.get(&namespace).is_some_and(|found| object::is_leaving(found)) {
+            keys.push(namespace);
+        }
+    }
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let namespace = hands.get(key)?;
+        let mut left: Vec<(Key, Arc<Value>)> = Vec::new();
+        for kind in Kind::all().filter(|kind| kind.is_namespaced()) {
+            let objects = hands.store().list(kind, Some(&key.name));
+            left.extend(objects.map(|(key, object)| (key.clone(), Arc::clone(object))));
+        }
+        for (object, found) in left.iter().filter(|(_, found)| !object::is_leaving(found)) {
+            hands.delete(object, found, None);
+        }
+        hands.delete(key, &namespace, None);
+        // Queues and leases that go tell nobody.
+        (!left.is_empty()).then_some(Duration::from_millis(500))
+    }
+}

@@ -1,0 +1,62 @@
+//! The quota controller: what is wanted comes into force, and what is used is counted anew.
+
+use std::time::Duration;
+
+use serde_json::{Map, json};
+
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{self, Change, Key, Kind, Store};
+
+/// Copies `spec.hard` to `status.hard`, and counts `status.used`.
+#[derive(Debug)]
+pub(super) struct QuotaController {
+    lag: Lag,
+}
+
+impl QuotaController {
+    pub(super) const fn new(lag: Lag) -> Self {
+        Self { lag }
+    }
+}
+
+impl Actor for QuotaController {
+    fn name(&self) -> &'static str {
+        "quota-controller"
+    }
+
+    fn lag(&self) -> Lag {
+        self.lag
+    }
+
+    /// A quota that changed; all of a namespace in which a pod ended or is gone. New pods are counted by admission.
+    fn concerns(&self, change: &Change, store: &Store, keys: &mut Vec<Key>) {
+        match change.key.kind {
+            Kind::ResourceQuota if change.after.is_some() => keys.push(change.key.clone()),
+            Kind::Pod if change.after.as_ref().is_none_or(|pod| server::is_terminal(pod)) => {
+                let quotas = store.list(Kind::ResourceQuota, Some(&change.key.namespace));
+                keys.extend(quotas.map(|(key, _)| key.clone()));
+            }
+            _ => {}
+        }
+    }
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let quota = hands.get(key)?;
+        let now = hands.clock().now();
+        let mut used = server::Amounts::new();
+        let pods = hands.store().list(Kind::Pod, Some(&key.namespace));
+        for (_, pod) in pods.filter(|(_, pod)| server::is_charged(pod, now)) {
+            server::add(&mut used, &server::in_words_of_quota(&server::requests(pod)));
+        }
+        let hard = quota["spec"]["hard"].as_object().cloned().unwrap_or_default();
+        let used: Map<String, serde_json::Value> = hard
+            .keys()
+            .map(|name| {
+                (name.clone(), json!(server::text(name, used.get(name).copied().unwrap_or_default())))
+            })
+            .collect();
+        hands.write_status(Kind::ResourceQuota, &quota, json!({"hard": hard, "used": used}));
+        None
+    }
+}

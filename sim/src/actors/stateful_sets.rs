@@ -1,0 +1,103 @@
+//! The StatefulSet controller: pods by number, one after the other, each again under its name when it is gone.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::owners::{concerns, pod_of, pods_of};
+use super::{Actor, Hands};
+use crate::random::Lag;
+use crate::server::{Call, Change, Key, Kind, Store, is_terminal, object};
+
+/// The first wait after a refusal, which doubles.
+const FIRST: Duration = Duration::from_millis(5);
+
+/// The longest.
+const LONGEST: Duration = Duration::from_secs(1000);
+
+/// The controller.
+#[derive(Debug)]
+pub(super) struct StatefulSets {
+    lag: Lag,
+    waits: BTreeMap<Key, Duration>,
+}
+
+impl StatefulSets {
+    pub(super) const fn new(lag: Lag) -> Self {
+        Self { lag, waits: BTreeMap::new() }
+    }
+
+    /// One step: the first pod that is not as it should be.
+    fn step(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let set = hands.get(key)?;
+        let replicas = set["spec"]["replicas"].as_u64().unwrap_or(1);
+        let parallel = set["spec"]["podManagementPolicy"] == "Parallel";
+        for number in 0..replicas {
+            let name = format!("{}-{number}", key.name);
+            let pod = Key::new(Kind::Pod, &key.namespace, &name);
+            match hands.get(&pod) {
+                Some(found) if is_terminal(&found) && !object::is_leaving(&found) => {
+                    hands.delete(&pod, &found, None);
+                }
+                Some(found) => {
+                    let ready = object::is_true(&found, "Ready") && !object::is_leaving(&found);
+                    if !ready && !parallel {
+                        return None;
+                    }
+                }
+                None => {
+                    let mut made = pod_of(Kind::StatefulSet, &set);
+                    object::meta_mut(&mut made).insert("name".to_owned(), name.into());
+                    object::meta_mut(&mut made).remove("generateName");
+                    if hands.ask(&Call::create(Kind::Pod, made)).is_err() {
+                        let wait = self.waits.get(key).map_or(FIRST, |wait| (*wait * 2).min(LONGEST));
+                        self.waits.insert(key.clone(), wait);
+                        return Some(wait);
+                    }
+                    self.waits.remove(key);
+                    if !parallel {
+                        return None;
+                    }
+                }
+            }
+        }
+        // Those that are too many go from the highest number down, one at a time.
+        let surplus = pods_of(&set, hands.store()).into_iter().filter_map(|(pod, found)| {
+            let number: u64 = pod.name.rsplit_once('-')?.1.parse().ok()?;
+            (number >= replicas).then_some((number, pod, found))
+        });
+        let last = surplus.max_by_key(|(number, _, _)| *number);
+        if let Some((_, pod, found)) = last.filter(|(_, _, found)| !object::is_leaving(found)) {
+            hands.delete(&pod, &found, None);
+        }
+        None
+    }
+}
+
+impl Actor for StatefulSets {
+    fn name(&self) -> &'static str {
+        "statefulset-controller"
+    }
+
+    fn lag(&self) -> Lag {
+        self.lag
+    }
+
+    fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
+        concerns(Kind::StatefulSet, change, keys);
+    }
+
+    fn act(&mut self, key: &Key, hands: &mut Hands<'_>) -> Option<Duration> {
+        let again = self.step(key, hands);
+        let set = hands.get(key)?;
+        let pods = pods_of(&set, hands.store());
+        let ready = pods.iter().filter(|(_, pod)| object::is_true(pod, "Ready")).count();
+        let status = json!({
+            "replicas": pods.len(), "readyReplicas": ready,
+            "observedGeneration": set["metadata"]["generation"],
+        });
+        hands.write_status(Kind::StatefulSet, &set, status);
+        again
+    }
+}

@@ -1,0 +1,139 @@
+//! Faults of requests.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::Act;
+use crate::server::{Call, Kind};
+use crate::trace::Verb;
+
+/// One fault on the line of one operator.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Which requests it hits.
+    pub on: Match,
+    /// How many of these it lets through before.
+    pub skip: u32,
+    /// How many of the following it hits.
+    pub times: u32,
+    /// What becomes of them.
+    pub what: What,
+}
+
+/// Which requests are meant: all that agree with everything that is stated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Match {
+    /// The nth request of the operator, from 0, that may write something and is not about the Lease. It is counted when
+    /// it reaches the server, over all lives: its place among [`Trace::asked_by`](crate::trace::Trace::asked_by)
+    /// without the Lease.
+    pub write: Option<u64>,
+    /// What is asked for.
+    pub verb: Option<Verb>,
+    /// Of which kind.
+    pub kind: Option<Kind>,
+    /// In which namespace.
+    pub namespace: Option<String>,
+    /// Of which name.
+    pub name: Option<String>,
+    /// `status`, `eviction`, or empty for the object itself.
+    pub subresource: Option<&'static str>,
+    /// Not before then.
+    pub from: Duration,
+    /// Not after then.
+    pub until: Option<Duration>,
+}
+
+/// What becomes of a request.
+#[derive(Clone, Debug)]
+pub enum What {
+    /// The operator ends before the server hears of it, and is back after so long.
+    CrashBefore(Duration),
+    /// The server carries it out, and the operator ends before it hears of that.
+    CrashAfter(Duration),
+    /// It is carried out, and no answer ever comes.
+    ReplyLost,
+    /// It is carried out, and the connection breaks.
+    ReplyReset,
+    /// It is carried out, and the answer is an error of this code.
+    ReplyError(u16),
+    /// It is refused with this code.
+    Reject(u16),
+    /// It is refused because the server is busy, with the seconds after which to come back.
+    Busy(Option<u32>),
+    /// The connection breaks before the server hears of it.
+    Reset,
+    /// Neither does the server hear of it nor comes an answer.
+    Lost,
+    /// It reaches the server only after so long, whether or not the operator still waits for it, and even if it has
+    /// ended by then.
+    Delay(Duration),
+    /// A list without objects.
+    EmptyList,
+    /// A list of every other object only.
+    PartialList,
+    /// A list of how things were so many versions ago.
+    StaleList(u64),
+    /// This is done first; then the request is dealt with as usual.
+    First(Box<Act>),
+    /// The request is dealt with as usual; then this is done, before the answer leaves.
+    Then(Box<Act>),
+}
+
+impl Fault {
+    /// Hits the nth request that may write something and is not about the Lease.
+    pub fn at_write(write: u64, what: What) -> Self {
+        Self::on(Match { write: Some(write), ..Match::default() }, what)
+    }
+
+    /// Hits the first request that `on` describes.
+    pub const fn on(on: Match, what: What) -> Self {
+        Self { on, skip: 0, times: 1, what }
+    }
+
+    /// Hits so many of them.
+    pub fn times(self, times: u32) -> Self {
+        Self { times, ..self }
+    }
+
+    /// Lets so many through before.
+    pub fn skip(self, skip: u32) -> Self {
+        Self { skip, ..self }
+    }
+
+    /// Whether `call` is hit, the `write`th at `time`. Counts it if it is one that is meant.
+    pub(crate) fn hits(&mut self, call: &Call, write: Option<u64>, time: Duration) -> bool {
+        if self.times == 0 || !self.on.meets(call, write, time) {
+            return false;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        self.times -= 1;
+        true
+    }
+}
+
+impl Match {
+    fn meets(&self, call: &Call, write: Option<u64>, time: Duration) -> bool {
+        let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
+        (self.write.is_none() || self.write == write)
+            && self.verb.is_none_or(|verb| verb == call.verb)
+            && self.kind.is_none_or(|kind| kind == call.key.kind)
+            && is(&self.namespace, &call.key.namespace)
+            && is(&self.name, &call.key.name)
+            && self.subresource.is_none_or(|subresource| subresource == call.subresource)
+            && self.from <= time
+            && self.until.is_none_or(|until| time <= until)
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::First(_) => formatter.write_str("First"),
+            Self::Then(_) => formatter.write_str("Then"),
+            other => write!(formatter, "{other:?}"),
+        }
+    }
+}

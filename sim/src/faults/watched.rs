@@ -1,0 +1,108 @@
+//! Faults of watches.
+
+use std::time::Duration;
+
+use crate::server::{Change, Kind};
+
+/// One fault on the watches of one operator.
+#[derive(Clone, Debug)]
+pub struct WatchFault {
+    /// Which events it hits.
+    pub on: WatchMatch,
+    /// How many of these it lets through before.
+    pub skip: u32,
+    /// How many of the following it hits.
+    pub times: u32,
+    /// What becomes of them.
+    pub what: WatchWhat,
+}
+
+/// Which events are meant: all that agree with everything that is stated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchMatch {
+    /// Of objects of this kind.
+    pub kind: Option<Kind>,
+    /// In this namespace.
+    pub namespace: Option<String>,
+    /// Of this name.
+    pub name: Option<String>,
+    /// Of this sort.
+    pub event: Option<Event>,
+    /// Of changes not before then.
+    pub from: Duration,
+    /// Of changes not after then.
+    pub until: Option<Duration>,
+}
+
+/// What an event says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// There is a new object.
+    Added,
+    /// An object is not as it was.
+    Modified,
+    /// An object is gone.
+    Deleted,
+}
+
+/// What becomes of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchWhat {
+    /// It never arrives; everything after it does.
+    Drop,
+    /// It arrives twice.
+    Twice,
+    /// It arrives so much later, and so does what comes after it on the same watch. Other kinds do not wait: this is
+    /// what changes the order between them.
+    Delay(Duration),
+    /// From here on the watch is silent, and nobody closes it.
+    Freeze,
+    /// Instead of it the watch says 410 and ends.
+    Gone,
+    /// The watch ends as if its time were over; this event is the first of the next one.
+    Close,
+    /// The connection breaks.
+    Reset,
+}
+
+impl WatchFault {
+    /// Hits the first event that `on` describes.
+    pub const fn on(on: WatchMatch, what: WatchWhat) -> Self {
+        Self { on, skip: 0, times: 1, what }
+    }
+
+    /// Hits so many of them.
+    pub fn times(self, times: u32) -> Self {
+        Self { times, ..self }
+    }
+
+    /// Lets so many through before.
+    pub fn skip(self, skip: u32) -> Self {
+        Self { skip, ..self }
+    }
+
+    /// Whether the event about `change` is hit. Counts it if it is one that is meant.
+    pub(crate) fn hits(&mut self, change: &Change, event: Event) -> bool {
+        if self.times == 0 || !self.on.meets(change, event) {
+            return false;
+        }
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
+        self.times -= 1;
+        true
+    }
+}
+
+impl WatchMatch {
+    fn meets(&self, change: &Change, event: Event) -> bool {
+        let is = |wanted: &Option<String>, found: &str| wanted.as_ref().is_none_or(|wanted| wanted == found);
+        self.kind.is_none_or(|kind| kind == change.key.kind)
+            && is(&self.namespace, &change.key.namespace)
+            && is(&self.name, &change.key.name)
+            && self.event.is_none_or(|wanted| wanted == event)
+            && self.from <= change.time
+            && self.until.is_none_or(|until| change.time <= until)
+    }
+}

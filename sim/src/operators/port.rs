@@ -1,0 +1,281 @@
+//! Where an operator's requests enter the simulation: the service under kube's client, for one life.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use kube::client::Body;
+use serde_json::Value;
+use tower::{BoxError, Service};
+
+use super::content::Content;
+use super::watch::Watch;
+use super::{Line, Stage};
+use crate::faults::What;
+use crate::server::{self, Call, Client, Failure, Reply};
+use crate::trace::{Name, Verb};
+
+/// The connection of one life.
+#[derive(Clone, Debug)]
+pub(super) struct Port {
+    stage: Arc<Stage>,
+    line: Arc<Line>,
+    life: u32,
+}
+
+type Answered = Pin<Box<dyn Future<Output = Result<Response<Content>, BoxError>> + Send>>;
+
+impl Service<Request<Body>> for Port {
+    type Response = Response<Content>;
+    type Error = BoxError;
+    type Future = Answered;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Answered {
+        Box::pin(self.clone().pass(request))
+    }
+}
+
+/// How a request ended on its way, other than by an answer.
+enum Broken {
+    /// The connection broke.
+    Reset,
+    /// Nothing comes any more.
+    Silent,
+}
+
+impl Port {
+    pub(super) const fn new(stage: Arc<Stage>, line: Arc<Line>, life: u32) -> Self {
+        Self { stage, line, life }
+    }
+
+    async fn pass(self, request: Request<Body>) -> Result<Response<Content>, BoxError> {
+        let (parts, body) = request.into_parts();
+        let bytes = body.collect_bytes().await?;
+        let call = match server::parse(&parts, &bytes) {
+            Ok(call) => call,
+            Err(failure) => {
+                panic!("the simulated server cannot do this: {} {}", parts.uri, failure.message())
+            }
+        };
+        let (verb, only_metadata) = (call.verb, call.query.only_metadata);
+        if verb == Verb::Watch {
+            self.travel().await;
+            return self.watch(call).await;
+        }
+        self.lag().await;
+        let dealt = match self.line.paused_until() {
+            Some(until) if verb.may_write() => self.held(call, until).await,
+            _ => {
+                self.passes().await;
+                self.deal(call).await
+            }
+        };
+        let reply = match dealt {
+            Ok(reply) => reply,
+            Err(Broken::Reset) => return Err(reset().into()),
+            Err(Broken::Silent) => return std::future::pending().await,
+        };
+        self.travel().await;
+        Ok(server::respond(only_metadata, reply).map(Content::whole))
+    }
+
+    async fn lag(&self) {
+        let lag = self.line.lag();
+        if !lag.is_zero() {
+            tokio::time::sleep(lag).await;
+        }
+    }
+
+    /// Takes as long as a message takes, and as the line is paused. Never ends for a life that has ended.
+    async fn travel(&self) {
+        self.lag().await;
+        self.passes().await;
+    }
+
+    /// Waits until the line lets something through.
+    async fn passes(&self) {
+        while let Some(until) = self.line.paused_until() {
+            let clock = self.stage.server().clock();
+            tokio::time::sleep(until.saturating_sub(clock.elapsed())).await;
+        }
+        if !self.line.is_alive(self.life) {
+            std::future::pending::<()>().await;
+        }
+    }
+
+    fn client(&self) -> Client {
+        self.line.client(self.life)
+    }
+
+    async fn deal(&self, mut call: Call) -> Result<Reply, Broken> {
+        let (acts, hit) = self.line.judge(&call);
+        for act in &acts {
+            if let What::First(act) = act {
+                self.stage.act((**act).clone());
+            }
+        }
+        if call.verb == Verb::List
+            && let Some((version, _)) = self.line.view()
+            && call.query.after.is_none()
+        {
+            call.query.version = Some(version);
+        }
+        let result = match hit {
+            None => Ok(self.carry_out(&call, None)),
+            Some(what) => self.suffer(call, what).await,
+        };
+        for act in acts {
+            if let What::Then(act) = act {
+                self.stage.act(*act);
+            }
+        }
+        // A crash among the acts.
+        if self.line.is_alive(self.life) { result } else { Err(Broken::Silent) }
+    }
+
+    fn carry_out(&self, call: &Call, fault: Option<&Name>) -> Reply {
+        let serve = |call: &Call| self.stage.server().handle(&self.client(), call, fault);
+        self.line.pass(call, &serve)
+    }
+
+    /// Deals with a request that a fault hits.
+    async fn suffer(&self, mut call: Call, what: What) -> Result<Reply, Broken> {
+        let name: Name = what.to_string().into();
+        let fault = Some(&name);
+        let key = call.key.clone();
+        let lost = |failure: Option<&Failure>| {
+            self.stage.server().state().note_lost(&self.client(), &call, &name, failure);
+        };
+        match what {
+            What::CrashBefore(down) => {
+                lost(None);
+                self.line.crash(down);
+                Err(Broken::Silent)
+            }
+            What::CrashAfter(down) => {
+                self.carry_out(&call, fault).ok();
+                self.line.crash(down);
+                Err(Broken::Silent)
+            }
+            What::ReplyLost => {
+                self.carry_out(&call, fault).ok();
+                Err(Broken::Silent)
+            }
+            What::ReplyReset => {
+                self.carry_out(&call, fault).ok();
+                Err(Broken::Reset)
+            }
+            What::ReplyError(code) => {
+                self.carry_out(&call, fault).ok();
+                Ok(Err(Failure::injected(code, &key)))
+            }
+            What::Reject(code) => {
+                let failure = Failure::injected(code, &key);
+                lost(Some(&failure));
+                Ok(Err(failure))
+            }
+            What::Busy(seconds) => {
+                let failure = Failure { retry_after: seconds, ..Failure::injected(429, &key) };
+                lost(Some(&failure));
+                Ok(Err(failure))
+            }
+            What::Reset => {
+                lost(None);
+                Err(Broken::Reset)
+            }
+            What::Lost => {
+                lost(None);
+                Err(Broken::Silent)
+            }
+            What::Delay(length) => self.late(call, length, name).await,
+            What::EmptyList => Ok(self.carry_out(&call, fault).map(|answer| thinned(answer, |_| false))),
+            What::PartialList => {
+                Ok(self.carry_out(&call, fault).map(|answer| thinned(answer, |at| at % 2 == 0)))
+            }
+            What::StaleList(behind) => {
+                let newest = self.stage.server().state().store.version();
+                call.query.version = Some(newest.saturating_sub(behind).max(1));
+                Ok(self.carry_out(&call, fault))
+            }
+            What::First(_) | What::Then(_) => Ok(self.carry_out(&call, fault)),
+        }
+    }
+
+    /// Has the server deal with it when the pause is over, whoever still waits for it then.
+    async fn held(&self, call: Call, until: Duration) -> Result<Reply, Broken> {
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        let port = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep_until(port.stage.server().clock().at(until)).await;
+            // Nobody may be waiting any more.
+            let _ = sender.send(port.deal(call).await);
+        });
+        answer.await.unwrap_or(Err(Broken::Silent))
+    }
+
+    /// Has the server deal with it after `length`, whoever still waits for it then.
+    async fn late(&self, call: Call, length: Duration, fault: Name) -> Result<Reply, Broken> {
+        let (sender, answer) = tokio::sync::oneshot::channel();
+        let port = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(length).await;
+            // Nobody may be waiting any more.
+            let _ = sender.send(port.carry_out(&call, Some(&fault)));
+        });
+        answer.await.map_err(|_| Broken::Silent)
+    }
+
+    async fn watch(&self, mut call: Call) -> Result<Response<Content>, BoxError> {
+        let (_, hit) = self.line.judge(&call);
+        if let Some(what) = hit {
+            match self.suffer(call.clone(), what).await {
+                Ok(Err(failure)) => {
+                    self.travel().await;
+                    return Ok(server::respond(false, Err(failure)).map(Content::whole));
+                }
+                Err(Broken::Reset) => return Err(reset().into()),
+                Err(Broken::Silent) => return std::future::pending().await,
+                Ok(Ok(_)) => {}
+            }
+        } else {
+            self.carry_out(&call, None).ok();
+        }
+        self.travel().await;
+        let query = std::mem::take(&mut call.query);
+        let watch =
+            Watch::new(self.stage.server().clone(), Arc::clone(&self.line), self.life, &call.key, query);
+        Ok(Response::new(Content::Watch(Box::new(watch))))
+    }
+}
+
+pub(super) fn reset() -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by peer")
+}
+
+/// The list without those whose place `keep` does not want.
+fn thinned(mut answer: server::Answer, keep: impl Fn(usize) -> bool) -> server::Answer {
+    let body = Arc::make_mut(&mut answer.body);
+    if let Some(items) = body["items"].as_array_mut() {
+        let mut at = 0;
+        items.retain(|_: &Value| {
+            at += 1;
+            keep(at - 1)
+        });
+    }
+    answer
+}
+
+impl Content {
+    /// All of it at once.
+    pub(super) fn whole(bytes: Bytes) -> Self {
+        Self::Whole(Some(bytes))
+    }
+}

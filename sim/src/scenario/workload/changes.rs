@@ -1,0 +1,91 @@
+//! What is there changes: a node joins, a Queue goes, a budget keeps pods.
+
+use quotient_crds::{QueueSpec, ResourceMap};
+use serde_json::json;
+
+use super::{CLAIM, JOIN, WORK, Workload, created, teams};
+use crate::faults::Act;
+use crate::scenario::build;
+use crate::server::{Call, Key, Kind};
+
+/// A disruption budget keeps all pods of one Deployment; what has to go goes from the other.
+pub fn guarded_by_a_budget() -> Workload {
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "32Gi"))];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    objects.push((Kind::PodDisruptionBudget, build::budget("team-1", "guarded", "100%")));
+    let work = build::work("1", "1Gi");
+    Workload {
+        name: "guarded-by-a-budget",
+        objects,
+        later: vec![
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "guarded", 4, &work))),
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "open", 4, &work))),
+            (JOIN, created(Kind::Queue, build::team("team-2", 1))),
+            (CLAIM, created(Kind::ReplicaSet, build::replica_set("team-2", "web", 4, &work))),
+        ],
+        length: CLAIM,
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 16Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 16Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    }
+}
+
+/// One of two queues is deleted, and its pods with it: the other one takes all.
+pub fn queue_deleted() -> Workload {
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "32Gi"))];
+    objects.extend(teams(2));
+    // With default requests, so that what happens to quotas happens to LimitRanges, too.
+    let defaults = || ResourceMap::from([("cpu", "100m"), ("memory", "128Mi")]);
+    for team in ["team-1", "team-2"] {
+        let spec = QueueSpec { default_requests: Some(defaults()), ..QueueSpec::default() };
+        objects.push((Kind::Queue, build::queue(team, team, spec)));
+    }
+    let work = build::work("1", "1Gi");
+    let delete = |kind, name| Act::Human(Call::delete(Key::new(kind, "team-2", name), json!({})));
+    Workload {
+        name: "queue-deleted",
+        objects,
+        later: vec![
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "web", 8, &work))),
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-2", "web", 4, &work))),
+            (JOIN, delete(Kind::Queue, "team-2")),
+            (CLAIM, delete(Kind::ReplicaSet, "web")),
+        ],
+        length: CLAIM,
+        hard: vec![
+            ("team-1", "requests.cpu 8, requests.memory 32Gi"),
+            ("team-2", "requests.cpu 0, requests.memory 0"),
+        ],
+        running_cpu: vec![("team-1", "8"), ("team-2", "0")],
+        evictions: 0,
+    }
+}
+
+/// A node joins, and another one is cordoned: shares follow what there is, and nobody is evicted.
+pub fn node_added() -> Workload {
+    let mut objects = vec![(Kind::Node, build::node("node-1", "4", "16Gi"))];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    objects.push((Kind::Queue, build::team("team-2", 1)));
+    let work = build::work("1", "1Gi");
+    Workload {
+        name: "node-added",
+        objects,
+        later: vec![
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "web", 4, &work))),
+            (WORK, created(Kind::ReplicaSet, build::replica_set("team-2", "web", 4, &work))),
+            (JOIN, created(Kind::Node, build::node("node-2", "4", "16Gi"))),
+        ],
+        length: CLAIM,
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 16Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 16Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 0,
+    }
+}

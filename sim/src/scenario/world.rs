@@ -1,0 +1,136 @@
+//! The simulation: one thread, one seed, and time that passes only when everybody waits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+use super::build;
+use crate::actors::{self, Lags};
+use crate::clock::SimClock;
+use crate::faults::Act;
+use crate::operators::{Line, NAMESPACE, OperatorOptions, Stage};
+use crate::server::{Call, Client, Kind, Reply, Server, State};
+use crate::trace::Trace;
+
+/// How long nothing but leases may be written for the cluster to count as settled. Longer than any wait of the operator
+/// and of a Job that is refused, and than it takes a new leader to come after one that is cut off for half a minute.
+const QUIET: Duration = Duration::from_secs(75);
+
+/// How long a scenario may take to settle, in simulated time.
+const LIMIT: Duration = Duration::from_secs(900);
+
+/// A simulated cluster.
+#[derive(Debug)]
+pub struct World {
+    runtime: Runtime,
+    stage: Arc<Stage>,
+}
+
+impl World {
+    /// The execution of `seed`, of a cluster as fast as real ones.
+    pub fn new(seed: u64) -> Self {
+        Self::with_lags(seed, Lags::default())
+    }
+
+    /// The execution of `seed`, of a cluster that is as fast as `lags` say.
+    pub fn with_lags(seed: u64, lags: Lags) -> Self {
+        let runtime = Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = runtime.expect("a runtime without threads and connections can be made");
+        let stage = runtime.block_on(async {
+            let server = Server::new(SimClock::start());
+            tokio::spawn(actors::run(server.clone(), seed, lags));
+            Arc::new(Stage::new(server, seed))
+        });
+        let world = Self { runtime, stage };
+        for namespace in ["default", NAMESPACE] {
+            world.create(Kind::Namespace, build::namespace(namespace));
+        }
+        world
+    }
+
+    /// Creates an object, as a person does.
+    pub fn create(&self, kind: Kind, object: Value) {
+        self.act(Act::Human(Call::create(kind, object)));
+    }
+
+    /// Asks something of the server, as `client`.
+    pub fn ask(&self, client: &Client, call: &Call) -> Reply {
+        let _guard = self.runtime.enter();
+        self.stage.server().handle(client, call, None)
+    }
+
+    /// Does it now.
+    pub fn act(&self, act: Act) {
+        let _guard = self.runtime.enter();
+        self.stage.act(act);
+    }
+
+    /// Does it when the simulation has lasted for `time`.
+    pub fn at(&self, time: Duration, act: Act) {
+        let stage = Arc::clone(&self.stage);
+        self.runtime.spawn(async move {
+            tokio::time::sleep_until(stage.server().clock().at(time)).await;
+            stage.act(act);
+        });
+    }
+
+    /// Starts an operator.
+    pub fn start(&self, options: OperatorOptions) -> Arc<Line> {
+        let _guard = self.runtime.enter();
+        self.stage.start(options)
+    }
+
+    /// How long the simulation has lasted.
+    pub fn elapsed(&self) -> Duration {
+        let _guard = self.runtime.enter();
+        self.stage.server().clock().elapsed()
+    }
+
+    /// Lets so much time pass.
+    pub fn run_for(&mut self, length: Duration) {
+        self.runtime.block_on(async move { tokio::time::sleep(length).await });
+    }
+
+    /// Lets time pass until nothing but leases has been written for 75 seconds; says since when. None if that does not
+    /// come about within fifteen minutes.
+    pub fn run_until_settled(&mut self) -> Option<Duration> {
+        self.run_until_quiet(QUIET, LIMIT)
+    }
+
+    /// The same with other times.
+    pub fn run_until_quiet(&mut self, quiet: Duration, limit: Duration) -> Option<Duration> {
+        let began = self.elapsed();
+        let mut target = began + quiet;
+        loop {
+            let now = self.elapsed();
+            self.run_for(target.saturating_sub(now).max(Duration::from_millis(1)));
+            let last = self.state(State::last_write).max(began);
+            let now = self.elapsed();
+            if now >= last + quiet {
+                return Some(last);
+            }
+            if now >= began + limit {
+                return None;
+            }
+            target = (last + quiet).min(began + limit);
+        }
+    }
+
+    /// Reads, or changes behind everybody's back, what the server knows.
+    pub fn state<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+        let _guard = self.runtime.enter();
+        read(&self.stage.server().state())
+    }
+
+    /// The server and the operators.
+    pub fn stage(&self) -> &Arc<Stage> {
+        &self.stage
+    }
+
+    /// What has happened so far.
+    pub fn trace(&self) -> Trace {
+        self.state(|state| state.trace.clone())
+    }
+}

@@ -1,0 +1,142 @@
+//! What a pod requests, and for how long a quota is charged for it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use quotient_engine::amounts::Quantity;
+use serde_json::Value;
+
+use super::object;
+
+/// Amounts by resource, in billionths of the unit: `cpu`, `memory`, `nvidia.com/gpu`.
+pub type Amounts = BTreeMap<String, i128>;
+
+/// The quantity that `value` says.
+pub fn quantity(value: &Value) -> i128 {
+    match value {
+        Value::String(text) => text.parse::<Quantity>().map_or(0, Quantity::nano),
+        other => other.to_string().parse::<Quantity>().map_or(0, Quantity::nano),
+    }
+}
+
+/// All quantities of a map of them.
+pub fn quantities(map: &Value) -> Amounts {
+    map.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), quantity(value))).collect()
+}
+
+/// What the pod requests: its containers together or the most that starting takes, whichever is more, and the overhead.
+pub fn requests(pod: &Value) -> Amounts {
+    let spec = &pod["spec"];
+    let mut running = Amounts::new();
+    for container in containers(spec, "containers") {
+        add(&mut running, &of_container(container));
+    }
+    let mut sidecars = Amounts::new();
+    let mut starting = Amounts::new();
+    for container in containers(spec, "initContainers") {
+        let mut step = of_container(container);
+        if container["restartPolicy"] == "Always" {
+            add(&mut sidecars, &step);
+            step = sidecars.clone();
+        } else {
+            add(&mut step, &sidecars);
+        }
+        most(&mut starting, &step);
+    }
+    add(&mut running, &sidecars);
+    most(&mut running, &starting);
+    for (name, amount) in quantities(&spec["resources"]["requests"]) {
+        running.insert(name, amount);
+    }
+    add(&mut running, &quantities(&spec["overhead"]));
+    running
+}
+
+fn containers<'a>(spec: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> {
+    spec[list].as_array().into_iter().flatten()
+}
+
+/// A container that names no request requests its limit.
+fn of_container(container: &Value) -> Amounts {
+    let mut amounts = quantities(&container["resources"]["limits"]);
+    amounts.extend(quantities(&container["resources"]["requests"]));
+    amounts
+}
+
+pub(crate) fn add(sum: &mut Amounts, amounts: &Amounts) {
+    for (name, amount) in amounts {
+        *sum.entry(name.clone()).or_default() += amount;
+    }
+}
+
+fn most(larger: &mut Amounts, amounts: &Amounts) {
+    for (name, amount) in amounts {
+        let entry = larger.entry(name.clone()).or_default();
+        *entry = (*entry).max(*amount);
+    }
+}
+
+/// Whether the pod has ended and holds nothing any more.
+pub fn is_terminal(pod: &Value) -> bool {
+    matches!(object::phase(pod), "Succeeded" | "Failed")
+}
+
+/// Until when a quota is charged for a pod that is to go: for its grace once more after its deadline.
+pub fn charged_until(pod: &Value) -> Option<Timestamp> {
+    let deadline: Timestamp = object::meta(pod, "deletionTimestamp").parse().ok()?;
+    let grace = pod["metadata"]["deletionGracePeriodSeconds"].as_u64().unwrap_or_default();
+    deadline.checked_add(Duration::from_secs(grace)).ok()
+}
+
+/// Whether a quota is charged for the pod at `now`.
+pub fn is_charged(pod: &Value, now: Timestamp) -> bool {
+    !is_terminal(pod) && charged_until(pod).is_none_or(|until| now <= until)
+}
+
+/// What quotas call what a pod requests: `cpu` bounds the same as `requests.cpu`; `pods` counts pods.
+pub(crate) fn in_words_of_quota(requests: &Amounts) -> Amounts {
+    let mut words = Amounts::from([("pods".to_owned(), NANO), ("count/pods".to_owned(), NANO)]);
+    for (name, amount) in requests {
+        if matches!(name.as_str(), "cpu" | "memory" | "ephemeral-storage") {
+            words.insert(name.clone(), *amount);
+        }
+        words.insert(format!("requests.{name}"), *amount);
+    }
+    words
+}
+
+/// Billionths in one.
+const NANO: i128 = 1_000_000_000;
+
+/// An amount as Kubernetes prints it.
+pub fn text(name: &str, amount: i128) -> String {
+    let quantity = Quantity::from_nano(amount);
+    if name.ends_with("memory") { quantity.binary_text() } else { quantity.decimal_text() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn starting_may_take_more_than_running() {
+        let cpu = |amount: &str| json!({"resources": {"requests": {"cpu": amount}}});
+        let mut sidecar = cpu("500m");
+        sidecar["restartPolicy"] = "Always".into();
+        let pod = |first: &Value, second: &Value| json!({"spec": {"containers": [cpu("1")], "initContainers": [first, second]}});
+        let asked = |pod: &Value| text("cpu", requests(pod)["cpu"]);
+        assert_eq!(asked(&pod(&sidecar, &cpu("2"))), "2500m");
+        assert_eq!(asked(&pod(&cpu("2"), &sidecar)), "2");
+    }
+
+    #[test]
+    fn a_pod_that_leaves_is_charged_for_its_grace_twice() {
+        let pod = json!({"metadata": {
+            "deletionTimestamp": "2030-01-01T00:00:30Z", "deletionGracePeriodSeconds": 30,
+        }});
+        let at = |text: &str| is_charged(&pod, text.parse().unwrap());
+        assert!(at("2030-01-01T00:01:00Z") && !at("2030-01-01T00:01:01Z"));
+    }
+}

@@ -1,0 +1,281 @@
+//! Capacity that vanishes and comes back, watches that fall silent, and people who change quotas.
+
+use std::time::Duration;
+
+use quotient_sim::World;
+use quotient_sim::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
+use quotient_sim::operators::OperatorOptions;
+use quotient_sim::scenario::{Workload, build, workload};
+use quotient_sim::server::{Call, Key, Kind};
+use quotient_sim::trace::{Record, Trace, Verb};
+use serde_json::json;
+
+const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// Two queues on two nodes, at rest since long before 40 seconds.
+fn at_rest(options: OperatorOptions) -> World {
+    let world = World::new(5);
+    workload::two_queues().build(&world);
+    world.start(options);
+    world
+}
+
+fn human(call: Call) -> Act {
+    Act::Human(call)
+}
+
+fn node(name: &str, patch: serde_json::Value) -> Act {
+    human(Call::merge(Key::new(Kind::Node, "", name), patch).on("status"))
+}
+
+/// What the operator did to quotas, and evicted, from `time` on.
+fn changed(trace: &Trace, from: Duration) -> Vec<String> {
+    let told = |record: &Record| {
+        let what = if record.subresource == "eviction" { "eviction" } else { "quota" };
+        format!("{} s: {what} in {}", record.time.as_secs(), record.namespace)
+    };
+    let of_interest =
+        |record: &&Record| record.kind == Kind::ResourceQuota || record.subresource == "eviction";
+    trace.asked_by("quotient-0").filter(|record| record.time >= from).filter(of_interest).map(told).collect()
+}
+
+fn lists_of_nodes(trace: &Trace) -> usize {
+    let lists = trace.records.iter().filter(|record| record.verb == Verb::List && record.kind == Kind::Node);
+    lists.filter(|record| &*record.client == "quotient-0").count()
+}
+
+/// Nodes are listed again, because their watch was too old, and the list comes back short.
+fn short_list(lie: &What, options: OperatorOptions) -> World {
+    let nodes = Match { kind: Some(Kind::Node), verb: Some(Verb::List), ..Match::default() };
+    let modified = WatchMatch {
+        kind: Some(Kind::Node),
+        event: Some(Event::Modified),
+        from: seconds(40),
+        ..WatchMatch::default()
+    };
+    let options = options
+        .fault(Fault::on(nodes, lie.clone()).skip(1))
+        .watch_fault(WatchFault::on(modified, WatchWhat::Gone));
+    let mut world = at_rest(options);
+    let label = json!({"metadata": {"labels": {"touched": "yes"}}});
+    world.at(seconds(40), human(Call::merge(Key::new(Kind::Node, "", "node-1"), label)));
+    world.run_for(seconds(160));
+    world
+}
+
+#[test]
+fn a_list_of_nodes_that_comes_back_short_changes_nothing() {
+    for lie in [What::EmptyList, What::PartialList] {
+        let world = short_list(&lie, OperatorOptions::default());
+        let trace = world.trace();
+        assert_eq!(changed(&trace, seconds(40)), Vec::<String>::new(), "{lie}");
+        // The one at the start, the one that lied, and the one that was asked for.
+        assert_eq!(lists_of_nodes(&trace), 3, "{lie}");
+        assert_eq!(workload::two_queues().differences(&world), Vec::<String>::new());
+        // It would change something if it was believed.
+        let credulous = OperatorOptions::default().flag("--capacity-drop-percent=100");
+        assert!(!changed(&short_list(&lie, credulous).trace(), seconds(40)).is_empty(), "{lie}");
+    }
+}
+
+/// Nodes that are not Ready for a moment, and devices whose plugin restarts.
+#[test]
+fn capacity_that_comes_back_was_never_gone() {
+    let ready = |status: &str| {
+        json!({"status": {"conditions": [
+            {"type": "Ready", "status": status, "lastTransitionTime": "2029-12-31T00:00:00Z"},
+        ]}})
+    };
+    let devices = |count: &str| json!({"status": {"allocatable": {"example.org/gpu": count}}});
+    for (before, gone, back) in
+        [(ready("True"), ready("False"), ready("True")), (devices("4"), devices("0"), devices("4"))]
+    {
+        let mut world = at_rest(OperatorOptions::default());
+        for name in ["node-1", "node-2"] {
+            world.at(seconds(15), node(name, before.clone()));
+            world.at(seconds(60), node(name, gone.clone()));
+            world.at(seconds(85), node(name, back.clone()));
+        }
+        world.run_for(seconds(200));
+        assert_eq!(changed(&world.trace(), seconds(60)), Vec::<String>::new(), "{gone}");
+    }
+}
+
+/// What is gone for good is believed after a minute and another list, and not before.
+#[test]
+fn capacity_that_stays_away_is_believed_in_the_end() {
+    let mut world = World::new(5);
+    // Nobody has pods: those of a lost node would keep their room.
+    Workload { later: Vec::new(), ..workload::two_queues() }.build(&world);
+    world.start(OperatorOptions::default());
+    world.at(seconds(60), human(Call::delete(Key::new(Kind::Node, "", "node-1"), json!({}))));
+    world.run_for(seconds(300));
+    let trace = world.trace();
+    let changed = changed(&trace, seconds(60));
+    let lowered = trace
+        .asked_by("quotient-0")
+        .find(|record| record.time >= seconds(60) && record.kind == Kind::ResourceQuota && record.code < 300);
+    let first = lowered.unwrap_or_else(|| panic!("something is lowered: {changed:?}"));
+    assert!(first.time >= seconds(120) && first.time < seconds(125), "{changed:?}");
+    assert_eq!(lists_of_nodes(&trace), 2);
+}
+
+/// The newcomer comes while nothing is heard of pods.
+#[test]
+fn nobody_is_evicted_on_the_strength_of_an_old_view() {
+    let blind = |verb| Match {
+        kind: Some(Kind::Pod),
+        verb: Some(verb),
+        from: seconds(30),
+        until: Some(seconds(400)),
+        ..Match::default()
+    };
+    let pods = WatchMatch { kind: Some(Kind::Pod), from: seconds(40), ..WatchMatch::default() };
+    let options = OperatorOptions::default()
+        .fault(Fault::on(blind(Verb::Watch), What::Reject(500)).times(1000))
+        .fault(Fault::on(blind(Verb::List), What::Reject(500)).times(1000))
+        .watch_fault(WatchFault::on(pods, WatchWhat::Freeze));
+    let mut world = at_rest(options);
+    // Something happens to a pod, and the watch falls silent.
+    let bare = build::pod("default", "bare", &build::work("1m", "1Mi"));
+    world.at(seconds(45), human(Call::create(Kind::Pod, bare)));
+    world.at(seconds(260), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
+    world.at(seconds(260), human(Call::create(Kind::Queue, build::team("team-3", 60))));
+    world.run_for(seconds(395));
+    assert_eq!(world.evictions(), 0);
+    let lowered =
+        |world: &World| changed(&world.trace(), seconds(240)).iter().any(|what| !what.contains("team-3"));
+    assert!(!lowered(&world), "{:?}", changed(&world.trace(), seconds(240)));
+    world.run_for(seconds(120));
+    assert!(lowered(&world) && world.evictions() > 0, "{:?}", changed(&world.trace(), seconds(240)));
+}
+
+fn quota(namespace: &str) -> Key {
+    Key::new(Kind::ResourceQuota, namespace, "quotient")
+}
+
+#[test]
+fn a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty() {
+    let mut world = at_rest(OperatorOptions::default());
+    for round in 0..18 {
+        let hard = json!({"spec": {"hard": {"requests.cpu": "90"}}});
+        world.at(seconds(60 + 10 * round), human(Call::merge(quota("team-1"), hard)));
+    }
+    world.run_for(seconds(400));
+    let trace = world.trace();
+    let changed = changed(&trace, seconds(60));
+    let repairs = changed.iter().filter(|what| what.ends_with("quota in team-1")).count();
+    assert!((6..=8).contains(&repairs), "{changed:?}");
+    // What came in meanwhile is more than the cluster has and leaves again; nobody else is touched.
+    assert!(changed.iter().all(|what| what.ends_with("in team-1")), "{changed:?}");
+    let running =
+        |record: &&Record| record.before.as_ref().is_some_and(|pod| pod["status"]["phase"] == "Running");
+    assert_eq!(
+        trace.records.iter().filter(|record| record.evicted()).filter(running).count(),
+        0,
+        "{changed:?}"
+    );
+    assert_eq!(workload::two_queues().differences(&world), Vec::<String>::new());
+    let events = trace.asked_by("quotient-0").filter(|record| {
+        let asked = record.asked.as_ref().map(|asked| asked["reason"] == "QuotaRepaired");
+        record.kind == Kind::Event && asked == Some(true)
+    });
+    assert_eq!(events.count(), repairs);
+}
+
+#[test]
+fn a_quota_that_is_deleted_is_there_again_and_costs_nobody_a_pod() {
+    let mut world = at_rest(OperatorOptions::default());
+    for namespace in ["team-1", "team-2"] {
+        world.at(seconds(60), human(Call::delete(quota(namespace), json!({}))));
+    }
+    world.run_for(seconds(62));
+    assert!(world.get(Kind::ResourceQuota, "team-1", "quotient").is_some());
+    world.run_for(seconds(200));
+    // What came in while it was open stays pending: there is no room on the nodes, and nobody is short.
+    assert_eq!(world.running("team-1", "cpu"), "3");
+    assert_eq!(world.running("team-2", "cpu"), "6");
+}
+
+/// No rights in one namespace: the others go on, and nobody is stormed.
+#[test]
+fn a_namespace_without_rights_stops_nobody_else() {
+    let forbidden =
+        Match { kind: Some(Kind::ResourceQuota), namespace: Some("team-1".to_owned()), ..Match::default() };
+    let options = OperatorOptions::default().fault(Fault::on(forbidden, What::Reject(403)).times(1000));
+    let mut world = at_rest(options);
+    world.run_for(seconds(600));
+    assert_eq!(world.hard("team-2"), "requests.cpu 6, requests.memory 18Gi");
+    let refused = world.trace().asked_by("quotient-0").filter(|record| record.code == 403).count();
+    assert!((10..30).contains(&refused), "{refused}");
+    let queue = world.get(Kind::Queue, "team-1", "team-1").unwrap_or_default();
+    let conditions = queue["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let synced = conditions.iter().find(|condition| condition["type"] == "QuotaSynced");
+    assert_eq!(synced.map(|synced| synced["reason"].clone()), Some(json!("WriteRefused")));
+}
+
+/// A third queue joins, and while pods leave for it its Queue is deleted and made anew.
+#[test]
+fn a_queue_that_is_made_anew_in_the_middle_gets_its_share_all_the_same() {
+    let queue = Key::new(Kind::Queue, "team-3", "team-3");
+    for gone in [22, 25, 40] {
+        let mut world = World::new(11);
+        let workload = workload::two_queues();
+        workload.build(&world);
+        world.start(OperatorOptions::default());
+        world.at(seconds(20), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
+        world.at(seconds(21), human(Call::create(Kind::Queue, build::team("team-3", 3))));
+        world.at(seconds(gone), human(Call::delete(queue.clone(), json!({}))));
+        world.at(
+            seconds(gone) + Duration::from_millis(300),
+            human(Call::create(Kind::Queue, build::team("team-3", 3))),
+        );
+        world.run_for(seconds(60));
+        assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
+        assert_eq!(world.hard("team-3"), "requests.cpu 3, requests.memory 9Gi");
+        let wrong =
+            world.trace().asked_by("quotient-0").filter(|record| record.time > seconds(gone + 60)).count();
+        assert!(wrong < 200, "it rests");
+    }
+}
+
+/// A team goes with all it has, in the middle of a preemption for another.
+#[test]
+fn a_namespace_that_is_deleted_in_the_middle_leaves_its_share_to_the_others() {
+    for gone in [22, 25, 40] {
+        let mut world = World::new(11);
+        workload::two_queues().build(&world);
+        world.start(OperatorOptions::default());
+        world.at(seconds(20), human(Call::create(Kind::Namespace, build::namespace("team-3"))));
+        world.at(seconds(21), human(Call::create(Kind::Queue, build::team("team-3", 3))));
+        world.at(seconds(gone), human(Call::delete(Key::new(Kind::Namespace, "", "team-2"), json!({}))));
+        world.run_for(seconds(60));
+        assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
+        assert_eq!((world.pods("team-2"), world.hard("team-2")), (0, String::new()));
+        // Weights 2 and 3 on 9 cpu and 27Gi, and team-1 asks for no more than 10Gi.
+        assert_eq!(world.hard("team-1"), "requests.cpu 3600m, requests.memory 10Gi");
+        assert_eq!(world.hard("team-3"), "requests.cpu 5400m, requests.memory 17Gi");
+    }
+}
+
+/// Objects that no schema has seen. Their statuses are read all the same, so that nothing is written at rest.
+#[test]
+fn what_cannot_be_read_is_told_so_once() {
+    let mut world = at_rest(OperatorOptions::default());
+    let named =
+        |spec: serde_json::Value| json!({"metadata": {"namespace": "odd", "name": "odd"}, "spec": spec});
+    world.create(Kind::Namespace, build::namespace("odd"));
+    world.create(Kind::Queue, named(json!({"weight": "heavy"})));
+    world.create(Kind::QueueJob, named(json!({"tasks": "none"})));
+    world.run_for(seconds(400));
+    let trace = world.trace();
+    for kind in [Kind::Queue, Kind::QueueJob] {
+        let told = trace.asked_by("quotient-0").filter(|record| record.concerns(kind, "odd", "odd"));
+        assert_eq!(told.count(), 1, "{kind:?}");
+        let status = world.get(kind, "odd", "odd").unwrap()["status"].to_string();
+        assert!(status.contains("InvalidSpec") && status.contains("invalid type"), "{kind:?}: {status}");
+    }
+    assert_eq!(workload::two_queues().differences(&world), Vec::<String>::new());
+}

@@ -1,0 +1,61 @@
+//! Lists that lie, in the middle of a run, until the next one says how things are.
+
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails loudly"
+)]
+
+use std::time::Duration;
+
+use quotient_sim::World;
+use quotient_sim::faults::{Act, Fault, Match, WatchWhat, What};
+use quotient_sim::operators::OperatorOptions;
+use quotient_sim::scenario::workload;
+use quotient_sim::server::Kind;
+use quotient_sim::trace::Verb;
+
+/// When the list lies, and when the next one does not.
+const LIE: Duration = Duration::from_secs(45);
+const TRUTH: Duration = Duration::from_secs(130);
+
+/// The newcomer's scenario, in which one list of `kind` lies. What is wrong in the end.
+fn execution(kind: Kind, what: &What) -> Vec<String> {
+    let list = Match { kind: Some(kind), verb: Some(Verb::List), from: LIE, ..Match::default() };
+    let workload = workload::newcomer();
+    let mut world = World::new(11);
+    workload.build(&world);
+    world.start(OperatorOptions::default().fault(Fault::on(list, what.clone())));
+    for time in [LIE, TRUTH] {
+        world.at(time, Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
+    }
+    world.run_for(TRUTH + Duration::from_secs(1));
+    let settled = workload.run(&mut world);
+    // While a Queue is not seen, its namespace counts as nobody's, and while nodes are not seen nothing guards the
+    // shares: both settle, and not always in the same state.
+    let same = !matches!(kind, Kind::Node | Kind::Queue);
+    let mut wrong = if same { workload.differences(&world) } else { Vec::new() };
+    if same && world.evictions() != workload.evictions {
+        wrong.push(format!("{} evictions", world.evictions()));
+    }
+    if settled.is_none() {
+        wrong.push("never settles".to_owned());
+    }
+    if world.stage().operator(0).unwrap().faults_left() > 0 {
+        wrong.push("no list lied".to_owned());
+    }
+    wrong.iter().map(|wrong| format!("{kind:?} {what}: {wrong}")).collect()
+}
+
+#[test]
+fn one_list_that_lies_is_forgotten_with_the_next() {
+    let mut wrong = Vec::new();
+    for kind in [Kind::Pod, Kind::Node, Kind::ResourceQuota, Kind::Queue, Kind::Job] {
+        for what in [What::EmptyList, What::PartialList, What::StaleList(30)] {
+            wrong.extend(execution(kind, &what));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
