@@ -57,7 +57,8 @@ bench: tools ## how long a full plan takes
 
 .PHONY: speed
 speed: tools ## fail when planning takes much more work than it did (WRITE=1 writes engine/benches/baselines.txt)
-	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test speed --test slot_laws
+	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test speed
+	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test laws -- slot_laws
 
 .PHONY: planning-time
 planning-time: tools ## the tables of docs/planning-time.md, up to 1,500,000 pods (WRITE=1 writes them)
@@ -65,11 +66,11 @@ planning-time: tools ## the tables of docs/planning-time.md, up to 1,500,000 pod
 
 .PHONY: laws
 laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
-	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test share_laws --test slot_laws --test within_laws --test ledger_laws --test plan_laws --test victim_laws --test ask_laws --test rational --test algebra_laws
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test laws -- --skip histories --skip guards
 
 .PHONY: histories
 histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
-	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test histories -- --nocapture
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test laws -- --nocapture --skip job_histories histories::
 
 .PHONY: model
 model: tools ## exhaust the write protocol in larger worlds than every test run does; takes minutes and a few GiB
@@ -86,7 +87,7 @@ faults: tools ## the fault campaign: every write of every workload meets every f
 .PHONY: kills
 kills: testbed ## kill the operator at every write of the seeds' example on a real control plane, before it and after it
 	$(CARGO) build -p quotient-operator -p quotient-cli
-	QUOTIENT_KILLS=all $(CARGO) test -p quotient-e2e --test bad_days -- --nocapture killed_at_any_write
+	QUOTIENT_KILLS=all $(CARGO) test -p quotient-e2e --test cluster -- --nocapture killed_at_any_write
 
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)

@@ -1,5 +1,4 @@
 //! Asks on a real control plane: who is spared, whom nobody goes for, and how soon a refused owner has its pods.
-#![allow(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

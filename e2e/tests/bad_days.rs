@@ -1,7 +1,6 @@
 //! Bad days on a real control plane: a bad line to the API server, crashes in the middle of a reclaim, components that
 //! restart, a leader that is frozen. Whatever happens, the right pods go, no others, and everybody has his share in the
 //! end.
-#![allow(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,5 @@
 //! What the chart renders for each `ci/*-values.yaml`, against what is committed: `UPDATE_EXPECT=1` writes it anew, and the
 //! difference is read before it is committed.
-#![cfg(test)]
 
 use std::path::{Path, PathBuf};
 

@@ -79,6 +79,9 @@ async fn contradictions_are_refused_with_a_sentence() -> Result<()> {
         (&["config.modee=Full"], "additional properties 'modee' not allowed"),
         (&["config.evictionsPerSecond=0"], "minimum"),
         (&["image.digest=latest"], "pattern"),
+        (&["prometheusRule.excludeAlerts={QuotientUp}"], "QuotientUp, which there is none of"),
+        (&["prometheusRule.alerts.QuotientUp.for=1m"], "There are: QuotientDown, "),
+        (&["prometheusRule.alerts.QuotientDown.for=long"], "pattern"),
     ] {
         let refused =
             helm.run(helm_arguments(&["template"], values)).await.err().map(|error| error.to_string());

@@ -1,5 +1,4 @@
 //! S-PREEMPT on a real control plane: every intermediate state, the order of writes, and rest at the end.
-#![allow(clippy::arithmetic_side_effects, reason = "an overflow fails the test")]
 
 use std::time::Duration;
 

@@ -1,12 +1,6 @@
 //! Twenty QueueJobs of random sizes in one queue on a real control plane, as they come, stop and go on: what runs is exactly
 //! what the engine's division says.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
 use anyhow::Context as _;
 use kube::Api;
 use kube::api::{Patch, PatchParams};

@@ -1,5 +1,4 @@
 //! What tenants cannot do, and what the operator itself cannot be made to do: roles and admission policies of the chart.
-#![cfg(test)]
 
 use std::path::PathBuf;
 

@@ -1,9 +1,4 @@
 //! S-MCM on a real control plane: owners of a lower priority yield by being scaled down, and get their size back.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "an overflow or a gap fails the test"
-)]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,13 +1,5 @@
 //! What the cluster does with a plan, as stories: owners, placement, budgets, time.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that misses something fails, as it should"
-)]
-
-mod story;
-
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
@@ -15,6 +7,8 @@ use quotient_engine::advance::{advance, advance_until, settle};
 use quotient_engine::plan::{Orphan, Plan, PodId, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

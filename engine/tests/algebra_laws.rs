@@ -11,20 +11,9 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
-mod edits;
-mod effort;
-mod family;
-mod forest;
-mod random;
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use edits::{
-    Deserved, deserved, greedy, newcomer, path_to, raised, some_leaf, with, with_more, without_limits,
-};
-use family::{Family, Sibling, families};
-use forest::{Branch, Forest, Grain, grow};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
@@ -32,6 +21,13 @@ use quotient_engine::names::{NodeName, QueueName};
 use quotient_engine::plan::{Plan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Acceptance, Node, Queue, Snapshot};
+
+use crate::edits::{
+    Deserved, deserved, greedy, newcomer, path_to, raised, some_leaf, with, with_more, without_limits,
+};
+use crate::family::{Family, Sibling, families};
+use crate::forest::{Branch, Forest, Grain, grow};
+use crate::{effort, forest, random};
 
 proptest! {
     #![proptest_config(effort::cases(200))]

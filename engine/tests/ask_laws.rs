@@ -3,16 +3,6 @@
 //! A cluster is drawn as a story, so that what breaks a law can be played as it is printed: `b` asks for a few pods
 //! of one shape, `x` and `y` hold too much.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-mod story;
-
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write as _};
@@ -26,6 +16,8 @@ use quotient_engine::names::{Namespace, NodeName, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::snapshot::{Node, Phase, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::{effort, story};
 
 /// The resources that matter: cpu, a second one, and devices; in whole units.
 type Size = [u8; 3];

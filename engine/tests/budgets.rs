@@ -1,8 +1,8 @@
 //! Disruption budgets and refused evictions as stories: data for the plan, not surprises for its executor.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -2,9 +2,9 @@
 //!
 //! These stories were found by random histories.
 
-mod story;
-
 use quotient_engine::advance::settle;
+
+use crate::story;
 
 /// The victims of `scenario` with its quotas settled, each as pod and beneficiary, in order of their names.
 fn victims(scenario: &str) -> Vec<String> {

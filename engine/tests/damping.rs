@@ -1,8 +1,8 @@
 //! Shares that move by next to nothing, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn decides(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::decide(scenario));

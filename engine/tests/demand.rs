@@ -1,8 +1,8 @@
 //! What queues ask for, as stories: owners that lack pods, demand that nothing comes of, windows and headroom.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -1,8 +1,8 @@
 //! Gangs and owners as stories: surplus first, then gangs as a whole, never a part of what a gang needs.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -1,8 +1,8 @@
 //! Clusters that may grow, and Queues that are deleted, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

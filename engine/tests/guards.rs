@@ -1,16 +1,5 @@
 //! What is not done while what is seen cannot be trusted, and where others decide.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-mod random;
-mod story;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -20,6 +9,8 @@ use quotient_engine::plan::{Orphan, Plan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Destruction, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::{effort, random, story};
 
 const HELD: Destruction = Destruction::Held(Reason::CapacityUntrusted);
 

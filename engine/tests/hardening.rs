@@ -3,19 +3,12 @@
 //! Points about arithmetic call the two functions of `guarantee`; points about behaviour are stories: `b` asks, `a`
 //! and others hold. Most stories govern cpu alone, so that only one number matters.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod story;
-
 use expect_test::{Expect, expect};
 use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::guarantee::{preemptable, remaining, remaining_on_path};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&numbers(&story::play(scenario)));

@@ -1,21 +1,13 @@
 //! The laws of plan and advance over random histories: whatever happens to a cluster, and in whatever order.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-mod history;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Snapshot;
 
-use history::{Chronicle, happen, history, nobody_starves_beside_plenty};
+use crate::effort;
+use crate::history::{Chronicle, happen, history, nobody_starves_beside_plenty};
 
 /// What a small cluster needs at most to come to rest.
 const MOST_STEPS: usize = 60;

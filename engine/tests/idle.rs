@@ -1,8 +1,8 @@
 //! What nobody asks for, and who has it meanwhile, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -1,17 +1,7 @@
 //! The ledger: what is held for writes on their way, and what a second leader, a lost ledger or a person's edit can do.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that goes astray fails, as it should"
-)]
-
-mod cluster;
-mod story;
-
 use std::sync::Arc;
 
-use cluster::{Cluster, Quota, cpu, granted};
 use quotient_engine::amounts::{Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
 use quotient_engine::names::Namespace;
@@ -19,6 +9,9 @@ use quotient_engine::plan::{Orphan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Growth, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::cluster::{Cluster, Quota, cpu, granted};
+use crate::story;
 
 /// 10 cpu and two queues.
 const TWO: &str = "node n1 cpu=10 memory=10Gi

@@ -1,22 +1,13 @@
 //! Laws of the ledger, for any order of looking, deciding, landing, enforcing, crashing and losing.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test that goes astray fails, as it should"
-)]
-
-mod cluster;
-mod effort;
-mod story;
-
-use cluster::{Cluster, Leader, Write};
 use proptest::prelude::*;
 use quotient_engine::ledger::Generation;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::Orphan;
 use quotient_engine::snapshot::Snapshot;
+
+use crate::cluster::{Cluster, Leader, Write};
+use crate::{effort, story};
 
 const CAPACITY: i128 = 10;
 

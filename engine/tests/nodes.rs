@@ -1,8 +1,8 @@
 //! Room on nodes as stories: which node is freed for an ask, of which pods, and when nobody goes.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

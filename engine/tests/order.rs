@@ -1,19 +1,13 @@
 //! In which order pods go, and for whom they go at all.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that misses something fails, as it should"
-)]
-
-mod story;
-
 use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use quotient_engine::advance::settle;
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -8,12 +8,6 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
-mod effort;
-#[allow(dead_code, unused_imports, reason = "of histories only how they are told is used")]
-mod history;
-mod random;
-mod story;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -25,6 +19,8 @@ use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{DemandMode, NamespaceState, Pod, Policy, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::{effort, history, random, story};
 
 fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();

@@ -1,15 +1,5 @@
 //! What is remembered of a plan says what a new one would, and time alone changes none before its time.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-mod random;
-
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -22,6 +12,8 @@ use quotient_engine::snapshot::{
     DemandMode, LastReplica, NamespaceState, NotTakenUp, Pod, ReclaimOn, Snapshot,
 };
 use quotient_engine::time::Timestamp;
+
+use crate::{effort, random};
 
 /// What makes decisions depend on time, for one namespace.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! QueueJobs as stories of whole clusters: slots out of a queue's share, and nothing moves twice.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -1,25 +1,16 @@
 //! Shares against an oracle: exact fractions and single quanta, which the engine uses neither of.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-mod forest;
-mod oracle;
-
-use forest::{Branch, Forest, Grain};
-use oracle::fraction::Fraction;
-use oracle::{Ask, Tier, descent, singly, water};
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::shares::{Claim, divide};
 use quotient_engine::snapshot::Queue;
+
+use crate::forest::{Branch, Forest, Grain};
+use crate::oracle::fraction::Fraction;
+use crate::oracle::{Ask, Tier, descent, singly, water};
+use crate::{effort, forest};
 
 fn claim(demand: i128, guaranteed: i128, held: i128, weight: u32) -> Claim {
     let [demand, guaranteed, held] = [demand, guaranteed, held].map(Amount::new);

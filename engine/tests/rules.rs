@@ -1,8 +1,8 @@
 //! Every rule of capacity, shares, grants and governance as a story: a cluster in, what happens out.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

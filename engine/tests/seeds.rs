@@ -1,8 +1,8 @@
 //! The examples of the five documents that Quotient implements, number for number.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn check(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -8,11 +8,11 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
-mod effort;
-
 use proptest::prelude::*;
 use quotient_engine::amounts::Amount;
 use quotient_engine::shares::{Claim, divide};
+
+use crate::effort;
 
 fn claim(demand: u32, guaranteed: u32, weight: u32) -> Claim {
     Claim {

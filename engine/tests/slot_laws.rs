@@ -1,20 +1,13 @@
 //! The laws of slots, over random gangs.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
-mod effort;
-
 use std::time::Duration;
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::slots::{GangClaim, GangSlots, Rival, Standing, TaskClaim, bring, divide};
 use quotient_engine::time::Timestamp;
+
+use crate::effort;
 
 const RESOURCES: [Resource; 2] = [Resource::Cpu, Resource::Memory];
 

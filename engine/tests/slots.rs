@@ -1,12 +1,5 @@
 //! Slots of QueueJobs as stories: gangs first, then dominant shares (S-GANG §Use Case).
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "a story that makes no sense must stop the test"
-)]
-
 use expect_test::{Expect, expect};
 use quotient_engine::amounts::{Amounts, Quantity, Resource};
 use quotient_engine::slots::{GangClaim, GangSlots, Rival, TaskClaim, divide};

@@ -1,10 +1,10 @@
 //! Parents, fences and who is accepted, as stories.
 
-mod story;
-
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

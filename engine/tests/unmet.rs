@@ -1,8 +1,8 @@
 //! Pods that cannot start, and what they are told, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn decides(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::decide(scenario));

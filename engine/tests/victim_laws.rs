@@ -8,8 +8,6 @@
     reason = "a test that overflows or misses something fails, as it should"
 )]
 
-mod effort;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -20,6 +18,8 @@ use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{NamespaceState, Node, Phase, Pod, Queue, Shape, Snapshot};
 use quotient_engine::time::Timestamp;
+
+use crate::effort;
 
 #[derive(Clone, Debug)]
 struct Spec {

@@ -1,8 +1,8 @@
 //! Which pods are evicted, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

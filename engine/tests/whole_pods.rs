@@ -1,8 +1,8 @@
 //! Whole pods: what runs no pod here runs one there, as stories.
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

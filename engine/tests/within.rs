@@ -1,8 +1,8 @@
 //! Priority inside a queue as stories: who yields to whom, by how many pods, and when it has its size back (S-MCM).
 
-mod story;
-
 use expect_test::{Expect, expect};
+
+use crate::story;
 
 fn plays(scenario: &str, expected: &Expect) {
     expected.assert_eq(&story::play(scenario));

@@ -1,14 +1,5 @@
 //! Laws of priority inside a queue, over random queues on random nodes.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a test that overflows fails, as it should"
-)]
-#![allow(clippy::unwrap_used, reason = "a queue that makes no sense must stop the test")]
-
-mod effort;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -22,6 +13,8 @@ use quotient_engine::snapshot::{
     Size, Snapshot, Ties, WithinQueue,
 };
 use quotient_engine::time::Timestamp;
+
+use crate::effort;
 
 fn gpu() -> Resource {
     Resource::from_name("nvidia.com/gpu")

@@ -35,4 +35,13 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $alerts := list -}}
+{{- range (fromYaml (.Files.Get "files/rules/alerts.yaml")).groups -}}
+{{- range .rules }}{{- $alerts = append $alerts .alert -}}{{- end -}}
+{{- end -}}
+{{- range concat .Values.prometheusRule.excludeAlerts (keys .Values.prometheusRule.alerts | sortAlpha) -}}
+{{- if not (has . $alerts) -}}
+{{- fail (printf "prometheusRule names the alert %s, which there is none of. There are: %s." . (join ", " $alerts)) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

@@ -1,5 +1,7 @@
 //! The definition of one kind, as it is written to its file.
 
+#![allow(clippy::arithmetic_side_effects, reason = "what overflows fails the test")]
+
 use quotient_crds::manifests;
 use serde_json::Value;
 

@@ -1,12 +1,5 @@
 //! Quotas, a ledger and leaders as data: what a write tests before it lands, and what lands late.
 
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    reason = "a test that goes astray fails, as it should"
-)]
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
 use std::collections::BTreeMap;

@@ -1,11 +1,5 @@
 //! Families: those among whom one hand divides.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
 use quotient_engine::amounts::Resource;
 use quotient_engine::plan::Plan;
 

@@ -1,7 +1,5 @@
 //! Random trees of queues in an empty cluster: what shares are made of, and nothing else.
 
-#![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
-
 pub(crate) mod grow;
 mod print;
 

@@ -1,12 +1,5 @@
 //! Random histories: a cluster, what happens to it, and what has to hold all the while.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
 mod beginning;
 mod chronicle;
 mod event;

@@ -4,13 +4,6 @@
 //! * [`water`]: exact fractions, the level found by trying every point where a claim starts or ends.
 //! * [`descent`]: whole trees, each parent's share divided among its children.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
 pub(crate) mod descent;
 pub(crate) mod fraction;
 pub(crate) mod singly;

@@ -1,11 +1,5 @@
 //! Random clusters.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a test that overflows or misses something fails, as it should"
-)]
-
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

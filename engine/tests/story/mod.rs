@@ -17,12 +17,6 @@
 //! happens when everything before has come to rest: a line replaces the object of its name, or deletes it. Every word
 //! is explained where it is read, in `parse`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a scenario that makes no sense must stop the test")]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    reason = "a scenario that makes no sense must stop the test"
-)]
 #![allow(dead_code, reason = "every test file uses its part of it")]
 
 mod parse;

@@ -1,0 +1,30 @@
+//! Laws of the engine, tried on random clusters, forests and histories, and against a solver of another kind.
+//!
+//! One program for all of them: they share what makes their clusters, are linked once, and run side by side. A new file is
+//! named here; `every_file_is_run` in `stories.rs` notices one that is not.
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
+
+mod algebra_laws;
+mod ask_laws;
+mod cluster;
+mod edits;
+mod effort;
+mod family;
+mod forest;
+mod guards;
+mod histories;
+mod history;
+mod job_histories;
+mod job_history;
+mod ledger_laws;
+mod oracle;
+mod plan_laws;
+mod planner;
+mod random;
+mod rational;
+mod share_laws;
+mod slot_laws;
+mod story;
+mod victim_laws;
+mod within_laws;
