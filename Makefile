@@ -13,8 +13,12 @@ SCENARIO ?=
 RUNS ?= 5
 OUT ?= target/look
 MINUTES ?= 60
+# How many control planes at the same time: each takes a core while it starts and while its scenario moves.
+BEDS ?= 2
 # Rust builds in parallel; the test bed is built separately, never at the same time.
 export CARGO_BUILD_JOBS ?= 2
+# Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
+PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
 
 .DEFAULT_GOAL := help
 
@@ -24,11 +28,13 @@ help: ## list the targets
 
 .PHONY: demo
 demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves it running)
-	@$(CARGO) build -p quotient-operator -p quotient-cli
-	@$(CARGO) run -p quotient-e2e --bin demo -- $(if $(KEEP),--keep)
+	@$(PROGRAMS)
+	@$(CARGO) run --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test
-test: tools format lint unit e2e ## format, lints, unit, property and end-to-end tests, CRD drift
+test: tools format lint testbed prometheus ## everything: format, lints, unit, property and end-to-end tests, CRD drift
+	$(PROGRAMS)
+	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
 
 .PHONY: format
 format: ## check the formatting
@@ -44,12 +50,12 @@ unit: ## unit and property tests, golden stories, CRD drift: no control plane
 
 .PHONY: e2e
 e2e: testbed prometheus ## end-to-end tests on a real control plane
-	$(CARGO) build -p quotient-operator -p quotient-cli
-	$(CARGO) test -p quotient-e2e -- --test-threads=2
+	$(PROGRAMS)
+	$(CARGO) test --workspace --test cluster --test at_pace -- --test-threads=$(BEDS)
 
 .PHONY: testbed
 testbed: tools ## build the control plane and helm into the cache (9 minutes the first time)
-	$(CARGO) run --quiet -p quotient-e2e --bin testbed -- build
+	$(CARGO) run --quiet --bin testbed -- build
 
 .PHONY: bench
 bench: tools ## how long a full plan takes
@@ -86,8 +92,8 @@ faults: tools ## the fault campaign: every write of every workload meets every f
 
 .PHONY: kills
 kills: testbed ## kill the operator at every write of the seeds' example on a real control plane, before it and after it
-	$(CARGO) build -p quotient-operator -p quotient-cli
-	QUOTIENT_KILLS=all $(CARGO) test -p quotient-e2e --test cluster -- --nocapture killed_at_any_write
+	$(PROGRAMS)
+	QUOTIENT_KILLS=all $(CARGO) test --workspace --test cluster -- --nocapture killed_at_any_write
 
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
@@ -96,7 +102,7 @@ memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real con
 
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
-	$(CARGO) run -p quotient-e2e --bin size -- $(if $(WRITE),--write)
+	$(CARGO) run --bin size -- $(if $(WRITE),--write)
 
 .PHONY: bench-e2e
 bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
@@ -105,8 +111,9 @@ bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCEN
 
 .PHONY: look
 look: tools testbed prometheus ## what the dashboards look like: a Prometheus scrapes the operator while shares move (OUT=target/look)
-	$(CARGO) build -p quotient-operator -p quotient-cli
-	$(CARGO) run -p quotient-e2e --bin look -- --out $(OUT)
+	$(PROGRAMS)
+	$(CARGO) run --bin look -- --out $(OUT)
+
 .PHONY: soak
 soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
 	$(CARGO) build --release -p quotient-operator -p quotient-cli
@@ -114,7 +121,7 @@ soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays f
 
 .PHONY: crds
 crds: tools ## regenerate the CRDs
-	$(CARGO) run --quiet -p quotient-crds --bin crdgen
+	$(CARGO) run --quiet --bin crdgen
 
 .PHONY: chart
 chart: tools ## regenerate the chart's schema and its table of values from values.yaml

@@ -16,6 +16,8 @@ use quotient_e2e::quotient::{
 use quotient_e2e::testbed::{AuditEvent, TestBed, eventually, ports};
 use serde_json::json;
 
+use crate::pod_groups::stage_with_pod_groups;
+
 /// All that the roles may grant in mode Full, one verb on one resource a line. A line more is more that a stolen token can
 /// do: think twice, and say in the chart what it is for.
 const GRANTED: &str = "\
@@ -77,8 +79,16 @@ resourcequotas get quotient
 resourcequotas list
 resourcequotas patch quotient
 resourcequotas watch
+scheduling.k8s.io/podgroups list
+scheduling.k8s.io/podgroups watch
 scheduling.k8s.io/priorityclasses list
-scheduling.k8s.io/priorityclasses watch";
+scheduling.k8s.io/priorityclasses watch
+scheduling.run.ai/podgroups list
+scheduling.run.ai/podgroups watch
+scheduling.volcano.sh/podgroups list
+scheduling.volcano.sh/podgroups watch
+scheduling.x-k8s.io/podgroups list
+scheduling.x-k8s.io/podgroups watch";
 
 /// What rules grant, one verb on one resource each.
 fn granted(rules: Vec<PolicyRule>, place: &str) -> BTreeSet<String> {
@@ -145,7 +155,7 @@ async fn roles_grant_what_is_listed() -> Result<()> {
 /// A story in which every right is used, and none is missed.
 #[tokio::test(flavor = "multi_thread")]
 async fn every_right_is_used() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let stage = stage_with_pod_groups(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     // A quota of that name was there before; its Queue takes it over, and along when it goes.
     stage.bed.create_namespace("old").await?;

@@ -10,6 +10,7 @@ use quotient_engine::snapshot::{Destruction, Remembered, Settings, Shape, Snapsh
 use quotient_engine::time::Timestamp;
 
 use crate::budgets::BudgetKind;
+use crate::gangs::PodGroupKinds;
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
 use crate::limit_ranges::LimitRangeKind;
@@ -43,6 +44,7 @@ pub struct Index {
     pub(crate) queue_jobs: QueueJobKind,
     pub(crate) quotas: QuotaKind,
     pub(crate) limit_ranges: LimitRangeKind,
+    pub(crate) pod_groups: PodGroupKinds,
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Shape>,
@@ -67,6 +69,7 @@ impl Index {
             queue_jobs: QueueJobKind::default(),
             quotas: QuotaKind::default(),
             limit_ranges: LimitRangeKind::default(),
+            pod_groups: PodGroupKinds::default(),
             ledger: None,
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),

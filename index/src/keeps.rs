@@ -2,9 +2,10 @@
 
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
-/// The index keeps pods and their owners (ReplicaSets, StatefulSets, Jobs), PodDisruptionBudgets, priority
-/// classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once, against this trait. Every function says whether anything changed that a decision depends on, so that a watch event
-/// that only moved a heartbeat wakes nobody.
+/// The index keeps pods and their owners (ReplicaSets, StatefulSets, Jobs), PodDisruptionBudgets, PodGroups,
+/// priority classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once,
+/// against this trait. Every function says whether anything changed that a decision depends on, so that a watch event that
+/// only moved a heartbeat wakes nobody.
 pub trait Keeps<K> {
     /// Takes `object` in, new or changed, from a watch or from the reply to a write.
     ///

@@ -49,6 +49,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
+pub use gangs::{Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::Keeps;

@@ -40,14 +40,17 @@ impl fmt::Display for Right {
 }
 
 /// Read everywhere.
-const WATCHED: [(&str, &[&str]); 7] = [
+const WATCHED: [(&str, &[&str]); 10] = [
     ("", &["limitranges", "namespaces", "nodes", "pods", "resourcequotas"]),
     ("apps", &["deployments", "replicasets", "statefulsets"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("batch", &["jobs"]),
     ("policy", &["poddisruptionbudgets"]),
     (GROUP, &["queues", "queuejobs"]),
-    ("scheduling.k8s.io", &["priorityclasses"]),
+    ("scheduling.k8s.io", &["podgroups", "priorityclasses"]),
+    ("scheduling.run.ai", &["podgroups"]),
+    ("scheduling.volcano.sh", &["podgroups"]),
+    ("scheduling.x-k8s.io", &["podgroups"]),
 ];
 
 /// Owners that are told when there is room again for what was refused.

@@ -35,8 +35,16 @@ impl Programs {
         for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
             command.env_remove(variable);
         }
+        // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
+        // them. What is measured is built like what is shipped.
+        let packages: &[&str] = match profile {
+            "dev" => &[],
+            _ => &["-p", "quotient-operator", "-p", "quotient-cli"],
+        };
         let built = command
-            .args(["build", "--quiet", "-p", "quotient-operator", "-p", "quotient-cli", "--profile", profile])
+            .args(["build", "--quiet", "--bin", "quotient-operator", "--bin", "kubectl-quotient"])
+            .args(packages)
+            .args(["--profile", profile])
             .arg("--target-dir")
             .arg(directory.parent().context("the target directory has no name")?)
             .current_dir(workspace_root())

@@ -36,8 +36,13 @@ pub struct Stage {
 impl Stage {
     /// A control plane with these nodes (name, cpu, memory) and Quotient's chart; the operator does not run yet.
     pub async fn set(nodes: &[(&str, &str, &str)]) -> anyhow::Result<Self> {
+        Self::set_on(Options::default(), nodes).await
+    }
+
+    /// The same on a test bed of this kind; whatever is asked for, it can be judged.
+    pub async fn set_on(options: Options, nodes: &[(&str, &str, &str)]) -> anyhow::Result<Self> {
         let programs = Programs::build().await?;
-        let bed = TestBed::start(Options { audit_bodies: true, ..Options::default() }).await?;
+        let bed = TestBed::start(Options { audit_bodies: true, ..options }).await?;
         for (name, cpu, memory) in nodes {
             bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
         }

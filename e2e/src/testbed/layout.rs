@@ -28,6 +28,7 @@ pub(super) struct Layout {
     pub(super) service_account_keys: (PathBuf, PathBuf),
     pub(super) termination_delay: Duration,
     pub(super) audit_bodies: bool,
+    pub(super) pod_groups: bool,
 }
 
 impl Layout {
@@ -58,6 +59,7 @@ impl Layout {
             service_account_keys,
             termination_delay: options.termination_delay,
             audit_bodies: options.audit_bodies,
+            pod_groups: options.pod_groups,
         };
         layout.user_kubeconfig(&layout.admin_kubeconfig(), ADMIN, Some(MASTERS))?;
         for component in Component::ALL {

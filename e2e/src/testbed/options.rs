@@ -13,6 +13,8 @@ pub struct Options {
     /// Have the audit log hold pods and nodes with every write of them, for whoever wants to replay what happened: some
     /// 25 kB a pod.
     pub audit_bodies: bool,
+    /// Serve Kubernetes' own PodGroups, which are not on by default.
+    pub pod_groups: bool,
     /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
     pub keep: bool,
 }

@@ -80,9 +80,9 @@ impl Pod {
         self.ties.owner.as_ref()
     }
 
-    /// The gang that it is a member of.
+    /// The gang that it is a member of, if its size is known.
     pub fn gang(&self) -> Option<&Gang> {
-        self.ties.gang.as_ref()
+        self.ties.gang.as_ref().filter(|gang| gang.min_available > 0)
     }
 
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.

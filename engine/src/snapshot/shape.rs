@@ -30,6 +30,6 @@ pub struct Ties {
 pub struct Gang {
     /// Its name within the namespace.
     pub name: GangName,
-    /// How many members have to run for the gang to be of use.
+    /// How many members have to run for the gang to be of use. Zero while that is not known: then it binds nobody.
     pub min_available: u32,
 }

@@ -1,6 +1,7 @@
 //! Everything kept of one namespace, stored in the form that snapshots share.
 
 mod budgets;
+mod gangs;
 mod limit_ranges;
 mod owners;
 mod pods;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::NamespaceState;
 
+use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;
 use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::quotas::{ForeignQuota, ObservedQuota};
@@ -22,6 +24,7 @@ use crate::resource_version::Age;
 use crate::sizes::{Autoscaler, DeploymentSize};
 
 pub(crate) use budgets::BudgetNote;
+pub(crate) use gangs::GroupNote;
 pub(crate) use owners::OwnerNote;
 use queues::QueueEntry;
 
@@ -41,6 +44,8 @@ pub(crate) struct NamespaceEntry {
     quota: Option<Arc<ObservedQuota>>,
     foreign_quotas: Vec<ForeignQuota>,
     limit_ranges: Vec<ObservedLimitRange>,
+    /// PodGroups.
+    pub(crate) pod_groups: BTreeMap<GroupName, GroupNote>,
     /// QueueJobs as they were seen last, by name.
     pub(crate) queue_jobs: BTreeMap<Arc<str>, QueueJobEntry>,
     /// The Jobs of QueueJobs as they were seen last, by name.
@@ -62,6 +67,7 @@ impl NamespaceEntry {
             && self.autoscalers.is_empty()
             && self.foreign_quotas.is_empty()
             && self.limit_ranges.is_empty()
+            && self.pod_groups.is_empty()
             && self.queue_jobs.is_empty()
             && self.task_jobs.is_empty()
     }

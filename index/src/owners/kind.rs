@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size};
 
-use crate::gangs::gang;
+use crate::gangs::stated;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::namespace::OwnerNote;
@@ -168,6 +168,7 @@ impl Index {
             requests: effective_requests(spec, None, &mut Reading::default()),
             placement: spec.map(placement).unwrap_or_default(),
         };
+        let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
         let owner = Owner {
             kind,
             name: name.clone(),
@@ -175,7 +176,7 @@ impl Index {
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             wanted,
             shape: self.shapes.get(shape),
-            gang: template.metadata.as_ref().and_then(|metadata| gang(metadata, Some(&uid))),
+            gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
             size: Size::default(),
             uid,

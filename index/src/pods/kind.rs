@@ -92,7 +92,7 @@ impl Keeps<Object> for Index {
                 self.forget_overlays(&namespace, &former);
             }
         }
-        let pod = self.read_pod(object, name, PodUid::new(&*uid), known.as_ref());
+        let pod = self.read_pod(object, &namespace, name, PodUid::new(&*uid), known.as_ref());
         let changed = self.namespaces.entry(namespace).or_default().put_pod(pod, age);
         self.pods_seen_until(age) | changed
     }
@@ -122,6 +122,7 @@ impl Index {
     fn read_pod(
         &mut self,
         object: &Object,
+        namespace: &Namespace,
         name: PodName,
         uid: PodUid,
         known: Option<&(Arc<Shape>, Arc<Ties>)>,
@@ -138,7 +139,7 @@ impl Index {
         let requests = effective_requests(spec, object.status.as_ref(), &mut Reading::default());
         Pod {
             shape: self.shapes.get_like(Shape { requests, placement }, known.map(|(shape, _)| shape)),
-            ties: self.read_ties(object, known.map(|(_, ties)| ties)),
+            ties: self.read_ties(namespace, object, known.map(|(_, ties)| ties)),
             node: node.map(|node| NodeName::new(self.texts.get(node))),
             phase: phase(object),
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),

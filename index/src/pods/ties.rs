@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::names::OwnerUid;
+use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::Ties;
 
 use super::owner::controller;
-use crate::gangs::gang;
+use crate::gangs::stated;
 use crate::index::Index;
 use crate::shared_labels::shared_labels;
 
@@ -26,7 +26,12 @@ const NUMBERING: [&str; 8] = [
 
 impl Index {
     /// What `pod` has in common with the others of its owner; `known` is what was read of it before.
-    pub(super) fn read_ties(&mut self, pod: &Pod, known: Option<&Arc<Ties>>) -> Arc<Ties> {
+    pub(super) fn read_ties(
+        &mut self,
+        namespace: &Namespace,
+        pod: &Pod,
+        known: Option<&Arc<Ties>>,
+    ) -> Arc<Ties> {
         let owner = controller(pod).map(|uid| OwnerUid::new(self.texts.get(&*uid)));
         let labels = shared_labels(
             &mut self.texts,
@@ -34,7 +39,9 @@ impl Index {
             pod.metadata.labels.as_ref(),
             |key| !NUMBERING.contains(&key),
         );
-        let ties = Ties { gang: gang(&pod.metadata, owner.as_ref()), owner, labels };
+        let gang = stated(&pod.metadata, pod.spec.as_ref(), owner.as_ref());
+        let gang = gang.map(|stated| self.gang(namespace, stated));
+        let ties = Ties { gang, owner, labels };
         self.ties.get_like(ties, known)
     }
 }

@@ -1,6 +1,9 @@
 //! What makes pods a gang, and which pods of it share what.
 
-use super::index_of;
+use serde_json::{Value, json};
+
+use super::{at, index_of};
+use crate::{Coscheduling, Index, Kai, Keeps, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
 
 /// The gang of a pod of the ReplicaSet `r-1` with this metadata, as `name/minimum`.
 fn gang(metadata: &str) -> Option<String> {
@@ -15,6 +18,122 @@ fn gang_of(metadata: &str) -> Option<String> {
     let snapshot = index_of(&pod).snapshot(super::at("12:00:00"));
     let gang = snapshot.namespaces[&"a".into()].pods[0].gang().cloned();
     gang.map(|gang| format!("{}/{}", gang.name, gang.min_available))
+}
+
+/// A pod `p` with this metadata and these fields in its spec, and a ReplicaSet of a template like it.
+fn pod_and_owner(metadata: &str, spec: &str) -> Index {
+    index_of(&format!(
+        "{{kind: Queue, metadata: {{name: a, namespace: a}}, spec: {{}}}}
+---
+{{kind: Pod, metadata: {{name: p, namespace: a, {metadata}}}, spec: {{containers: [], {spec}}}}}
+---
+{{kind: ReplicaSet, metadata: {{name: r, namespace: a}}, spec: {{replicas: 2, selector: {{}}, template:
+  {{metadata: {{{metadata}}}, spec: {{containers: [], {spec}}}}}}}}}"
+    ))
+}
+
+/// A PodGroup `g` of this namespace.
+fn group<S: Scheduler>(namespace: &str, spec: &Value) -> PodGroup<S> {
+    let metadata = json!({"name": "g", "namespace": namespace, "uid": format!("{namespace}/g")});
+    serde_json::from_value(json!({"metadata": metadata, "spec": spec})).unwrap()
+}
+
+/// What the snapshot says of the gang of pod and owner, which are members of the same one.
+fn shown(index: &mut Index) -> Option<String> {
+    let snapshot = index.snapshot(at("12:00:00"));
+    let state = &snapshot.namespaces[&"a".into()];
+    let gang = state.pods[0].gang().cloned();
+    assert_eq!(state.owners[0].gang.clone().filter(|gang| gang.min_available > 0), gang);
+    gang.map(|gang| format!("{}/{}", gang.name, gang.min_available))
+}
+
+fn follows_its_pod_group<S: Scheduler>(metadata: &str, spec: &str, size: &dyn Fn(u32) -> Value, name: &str) {
+    let mut index = pod_and_owner(metadata, spec);
+    assert_eq!(shown(&mut index), None, "nobody knows how large it is");
+    assert!(index.apply(&group::<S>("a", &size(3))));
+    assert_eq!(shown(&mut index), Some(format!("{name}/3")));
+    assert!(!index.apply(&group::<S>("a", &size(3))), "nothing new");
+    assert!(!index.apply(&group::<S>("b", &size(5))), "another namespace's");
+    assert!(index.apply(&group::<S>("a", &size(4))));
+    assert_eq!(shown(&mut index), Some(format!("{name}/4")));
+    assert!(index.apply(&group::<S>("a", &json!({"minMember": -1}))));
+    assert_eq!(shown(&mut index), None, "no number of pods");
+    assert!(index.apply(&group::<S>("a", &size(4))));
+    assert!(!Keeps::<PodGroup<S>>::delete(&mut index, "a", "g", "another"));
+    assert!(Keeps::<PodGroup<S>>::delete(&mut index, "a", "g", "a/g"));
+    assert_eq!(shown(&mut index), None);
+
+    // Whichever comes first.
+    let mut index = Index::new(crate::IndexSettings::default());
+    index.apply(&group::<S>("a", &size(3)));
+    assert!(index.snapshot(at("12:00:00")).namespaces.is_empty(), "a group alone is nothing");
+    let text = format!(
+        "{{kind: Pod, metadata: {{name: p, namespace: a, {metadata}}}, spec: {{containers: [], {spec}}}}}"
+    );
+    super::apply(&mut index, &text);
+    let snapshot = index.snapshot(at("12:00:00"));
+    assert_eq!(snapshot.namespaces[&"a".into()].pods[0].gang().unwrap().min_available, 3);
+    // A list without it: it is gone.
+    Keeps::<PodGroup<S>>::relist_begin(&mut index);
+    assert!(Keeps::<PodGroup<S>>::relist_finish(&mut index));
+    assert_eq!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].gang(), None);
+}
+
+#[test]
+fn a_pod_group_says_how_large_a_gang_is() {
+    let members = |size| json!({"minMember": size});
+    let count = |size| json!({"schedulingPolicy": {"gang": {"minCount": size}}});
+    follows_its_pod_group::<Coscheduling>(
+        "labels: {scheduling.x-k8s.io/pod-group: g}",
+        "",
+        &members,
+        "podgroup.scheduling.x-k8s.io/g",
+    );
+    let volcano = "podgroup.scheduling.volcano.sh/g";
+    follows_its_pod_group::<Volcano>("annotations: {scheduling.k8s.io/group-name: g}", "", &members, volcano);
+    follows_its_pod_group::<Volcano>(
+        "annotations: {scheduling.volcano.sh/group-name: g}",
+        "",
+        &members,
+        volcano,
+    );
+    follows_its_pod_group::<Kai>(
+        "annotations: {pod-group-name: g}",
+        "",
+        &members,
+        "podgroup.scheduling.run.ai/g",
+    );
+    let core = "schedulingGroup: {podGroupName: g}";
+    let kubernetes = "podgroup.scheduling.k8s.io/g";
+    follows_its_pod_group::<KubernetesAlpha>("labels: {}", core, &count, kubernetes);
+    follows_its_pod_group::<KubernetesBeta>("labels: {}", core, &count, kubernetes);
+}
+
+/// While a cluster is upgraded, the same PodGroup is seen in two versions.
+#[test]
+fn in_which_version_a_pod_group_is_seen_makes_no_difference() {
+    let mut index = pod_and_owner("labels: {}", "schedulingGroup: {podGroupName: g}");
+    let size = json!({"schedulingPolicy": {"gang": {"minCount": 3}}});
+    index.apply(&group::<KubernetesAlpha>("a", &size));
+    index.apply(&group::<KubernetesBeta>("a", &size));
+    // The former version is not served any more.
+    Keeps::<PodGroup<KubernetesAlpha>>::relist_begin(&mut index);
+    Keeps::<PodGroup<KubernetesAlpha>>::relist_finish(&mut index);
+    assert_eq!(shown(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
+    // One that is scheduled pod by pod is no gang.
+    index.apply(&group::<KubernetesBeta>("a", &json!({"schedulingPolicy": {"basic": {}}})));
+    assert_eq!(shown(&mut index), None);
+}
+
+#[test]
+fn what_stands_with_the_pod_comes_before_its_pod_group() {
+    let mut index = pod_and_owner(
+        "labels: {scheduling.x-k8s.io/pod-group: g}, \
+         annotations: {quotient.dev/gang: ours, quotient.dev/gang-min-available: '2'}",
+        "",
+    );
+    assert!(!index.apply(&group::<Coscheduling>("a", &json!({"minMember": 5}))));
+    assert_eq!(shown(&mut index).as_deref(), Some("ours/2"));
 }
 
 #[test]

@@ -41,11 +41,11 @@ fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
         "namespace": (!matches!(kind, "Node" | "Namespace" | "PriorityClass")).then(|| format!("ns{}", number % 2)),
         "uid": format!("{place}-{life}"),
         "resourceVersion": version.to_string(),
-        "labels": {"content": (content % 3).to_string()},
+        "labels": {"content": (content % 3).to_string(), "scheduling.x-k8s.io/pod-group": format!("o{}", content % 2)},
     });
     let number = content % 3;
     let amount = number.to_string();
-    let template = json!({"spec": {
+    let template = json!({"metadata": {"labels": {"scheduling.x-k8s.io/pod-group": "o1"}}, "spec": {
         "containers": [{"name": "c", "resources": {"requests": {"cpu": amount}}}],
         "priorityClassName": (number > 0).then(|| format!("o{number}")),
     }});
@@ -63,6 +63,7 @@ fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
         "PodDisruptionBudget" => json!({"spec": {"selector": (number > 0).then(|| json!({}))}, "status": {
             "disruptionsAllowed": number, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
         }}),
+        "PodGroup" => json!({"spec": {"minMember": number}}),
         "PriorityClass" => json!({"value": number, "globalDefault": content.is_multiple_of(2)}),
         "QueueJob" if number == 0 => json!({"spec": {"suspend": "maybe"}}),
         "QueueJob" => {

@@ -17,6 +17,7 @@ macro_rules! for_kind {
             "Deployment" => $action!(k8s_openapi::api::apps::v1::Deployment),
             "HorizontalPodAutoscaler" => $action!(k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler),
             "PodDisruptionBudget" => $action!(k8s_openapi::api::policy::v1::PodDisruptionBudget),
+            "PodGroup" => $action!(crate::PodGroup<crate::Coscheduling>),
             "PriorityClass" => $action!(k8s_openapi::api::scheduling::v1::PriorityClass),
             "LimitRange" => $action!(k8s_openapi::api::core::v1::LimitRange),
             "ResourceQuota" => $action!(k8s_openapi::api::core::v1::ResourceQuota),
@@ -28,7 +29,7 @@ macro_rules! for_kind {
 }
 
 /// The kinds that snapshots are made of; the last three are written by the operator, too.
-pub(super) const KINDS: [&str; 13] = [
+pub(super) const KINDS: [&str; 14] = [
     "Pod",
     "Node",
     "Namespace",
@@ -38,6 +39,7 @@ pub(super) const KINDS: [&str; 13] = [
     "Deployment",
     "HorizontalPodAutoscaler",
     "PodDisruptionBudget",
+    "PodGroup",
     "PriorityClass",
     "QueueJob",
     "Queue",

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use tracing::{debug, info, warn};
 
 use super::patience::Patience;
-use super::{FullList, Synced};
+use super::{FullList, Pulses, Synced};
 use crate::answer::said;
 use crate::metrics::Metrics;
 use crate::view::View;
@@ -23,11 +23,14 @@ pub(super) struct Feed {
     pub(super) kind: &'static str,
     pub(super) view: View,
     pub(super) synced: Synced,
+    pub(super) pulses: Pulses,
     pub(super) metrics: Metrics,
     pub(super) patience: Patience,
     pub(super) list: FullList,
     /// How often the kind is listed anew although nothing is wrong: what a watch has lost is found then.
     pub(super) relist: Duration,
+    /// For a kind that the API need not serve: how long until it is looked again whether it does.
+    pub(super) look_again: Option<Duration>,
 }
 
 impl Feed {
@@ -68,6 +71,12 @@ impl Feed {
                     }
                     self.take(event);
                 }
+                Err(error) if self.look_again.is_some() && is_not_served(&error) => {
+                    self.take::<K>(Event::Init);
+                    self.take::<K>(Event::InitDone);
+                    self.pulses.beat(self.kind);
+                    tokio::time::sleep(self.look_again.unwrap_or_default()).await;
+                }
                 Err(error) => {
                     self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
                     warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
@@ -105,6 +114,15 @@ impl Feed {
                 }
             }
         }
+    }
+}
+
+/// Whether the API has no such kind. Of what it does not serve there is nothing, and that is all there is to know.
+fn is_not_served(error: &watcher::Error) -> bool {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
+        _ => false,
     }
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 use kube::runtime::watcher;
 use kube::{Api, Client};
 use quotient_crds::{Queue, QueueJob};
-use quotient_index::Readable;
+use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Readable, Volcano};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -35,11 +35,21 @@ use crate::view::View;
 use listening::listening;
 use patience::Patience;
 
+/// How often it is looked whether the API serves by now what it need not serve.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
 /// The kind that capacity comes from.
 const NODES: &str = "nodes";
 
+/// What PodGroups are called, by scheduler: `plural.version.group`, as kubectl does.
+const COSCHEDULING: &str = "podgroups.v1alpha1.scheduling.x-k8s.io";
+const VOLCANO: &str = "podgroups.v1beta1.scheduling.volcano.sh";
+const KAI: &str = "podgroups.v2alpha2.scheduling.run.ai";
+const KUBERNETES_ALPHA: &str = "podgroups.v1alpha2.scheduling.k8s.io";
+const KUBERNETES_BETA: &str = "podgroups.v1beta1.scheduling.k8s.io";
+
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 14] = [
+pub const KINDS: [&str; 19] = [
     "deployments",
     "horizontalpodautoscalers",
     "jobs",
@@ -47,6 +57,11 @@ pub const KINDS: [&str; 14] = [
     "namespaces",
     NODES,
     "poddisruptionbudgets",
+    COSCHEDULING,
+    KUBERNETES_ALPHA,
+    KUBERNETES_BETA,
+    VOLCANO,
+    KAI,
     "pods",
     "priorityclasses",
     "queuejobs",
@@ -83,7 +98,8 @@ impl Signs {
 /// RBAC, cluster-wide: list and watch on limitranges, namespaces, nodes, pods and resourcequotas; `queues.quotient.dev` and
 /// `queuejobs.quotient.dev`;
 /// `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
-/// `priorityclasses.scheduling.k8s.io`. Without one of them nothing is decided at all.
+/// `priorityclasses.scheduling.k8s.io`; the PodGroups of `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and
+/// `scheduling.x-k8s.io`. Without one of them nothing is decided at all; that the API serves no PodGroups is no lack.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,
@@ -100,11 +116,14 @@ pub fn start(
         kind,
         view: view.clone(),
         synced: signs.synced.clone(),
+        pulses: signs.pulses.clone(),
         metrics: metrics.clone(),
         patience: Patience::of(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
+        look_again: None,
     };
+    let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
 
     tasks.spawn(feed("namespaces").run(Api::<Namespace>::all(client.clone()), config()));
     tasks.spawn(feed(NODES).run(Api::<Node>::all(client.clone()), config()));
@@ -128,6 +147,14 @@ pub fn start(
     tasks.spawn(feed("limitranges").run(Api::<LimitRange>::all(client.clone()), config()));
     // Not only ours: what somebody else's allows a namespace bounds the share of its Queue.
     tasks.spawn(feed("resourcequotas").run(Api::<ResourceQuota>::all(client.clone()), config()));
+    // How large gangs of other schedulers are.
+    tasks.spawn(pod_groups(COSCHEDULING).run(Api::<PodGroup<Coscheduling>>::all(client.clone()), config()));
+    tasks.spawn(pod_groups(VOLCANO).run(Api::<PodGroup<Volcano>>::all(client.clone()), config()));
+    tasks.spawn(pod_groups(KAI).run(Api::<PodGroup<Kai>>::all(client.clone()), config()));
+    let of_kubernetes = Api::<PodGroup<KubernetesAlpha>>::all(client.clone());
+    tasks.spawn(pod_groups(KUBERNETES_ALPHA).run(of_kubernetes, config()));
+    let of_kubernetes = Api::<PodGroup<KubernetesBeta>>::all(client.clone());
+    tasks.spawn(pod_groups(KUBERNETES_BETA).run(of_kubernetes, config()));
 }
 
 #[cfg(test)]

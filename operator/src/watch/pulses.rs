@@ -19,17 +19,20 @@ impl Pulses {
         Self(Arc::new(kinds.into_iter().map(|kind| (kind, Beat::new(kind, allowed))).collect()))
     }
 
-    /// The pulse of the kind that a request to `path` is about; its last part is the kind's plural, and lists of single
-    /// namespaces do not count.
+    /// The pulse of the kind that a request to `path` is about: its last part is the kind's plural, and a kind that several
+    /// groups have is called `plural.version.group`. Lists of single namespaces do not count.
     pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, Beat)> {
-        let (before, kind) = path.trim_end_matches('/').rsplit_once('/')?;
-        let (kind, beat) = self.0.get_key_value(kind)?;
+        let (before, plural) = path.trim_end_matches('/').rsplit_once('/')?;
+        let full = || {
+            let (group, version) = before.strip_prefix("/apis/")?.split_once('/')?;
+            self.0.get_key_value(format!("{plural}.{version}.{group}").as_str())
+        };
+        let (kind, beat) = self.0.get_key_value(plural).or_else(full)?;
         let everywhere = !before.contains("/namespaces/");
         everywhere.then(|| (*kind, beat.clone()))
     }
 
     /// Something was heard of `kind`.
-    #[cfg(test)]
     pub(crate) fn beat(&self, kind: &str) {
         self.0.get(kind).into_iter().for_each(Beat::now);
     }
@@ -70,6 +73,9 @@ mod tests {
         assert_eq!(kind("/api/v1/namespaces"), Some("namespaces"));
         assert_eq!(kind("/apis/quotient.dev/v1alpha1/namespaces/a/queues"), None);
         assert_eq!(kind("/api/v1/pods"), None);
+        let pulses = Pulses::of(["podgroups.v1.other"], Duration::ZERO);
+        assert!(pulses.of_path("/apis/other/v1/podgroups").is_some());
+        assert!(pulses.of_path("/apis/other/v2/podgroups").is_none());
         assert_eq!(kind(""), None);
     }
 }

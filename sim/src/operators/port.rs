@@ -51,6 +51,9 @@ enum Broken {
     Silent,
 }
 
+/// What the operator asks for and can do without. Whatever else is not simulated must not go unnoticed.
+const NOT_SERVED: &str = "/podgroups";
+
 impl Port {
     pub(super) const fn new(stage: Arc<Stage>, line: Arc<Line>, life: u32) -> Self {
         Self { stage, line, life }
@@ -61,6 +64,10 @@ impl Port {
         let bytes = body.collect_bytes().await?;
         let call = match server::parse(&parts, &bytes) {
             Ok(call) => call,
+            Err(failure) if parts.uri.path().ends_with(NOT_SERVED) => {
+                self.travel().await;
+                return Ok(server::respond(false, Err(failure)).map(Content::whole));
+            }
             Err(failure) => {
                 panic!("the simulated server cannot do this: {} {}", parts.uri, failure.message())
             }

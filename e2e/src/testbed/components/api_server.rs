@@ -17,6 +17,13 @@ pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
 
 pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
     let (signing_key, checking_key) = &layout.service_account_keys;
+    let process = if layout.pod_groups {
+        process
+            .arg("--feature-gates=GenericWorkload=true")
+            .arg("--runtime-config=scheduling.k8s.io/v1alpha2=true")
+    } else {
+        process
+    };
     process
         .arg(format!("--etcd-servers=http://127.0.0.1:{}", layout.ports.etcd))
         .arg("--bind-address=127.0.0.1")

@@ -1,35 +1,52 @@
-//! Gangs: pods that say how many of them have to run for any to be of use.
+//! What pods state of their gang, in the words of whoever schedules gangs.
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_engine::names::{GangName, OwnerUid};
 use quotient_engine::snapshot::Gang;
 use serde_json::Value;
 
-/// The gang that a pod with this metadata is a member of. `owner` is the pod's controller.
+use super::{Family, GroupName};
+
+/// What a pod states of its gang.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Stated {
+    /// Its name and its size.
+    Whole(Gang),
+    /// The PodGroup that has its size.
+    Group(GroupName),
+}
+
+/// What a pod with this metadata and spec states of its gang. `owner` is the pod's controller.
 ///
-/// Said by our annotations or, where they say nothing, by what other gang schedulers have their users write. Groups
-/// whose size stands in an object of their own are not known here. A size that is no number, or zero, is none.
-pub(crate) fn gang(metadata: &ObjectMeta, owner: Option<&OwnerUid>) -> Option<Gang> {
-    let stated = Stated { labels: metadata.labels.as_ref(), annotations: metadata.annotations.as_ref() };
-    stated
+/// Our annotations come first, and what stands with the pod before what stands elsewhere. A size that is no number, or
+/// zero, is none.
+pub(crate) fn stated(
+    metadata: &ObjectMeta,
+    spec: Option<&PodSpec>,
+    owner: Option<&OwnerUid>,
+) -> Option<Stated> {
+    let texts = Texts { labels: metadata.labels.as_ref(), annotations: metadata.annotations.as_ref() };
+    let whole = texts
         .ours(owner)
-        .or_else(|| stated.coscheduling())
-        .or_else(|| stated.kueue())
-        .or_else(|| stated.volcano())
-        .or_else(|| stated.yunikorn(owner))
+        .or_else(|| texts.coscheduling())
+        .or_else(|| texts.kueue())
+        .or_else(|| texts.volcano())
+        .or_else(|| texts.yunikorn(owner));
+    whole.map(Stated::Whole).or_else(|| texts.pod_group(spec).map(Stated::Group))
 }
 
 /// What an object's metadata states, as pairs of texts.
 #[derive(Clone, Copy)]
-struct Stated<'a> {
+struct Texts<'a> {
     labels: Option<&'a BTreeMap<String, String>>,
     annotations: Option<&'a BTreeMap<String, String>>,
 }
 
-impl<'a> Stated<'a> {
+impl<'a> Texts<'a> {
     fn label(self, key: &str) -> Option<&'a str> {
         self.labels?.get(key).map(String::as_str).filter(|text| !text.is_empty())
     }
@@ -44,7 +61,21 @@ impl<'a> Stated<'a> {
         sized(self.annotation(GANG_ANNOTATION).or(owner.map(OwnerUid::as_str))?, min)
     }
 
-    /// The coscheduling plugin in its first form; in its later one the size stands in an object of its own.
+    /// The PodGroup that the pod names.
+    fn pod_group(self, spec: Option<&PodSpec>) -> Option<GroupName> {
+        let core = spec.and_then(|spec| spec.scheduling_group.as_ref()?.pod_group_name.as_deref());
+        let volcano = || self.annotation("scheduling.volcano.sh/group-name");
+        let named = [
+            (Family::Kubernetes, core.filter(|name| !name.is_empty())),
+            (Family::Coscheduling, self.label("scheduling.x-k8s.io/pod-group")),
+            (Family::Volcano, self.annotation("scheduling.k8s.io/group-name").or_else(volcano)),
+            (Family::Kai, self.annotation("pod-group-name")),
+        ];
+        let (family, name) = named.into_iter().find_map(|(family, name)| Some((family, name?)))?;
+        Some(GroupName { family, name: name.into() })
+    }
+
+    /// The coscheduling plugin in its first form; in its later one the size stands in a PodGroup.
     fn coscheduling(self) -> Option<Gang> {
         let min = self.label("pod-group.scheduling.sigs.k8s.io/min-available")?;
         sized(self.label("pod-group.scheduling.sigs.k8s.io/name")?, min)
@@ -56,7 +87,7 @@ impl<'a> Stated<'a> {
         sized(self.label("kueue.x-k8s.io/pod-group-name")?, total)
     }
 
-    /// Volcano; mostly the size stands in an object of its own.
+    /// Volcano; mostly the size stands in a PodGroup.
     fn volcano(self) -> Option<Gang> {
         let min = self.annotation("scheduling.volcano.sh/group-min-member")?;
         let name = self.annotation("scheduling.volcano.sh/group-name");

@@ -1,0 +1,113 @@
+//! PodGroups of other schedulers and of Kubernetes itself: read where the API serves them, and their gangs go whole.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::testbed::{Options, eventually};
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// Group, version, and how a pod names its PodGroup: fields of its metadata, fields of its spec.
+type Way = (&'static str, &'static str, fn(&str) -> (Value, Value));
+
+const WAYS: [Way; 4] = [
+    ("scheduling.k8s.io", "v1alpha2", |name| (json!({}), json!({"schedulingGroup": {"podGroupName": name}}))),
+    ("scheduling.run.ai", "v2alpha2", |name| (json!({"annotations": {"pod-group-name": name}}), json!({}))),
+    ("scheduling.volcano.sh", "v1beta1", |name| {
+        (json!({"annotations": {"scheduling.k8s.io/group-name": name}}), json!({}))
+    }),
+    ("scheduling.x-k8s.io", "v1alpha1", |name| {
+        (json!({"labels": {"scheduling.x-k8s.io/pod-group": name}}), json!({}))
+    }),
+];
+
+/// A cluster that has every kind of PodGroup that there is.
+pub(crate) async fn stage_with_pod_groups(nodes: &[(&str, &str, &str)]) -> Result<Stage> {
+    let stage = Stage::set_on(Options { pod_groups: true, ..Options::default() }, nodes).await?;
+    let definitions = WAYS.iter().filter(|(group, ..)| *group != "scheduling.k8s.io").map(definition);
+    stage.bed.apply(&list(definitions)).await?;
+    for (group, ..) in WAYS {
+        eventually(format!("PodGroups of {group} are served"), PATIENCE, async || {
+            stage.bed.kubectl(["get", &format!("podgroups.{group}"), "--all-namespaces"]).await.map(drop)
+        })
+        .await?;
+    }
+    Ok(stage)
+}
+
+fn definition((group, version, _): &Way) -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("podgroups.{group}")},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": "PodGroup", "plural": "podgroups", "singular": "podgroup"},
+            "versions": [
+                {"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}},
+            ],
+        },
+    })
+}
+
+fn list(items: impl Iterator<Item = Value>) -> String {
+    json!({"apiVersion": "v1", "kind": "List", "items": items.collect::<Vec<_>>()}).to_string()
+}
+
+/// A PodGroup of two.
+fn pod_group((group, version, _): &Way) -> Value {
+    let spec = match *group {
+        "scheduling.k8s.io" => json!({"schedulingPolicy": {"gang": {"minCount": 2}}}),
+        _ => json!({"minMember": 2}),
+    };
+    json!({
+        "apiVersion": format!("{group}/{version}"),
+        "kind": "PodGroup",
+        "metadata": {"name": group, "namespace": "a"},
+        "spec": spec,
+    })
+}
+
+/// Its member of this number.
+fn member((group, _, named): &Way, number: u32) -> Value {
+    let (mut metadata, mut spec) = named(group);
+    metadata["name"] = format!("{number}-{group}").into();
+    metadata["namespace"] = "a".into();
+    spec["containers"] = json!([
+        {"name": "main", "image": "train", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}},
+    ]);
+    json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+}
+
+/// Four gangs of two, one for each kind of PodGroup, and half of the cluster is somebody else's: two gangs go wholly. By age
+/// and name alone the second member of each would go, and none would be of any use.
+#[tokio::test(flavor = "multi_thread")]
+async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
+    let stage = stage_with_pod_groups(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("a", json!({})).await?;
+    stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
+    stage.bed.apply(&list(WAYS.iter().map(pod_group))).await?;
+    for number in [1, 2] {
+        stage.bed.apply(&list(WAYS.iter().map(|way| member(way, number)))).await?;
+    }
+    stage.until_pods("a", PodCounts::running(8)).await?;
+
+    stage.queue("b", json!({})).await?;
+    stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    for pod in stage.pods("a").await? {
+        let name = pod.metadata.name.unwrap_or_default();
+        let (_, gang) = name.split_once('-').unwrap_or_default();
+        *left.entry(gang.to_owned()).or_default() += 1;
+    }
+    ensure!(left.len() == 2 && left.values().all(|members| *members == 2), "{left:?}");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
