@@ -76,9 +76,6 @@ impl Stack {
                 self.keep_others(have);
             }
             Stage::Others => {
-                // Pods that are there and have no room in one resource are charged for all that they request for as long as
-                // they are there: what would be completed beside them might not get in, and somebody else would.
-                self.receives &= self.lacking.is_empty();
                 let (kept, lacking) = packed(&self.others, have, &self.kept);
                 self.lacking = lacking;
                 for (resource, amount) in kept.into_iter().enumerate() {
