@@ -13,8 +13,9 @@ SCENARIO ?=
 RUNS ?= 5
 OUT ?= target/look
 MINUTES ?= 60
-# How many control planes at the same time: each takes a core while it starts and while its scenario moves.
-BEDS ?= 2
+# How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits half of
+# its time.
+BEDS ?= 3
 # Rust builds in parallel; the test bed is built separately, never at the same time.
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.

@@ -1,11 +1,11 @@
-//! What the chart renders for each `ci/*-values.yaml`, against what is committed: `UPDATE_EXPECT=1` writes it anew, and the
+//! What the chart renders for each set of values, against what is committed: `UPDATE_EXPECT=1` writes it anew, and the
 //! difference is read before it is committed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use expect_test::expect_file;
-use quotient_e2e::quotient::{chart, helm_arguments};
+use quotient_e2e::quotient::{helm_arguments, value_sets};
 use quotient_e2e::testbed::Helm;
 
 /// What a cluster with all optional kinds serves.
@@ -15,22 +15,10 @@ const SERVED: [&str; 4] =
 /// Kinds whose content has its own tests and would only fill the page.
 const ELSEWHERE: [&str; 2] = ["CustomResourceDefinition", "PrometheusRule"];
 
-/// The values to try, by name.
-fn values() -> Result<Vec<(String, PathBuf)>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(chart().join("ci"))? {
-        let path = entry?.path();
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        files.push((name.trim_end_matches("-values").to_owned(), path));
-    }
-    files.sort();
-    Ok(files)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     let helm = Helm::find().await?;
-    let values = values()?;
+    let values = value_sets()?;
     assert!(values.len() >= 5, "{values:?}");
     for (name, file) in values {
         let file = file.to_string_lossy().into_owned();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
     Newcomer, Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, Write, chart, helm_arguments,
-    installed, queues, quotas, shares_text, writes_of_operator,
+    installed, queues, quotas, shares_text, value_sets, writes_of_operator,
 };
 use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
 use tokio::process::Command;
@@ -44,17 +44,12 @@ async fn bed() -> Result<TestBed> {
     Ok(bed)
 }
 
-/// The sets of values to try.
-fn all_values() -> Result<Vec<String>> {
-    let files = std::fs::read_dir(chart().join("ci"))?;
-    files.map(|file| Ok(file?.path().to_string_lossy().into_owned())).collect()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn lint_is_content() -> Result<()> {
     let helm = Helm::find().await?;
     let folder = chart().to_string_lossy().into_owned();
-    for values in all_values()? {
+    for values in value_sets()?.into_values() {
+        let values = values.to_string_lossy();
         helm.run(["lint", "--strict", &folder, "--values", &values]).await?;
     }
     Ok(())
@@ -97,7 +92,8 @@ async fn what_it_renders_is_valid() -> Result<()> {
     let bed = bed().await?;
     bed.create_namespace(SYSTEM_NAMESPACE).await?;
     let helm = Helm::find().await?;
-    for values in all_values()? {
+    for values in value_sets()?.into_values() {
+        let values = values.to_string_lossy();
         // The pod of `helm test` wants its account to be there.
         let command = ["template", "--skip-tests", "--values", &values];
         let rendered = helm.run(helm_arguments(&command, &[])).await?;

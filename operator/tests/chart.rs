@@ -129,6 +129,8 @@ fn the_readme_has_every_value() {
 fn chart_and_operator_have_the_same_version() {
     let chart: serde_yaml_ng::Value = serde_yaml_ng::from_str(&text("Chart.yaml")).unwrap();
     assert_eq!(chart["appVersion"].as_str(), Some(env!("CARGO_PKG_VERSION")));
+    let images = chart["annotations"]["artifacthub.io/images"].as_str().unwrap();
+    assert!(images.trim_end().ends_with(concat!(":", env!("CARGO_PKG_VERSION"))), "{images}");
     let changes = std::fs::read_to_string(chart_root().join("CHANGELOG.md")).unwrap_or_default();
     let version = format!("## {}", env!("CARGO_PKG_VERSION"));
     assert!(changes.contains(&version), "CHANGELOG.md has no {version}");

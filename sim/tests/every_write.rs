@@ -2,14 +2,6 @@
 //!
 //! A small campaign: the end has to be the same, and no pod more may go.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails loudly"
-)]
-
 use std::time::Duration;
 
 use quotient_sim::World;

@@ -1,13 +1,5 @@
 //! Every kind of fault does what it says, and the operator comes through.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails loudly"
-)]
-
 use std::time::Duration;
 
 use quotient_sim::World;

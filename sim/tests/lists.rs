@@ -1,13 +1,5 @@
 //! Lists that lie, in the middle of a run, until the next one says how things are.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails loudly"
-)]
-
 use std::time::Duration;
 
 use quotient_sim::World;

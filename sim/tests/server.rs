@@ -1,13 +1,5 @@
 //! The simulated API server answers as a real one does.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails loudly"
-)]
-
 use quotient_sim::World;
 use quotient_sim::scenario::build;
 use quotient_sim::server::{Body, Call, Client, Failure, Key, Kind, Reply, object};

@@ -1,13 +1,5 @@
 //! The seeds' examples and other workloads, by the real operator on a simulated cluster.
 
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test fails loudly"
-)]
-
 use std::time::Duration;
 
 use quotient_sim::World;

@@ -1,5 +1,6 @@
 //! The chart, as a user has it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -15,6 +16,17 @@ pub const RELEASE: &str = "quotient";
 /// The chart's folder.
 pub fn chart() -> PathBuf {
     workspace_root().join("charts/quotient")
+}
+
+/// The sets of values that it is tried with, by name: `ci/NAME-values.yaml`, and `values-ha.yaml`.
+pub fn value_sets() -> std::io::Result<BTreeMap<String, PathBuf>> {
+    let mut sets = BTreeMap::from([("ha".to_owned(), chart().join("values-ha.yaml"))]);
+    for entry in std::fs::read_dir(chart().join("ci"))? {
+        let path = entry?.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        sets.insert(name.trim_end_matches("-values").to_owned(), path);
+    }
+    Ok(sets)
 }
 
 /// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with these values (`--set`).

@@ -1,0 +1,11 @@
+//! The real operator in the simulated cluster. One program for all of it: it is large, and linked once. A new file is named
+//! here.
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, reason = "a test fails loudly")]
+
+mod every_write;
+mod faults;
+mod guards;
+mod lists;
+mod server;
+mod workloads;
