@@ -6,7 +6,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
 use crate::demand::Ask;
 use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::{NamespaceState, NotTakenUp, Queue};
+use crate::snapshot::{NamespaceState, NotTakenUp, Pod, Queue};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +45,23 @@ impl Party<'_> {
 
     /// What its pods hold above its limit and are not about to give back.
     pub(crate) fn above_limit(&self, resource: &Resource) -> Amount {
-        self.queue
-            .limit
-            .get(resource)
-            .map(|limit| self.headcount.staying(resource).less(limit))
-            .unwrap_or_default()
+        let above = |limit| self.headcount.staying(resource).less(limit);
+        let above = self.queue.limit.get(resource).map(above).unwrap_or_default();
+        if above.is_positive() { above.less(self.withdrawn(resource)) } else { above }
+    }
+
+    /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
+    /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
+    /// back is all that is needed.
+    fn withdrawn(&self, resource: &Resource) -> Amount {
+        let mut withdrawn = Amount::ZERO;
+        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
+            let stays = |pod: &&Pod| pod.is_live() && pod.owner() == Some(&task.owner);
+            let pods = self.state.pods.iter().filter(stays).count();
+            let surplus = u32::try_from(pods).unwrap_or(u32::MAX).saturating_sub(task.parallelism);
+            withdrawn += task.shape.requests.times(surplus).get(resource);
+        }
+        withdrawn
     }
 
     /// Whether admission lets in no more of `resources` than it is allocated, and knows of more: only then is an eviction
