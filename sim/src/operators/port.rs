@@ -64,8 +64,8 @@ impl Port {
         let bytes = body.collect_bytes().await?;
         let call = match server::parse(&parts, &bytes) {
             Ok(call) => call,
+            // At once: what is asked in vain draws no delay, so that seeds mean what they did.
             Err(failure) if parts.uri.path().ends_with(NOT_SERVED) => {
-                self.travel().await;
                 return Ok(server::respond(false, Err(failure)).map(Content::whole));
             }
             Err(failure) => {
