@@ -558,7 +558,9 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
             pods.join("\n")
         )
     };
-    plays(&scenario(5), &expect![[r#"
+    plays(
+        &scenario(5),
+        &expect![[r#"
         step 1: capacity 16c
           a: deserved 6c, allocated 6c, used 7c
             2 pods of QueueJob train, 1c each: AboveLimit
@@ -567,8 +569,11 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
           a: deserved 6c, allocated 6c, used 6c
             3 pods of QueueJob train, 1c each: AboveLimit
           a/train: 5 slots, Running (Admitted)
-    "#]]);
-    plays(&scenario(6), &expect![[r#"
+    "#]],
+    );
+    plays(
+        &scenario(6),
+        &expect![[r#"
         step 1: capacity 16c
           a: deserved 6c, allocated 6c, used 7c
             2 pods of QueueJob train, 1c each: AboveLimit
@@ -582,5 +587,6 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
           a: deserved 6c, allocated 6c, used 6c
             3 pods of QueueJob train, 1c each: AboveLimit
           a/train: 5 slots, Running (Admitted)
-    "#]]);
+    "#]],
+    );
 }
