@@ -8,11 +8,7 @@ use quotient_engine::plan::{Orphan, Plan, PodId, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
+use crate::story::{self, plays};
 
 /// One step, after which `look` tells of every pod.
 fn after_a_step(scenario: &str, look: impl Fn(&Pod) -> String, expected: &Expect) {

@@ -1,16 +1,8 @@
 //! Disruption budgets and refused evictions as stories: data for the plan, not surprises for its executor.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::explain(scenario));
-}
+use crate::story::{self, explains, plays};
 
 #[test]
 fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {

@@ -1,12 +1,8 @@
 //! Shares that move by next to nothing, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::decides;
 
 #[test]
 fn next_to_nothing_moves_no_quota() {

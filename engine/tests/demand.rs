@@ -1,16 +1,8 @@
 //! What queues ask for, as stories: owners that lack pods, demand that nothing comes of, windows and headroom.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{self, decides, plays};
 
 // ---- observed -------------------------------------------------------------------------------------------
 

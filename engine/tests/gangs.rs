@@ -1,16 +1,8 @@
 //! Gangs and owners as stories: surplus first, then gangs as a whole, never a part of what a gang needs.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::explain(scenario));
-}
+use crate::story::{explains, plays};
 
 // ---- surplus --------------------------------------------------------------------------------------------
 

@@ -1,16 +1,8 @@
 //! Clusters that may grow, and Queues that are deleted, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{decides, plays};
 
 #[test]
 fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {

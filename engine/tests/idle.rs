@@ -1,16 +1,8 @@
 //! What nobody asks for, and who has it meanwhile, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{decides, plays};
 
 #[test]
 fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {

@@ -1,7 +1,7 @@
 //! Laws of the engine, tried on random clusters, forests and histories, and against a solver of another kind.
 //!
 //! One program for all of them: they share what makes their clusters, are linked once, and run side by side. A new file is
-//! named here; `every_file_is_run` in `stories.rs` notices one that is not.
+//! named here.
 #![cfg(test)]
 #![allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")]
 

@@ -1,16 +1,8 @@
 //! Room on nodes as stories: which node is freed for an ask, of which pods, and when nobody goes.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::explain(scenario));
-}
+use crate::story::{self, explains, plays};
 
 /// Nobody goes in the first step, and what is told contains `reason`.
 fn nobody_goes(scenario: &str, reason: &str) {

@@ -2,20 +2,12 @@
 
 use std::sync::Arc;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 use quotient_engine::advance::settle;
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::explain(scenario));
-}
+use crate::story::{self, explains, plays};
 
 /// Of two pods of one cpu, which are told apart only by what is given, exactly the first goes, whatever its name.
 fn goes_first(victim: &str, other: &str) {

@@ -1,12 +1,8 @@
 //! QueueJobs as stories of whole clusters: slots out of a queue's share, and nothing moves twice.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
+use crate::story::plays;
 
 /// S-GANG §Use Case, first table: 4 cpu, and a second gang comes once the first one runs.
 #[test]

@@ -1,16 +1,8 @@
 //! Every rule of capacity, shares, grants and governance as a story: a cluster in, what happens out.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{decides, plays};
 
 // ---- capacity -------------------------------------------------------------------------------------------
 

@@ -27,19 +27,3 @@ mod unmet;
 mod victims;
 mod whole_pods;
 mod within;
-
-/// A test in a file that no program names would never run, and nobody would miss it.
-#[test]
-fn every_file_is_run() {
-    let programs = [include_str!("stories.rs"), include_str!("laws.rs"), include_str!("speed.rs")].concat();
-    let entries =
-        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests")).expect("the folder of this file");
-    let names =
-        entries.map(|entry| entry.expect("an entry of it").file_name().to_string_lossy().into_owned());
-    let files = names.filter_map(|name| name.strip_suffix(".rs").map(str::to_owned));
-    let forgotten: Vec<String> = files
-        .filter(|file| !["stories", "laws", "speed"].contains(&file.as_str()))
-        .filter(|file| !programs.contains(&format!("\nmod {file};")))
-        .collect();
-    assert_eq!(forgotten, Vec::<String>::new(), "name them in stories.rs or laws.rs");
-}

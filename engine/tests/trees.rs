@@ -2,17 +2,9 @@
 
 use std::fmt::Write as _;
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{self, decides, plays};
 
 // ---- shares ---------------------------------------------------------------------------------------------
 

@@ -1,12 +1,8 @@
 //! Pods that cannot start, and what they are told, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::decides;
 
 #[test]
 fn everybody_is_told_what_stands_in_the_way() {

@@ -1,12 +1,8 @@
 //! Which pods are evicted, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
+use crate::story::plays;
 
 #[test]
 fn mirror_daemonset_and_critical_pods_are_never_victims() {

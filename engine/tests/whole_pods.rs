@@ -1,16 +1,8 @@
 //! Whole pods: what runs no pod here runs one there, as stories.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn decides(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::decide(scenario));
-}
+use crate::story::{decides, plays};
 
 #[test]
 fn nine_cpus_run_nine_pods() {

@@ -1,16 +1,8 @@
 //! Priority inside a queue as stories: who yields to whom, by how many pods, and when it has its size back (S-MCM).
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
-use crate::story;
-
-fn plays(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::play(scenario));
-}
-
-fn explains(scenario: &str, expected: &Expect) {
-    expected.assert_eq(&story::explain(scenario));
-}
+use crate::story::{self, explains, plays};
 
 /// What is scaled in the first step.
 fn scaled(scenario: &str) -> Vec<String> {

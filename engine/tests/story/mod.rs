@@ -22,6 +22,7 @@
 mod parse;
 mod print;
 
+use expect_test::Expect;
 use quotient_engine::advance::{advance, settle};
 use quotient_engine::plan::plan;
 
@@ -30,6 +31,21 @@ pub(crate) use print::{print, print_passed_over, print_writes};
 
 /// More steps than any story takes.
 const MOST_STEPS: usize = 100;
+
+/// Plays `scenario` to its end, and wants to be told this.
+pub(crate) fn plays(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&play(scenario));
+}
+
+/// Decides once on `scenario`, and wants to be told this.
+pub(crate) fn decides(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&decide(scenario));
+}
+
+/// Decides once on `scenario` with its quotas settled, and wants to be told this of what is protected, too.
+pub(crate) fn explains(scenario: &str, expected: &Expect) {
+    expected.assert_eq(&explain(scenario));
+}
 
 /// Decides once on `scenario` as it stands, and tells what is to be written, evicted and waited for.
 pub(crate) fn decide(scenario: &str) -> String {

@@ -1,0 +1,28 @@
+//! Every file of tests is run: where several make one program, its root names them, and what it forgets nobody would miss.
+
+use std::path::Path;
+
+#[test]
+fn every_file_of_tests_is_named_by_a_program() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut crates = 0;
+    for entry in std::fs::read_dir(root).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+        if !manifest.contains("\nautotests = false\n") {
+            continue;
+        }
+        crates += 1;
+        let is_program = |name: &String| manifest.contains(&format!("[[test]]\nname = \"{name}\""));
+        let tests = folder.join("tests");
+        let names = std::fs::read_dir(&tests).unwrap().map(|entry| entry.unwrap().file_name());
+        let names = names.filter_map(|name| name.to_str()?.strip_suffix(".rs").map(str::to_owned));
+        let (programs, others): (Vec<String>, Vec<String>) = names.partition(is_program);
+        let read = |name: &String| std::fs::read_to_string(tests.join(format!("{name}.rs"))).unwrap();
+        let roots: String = programs.iter().map(read).collect();
+        let is_forgotten = |name: &&String| !roots.contains(&format!("\nmod {name};"));
+        let forgotten: Vec<&String> = others.iter().filter(is_forgotten).collect();
+        assert!(forgotten.is_empty(), "{}: no program of the crate names {forgotten:?}", tests.display());
+    }
+    assert!(crates >= 3, "{crates} crates with programs of many files");
+}
