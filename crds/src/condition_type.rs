@@ -58,20 +58,13 @@ impl ConditionType {
             Self::Stalled => "Stalled",
         }
     }
-
-    /// The condition that `text` names; none for conditions of others.
-    pub fn from_text(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
 }
 
 impl ConditionName for ConditionType {
+    const ALL: &'static [Self] = &Self::ALL;
+
     fn as_str(self) -> &'static str {
         Self::as_str(self)
-    }
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::from_text(text)
     }
 }
 

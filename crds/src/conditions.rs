@@ -9,12 +9,17 @@ use schemars::{Schema, SchemaGenerator, json_schema};
 use crate::{ConditionStatus, ConditionType, stored_time};
 
 /// The names of the conditions of one kind of object, ordered as they are shown.
-pub trait ConditionName: Copy + Ord {
+pub trait ConditionName: Copy + Ord + 'static {
+    /// Every condition, in the order they are shown.
+    const ALL: &'static [Self];
+
     /// The text in a condition's `type`.
     fn as_str(self) -> &'static str;
 
     /// The condition that `text` names; none for conditions of others.
-    fn from_text(text: &str) -> Option<Self>;
+    fn from_text(text: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|known| known.as_str() == text)
+    }
 }
 
 /// What one pass over the cluster found for one condition of a Queue or, with its conditions' names, of another kind.

@@ -40,20 +40,13 @@ impl QueueJobCondition {
             Self::Failed => "Failed",
         }
     }
-
-    /// The condition that `text` names; none for conditions of others.
-    pub fn from_text(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|known| known.as_str() == text)
-    }
 }
 
 impl ConditionName for QueueJobCondition {
+    const ALL: &'static [Self] = &Self::ALL;
+
     fn as_str(self) -> &'static str {
         Self::as_str(self)
-    }
-
-    fn from_text(text: &str) -> Option<Self> {
-        Self::from_text(text)
     }
 }
 

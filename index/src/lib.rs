@@ -53,7 +53,7 @@ pub use gangs::{Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodG
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::Keeps;
-pub use readable::{Readable, Unreadable};
+pub use readable::{KeepsUnreadable, Readable, Unreadable};
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;

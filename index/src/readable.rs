@@ -10,6 +10,9 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use crate::index::Index;
+use crate::keeps::Keeps;
+
 /// An object, or what can be read of it.
 ///
 /// Written before its schema was what it is now, an object may be stored that no type can hold. Its status is still ours: who
@@ -72,5 +75,43 @@ impl<K: Resource + HasStatus> Resource for Readable<K> {
 
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         self.0.as_mut().map_or_else(|unreadable| &mut unreadable.metadata, K::meta_mut)
+    }
+}
+
+/// A kind of which the index also keeps objects that cannot be read.
+pub trait KeepsUnreadable<K: HasStatus>: Keeps<K> {
+    /// Takes in what can be read of an object, as an invalid one. `problem` says why it is, and the way out.
+    fn apply_unreadable(&mut self, object: &Unreadable<K::Status>, problem: &str) -> bool;
+}
+
+/// Objects as a watch should deliver them: one that cannot be read is kept as an invalid one, instead of making the whole
+/// list fail. Feed one index through either form, not both.
+impl<K> Keeps<Readable<K>> for Index
+where
+    K: HasStatus + Resource<DynamicType = ()>,
+    Self: KeepsUnreadable<K>,
+{
+    fn apply(&mut self, object: &Readable<K>) -> bool {
+        match &object.0 {
+            Ok(object) => Keeps::<K>::apply(self, object),
+            Err(unreadable) => {
+                let (kind, error) = (K::kind(&()), &unreadable.error);
+                let problem =
+                    format!("the {kind} cannot be read: {error}; correct the field and apply it again");
+                self.apply_unreadable(unreadable, &problem)
+            }
+        }
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        Keeps::<K>::delete(self, namespace, name, uid)
+    }
+
+    fn relist_begin(&mut self) {
+        Keeps::<K>::relist_begin(self);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        Keeps::<K>::relist_finish(self)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::QueueJob as Written;
+use quotient_crds::{QueueJob as Written, QueueJobStatus};
 use quotient_engine::names::Namespace;
 
 use super::decode::undecodable;
@@ -12,7 +12,7 @@ use super::task_job::TaskJob;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
-use crate::readable::Readable;
+use crate::readable::{KeepsUnreadable, Unreadable};
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -55,32 +55,10 @@ impl Keeps<Written> for Index {
     }
 }
 
-/// QueueJobs as a watch should deliver them: one that cannot be decoded is kept as an invalid one, instead of making the
-/// whole list fail. Feed one index through either form, not both.
-impl Keeps<Readable<Written>> for Index {
-    fn apply(&mut self, object: &Readable<Written>) -> bool {
-        match &object.0 {
-            Ok(job) => Keeps::<Written>::apply(self, job),
-            Err(invalid) => self.put_queue_job(&invalid.metadata, |_, uid| {
-                let problem = format!(
-                    "the QueueJob cannot be read: {}; correct the field and apply it again",
-                    invalid.error
-                );
-                undecodable(&invalid.metadata, uid, Some(&problem), invalid.status.as_ref())
-            }),
-        }
-    }
-
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<Written>::delete(self, namespace, name, uid)
-    }
-
-    fn relist_begin(&mut self) {
-        Keeps::<Written>::relist_begin(self);
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        Keeps::<Written>::relist_finish(self)
+impl KeepsUnreadable<Written> for Index {
+    fn apply_unreadable(&mut self, object: &Unreadable<QueueJobStatus>, problem: &str) -> bool {
+        let (metadata, status) = (&object.metadata, object.status.as_ref());
+        self.put_queue_job(metadata, |_, uid| undecodable(metadata, uid, Some(problem), status))
     }
 }
 

@@ -11,7 +11,7 @@ use super::{ObservedQueue, decode, undecodable};
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
-use crate::readable::Readable;
+use crate::readable::{KeepsUnreadable, Unreadable};
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -55,32 +55,10 @@ impl Keeps<Written> for Index {
     }
 }
 
-/// Queues as a watch should deliver them: one that cannot be decoded is kept as an invalid one, instead of
-/// making the whole list fail. Feed one index through either form, not both.
-impl Keeps<Readable<Written>> for Index {
-    fn apply(&mut self, object: &Readable<Written>) -> bool {
-        match &object.0 {
-            Ok(queue) => Keeps::<Written>::apply(self, queue),
-            Err(invalid) => self.put_queue(&invalid.metadata, (None, invalid.status.as_ref()), || {
-                let problem = format!(
-                    "the Queue cannot be read: {}; correct the field and apply it again",
-                    invalid.error
-                );
-                undecodable(&invalid.metadata, &problem)
-            }),
-        }
-    }
-
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<Written>::delete(self, namespace, name, uid)
-    }
-
-    fn relist_begin(&mut self) {
-        Keeps::<Written>::relist_begin(self);
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        Keeps::<Written>::relist_finish(self)
+impl KeepsUnreadable<Written> for Index {
+    fn apply_unreadable(&mut self, object: &Unreadable<QueueStatus>, problem: &str) -> bool {
+        let (metadata, status) = (&object.metadata, object.status.as_ref());
+        self.put_queue(metadata, (None, status), || undecodable(metadata, problem))
     }
 }
 

@@ -45,7 +45,7 @@ impl ConditionGauges {
             let holds = condition.status == "True";
             let labels = [namespace, name, condition.type_.as_str()];
             self.holds.with_label_values(&labels).set(i64::from(holds));
-            if holds && ConditionType::from_text(&condition.type_) == Some(ConditionType::Starved) {
+            if holds && condition.type_ == ConditionType::Starved.as_str() {
                 starved = true;
                 let since = condition.last_transition_time.0.as_duration().as_secs_f64();
                 self.starved_since.with_label_values(&[namespace, name]).set(since);
