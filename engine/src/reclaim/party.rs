@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashMap;
+
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
 use crate::demand::Ask;
@@ -47,19 +49,23 @@ impl Party<'_> {
     pub(crate) fn above_limit(&self, resource: &Resource) -> Amount {
         let above = |limit| self.headcount.staying(resource).less(limit);
         let above = self.queue.limit.get(resource).map(above).unwrap_or_default();
-        if above.is_positive() { above.less(self.withdrawn(resource)) } else { above }
+        let gives_back = above.is_positive() && !self.state.queue_jobs.is_empty();
+        if gives_back { above.less(self.withdrawn(resource)) } else { above }
     }
 
     /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
     /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
     /// back is all that is needed.
     fn withdrawn(&self, resource: &Resource) -> Amount {
+        let mut pods: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+        for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
+            let count = pods.entry(owner).or_default();
+            *count = count.saturating_add(1);
+        }
         let mut withdrawn = Amount::ZERO;
         for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
-            let stays = |pod: &&Pod| pod.is_live() && pod.owner() == Some(&task.owner);
-            let pods = self.state.pods.iter().filter(stays).count();
-            let surplus = u32::try_from(pods).unwrap_or(u32::MAX).saturating_sub(task.parallelism);
-            withdrawn += task.shape.requests.times(surplus).get(resource);
+            let pods = pods.get(&task.owner).copied().unwrap_or_default();
+            withdrawn += task.shape.requests.times(pods.saturating_sub(task.parallelism)).get(resource);
         }
         withdrawn
     }

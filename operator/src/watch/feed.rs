@@ -71,16 +71,19 @@ impl Feed {
                     }
                     self.take(event);
                 }
-                Err(error) if self.look_again.is_some() && is_not_served(&error) => {
-                    self.take::<K>(Event::Init);
-                    self.take::<K>(Event::InitDone);
-                    self.pulses.beat(self.kind);
-                    tokio::time::sleep(self.look_again.unwrap_or_default()).await;
-                }
                 Err(error) => {
-                    self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
-                    warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
-                    tokio::time::sleep(patience.next().unwrap_or_default()).await;
+                    let wait = if let Some(look_again) = self.look_again.filter(|_| is_not_served(&error)) {
+                        // As if an empty list had come.
+                        self.take::<K>(Event::Init);
+                        self.take::<K>(Event::InitDone);
+                        self.pulses.beat(self.kind);
+                        look_again
+                    } else {
+                        self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
+                        warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
+                        patience.next().unwrap_or_default()
+                    };
+                    tokio::time::sleep(wait).await;
                 }
             }
         }
