@@ -20,6 +20,8 @@ BEDS ?= 3
 export CARGO_BUILD_JOBS ?= 2
 # Without `-p`: chosen from the whole workspace, dependencies have the same features in every command and are built once.
 PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
+# What is measured is built as it is shipped: by itself, with no feature that only a test needs.
+SHIPPED = $(CARGO) build --release -p quotient-operator -p quotient-cli
 
 .DEFAULT_GOAL := help
 
@@ -60,36 +62,36 @@ testbed: tools ## build the control plane and helm into the cache (9 minutes the
 
 .PHONY: bench
 bench: tools ## how long a full plan takes
-	$(CARGO) bench -p quotient-engine --bench plan
+	$(CARGO) bench --workspace --bench plan
 
 .PHONY: speed
 speed: tools ## fail when planning takes much more work than it did (WRITE=1 writes engine/benches/baselines.txt)
-	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test speed
-	WRITE=$(WRITE) $(CARGO) test --profile fast -p quotient-engine --test laws -- slot_laws
+	WRITE=$(WRITE) $(CARGO) test --profile fast --workspace --test speed
+	WRITE=$(WRITE) $(CARGO) test --profile fast --workspace --test laws -- slot_laws
 
 .PHONY: planning-time
 planning-time: tools ## the tables of docs/planning-time.md, up to 1,500,000 pods (WRITE=1 writes them)
-	WRITE=$(WRITE) $(CARGO) bench -p quotient-engine --bench planning_time
+	WRITE=$(WRITE) $(CARGO) bench --workspace --bench planning_time
 
 .PHONY: laws
 laws: tools ## try every law of the engine on CASES random clusters (20000) instead of 1500
-	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test laws -- --skip histories --skip guards
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast --workspace --test laws -- --skip histories --skip guards
 
 .PHONY: histories
 histories: tools ## let CASES random histories happen (20000) instead of 200; takes minutes
-	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-engine --test laws -- --nocapture --skip job_histories histories::
+	PROPTEST_RNG_SEED=$$(date +%s) PROPTEST_CASES=$(CASES) $(CARGO) test --profile fast --workspace --test laws -- --nocapture --skip job_histories histories::
 
 .PHONY: model
 model: tools ## exhaust the write protocol in larger worlds than every test run does; takes minutes and a few GiB
-	$(CARGO) test --profile fast -p quotient-model --test exhausted --test refuted -- --include-ignored --nocapture --test-threads=1
+	$(CARGO) test --profile fast --workspace --test exhausted --test refuted -- --include-ignored --nocapture --test-threads=1
 
 .PHONY: fuzz
 fuzz: tools ## read, decide on and play CASES damaged clusters (20000) instead of 400
-	FUZZ_CASES=$(CASES) $(CARGO) test --profile fast -p quotient-index --test fuzz -- --nocapture
+	FUZZ_CASES=$(CASES) $(CARGO) test --profile fast --workspace --test fuzz -- --nocapture
 
 .PHONY: faults
 faults: tools ## the fault campaign: every write of every workload meets every fault (SEEDS=1, CHANCE=400); minutes
-	$(CARGO) run --profile fast -p quotient-campaign --bin faults -- --seeds $(SEEDS) --chance $(CHANCE)
+	$(CARGO) run --profile fast --bin faults -- --seeds $(SEEDS) --chance $(CHANCE)
 
 .PHONY: kills
 kills: testbed ## kill the operator at every write of the seeds' example on a real control plane, before it and after it
@@ -98,8 +100,8 @@ kills: testbed ## kill the operator at every write of the seeds' example on a re
 
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
-	$(CARGO) build --release -p quotient-operator
-	$(CARGO) run --release -p quotient-e2e --bin memory -- $(if $(WRITE),--write)
+	$(SHIPPED)
+	$(CARGO) run --profile fast --bin memory -- $(if $(WRITE),--write)
 
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
@@ -107,8 +109,8 @@ size: tools testbed ## the image's static programs and the operator's memory at 
 
 .PHONY: bench-e2e
 bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
-	$(CARGO) build --release -p quotient-operator -p quotient-cli
-	$(CARGO) run --release -p quotient-e2e --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
+	$(SHIPPED)
+	$(CARGO) run --profile fast --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
 
 .PHONY: look
 look: tools testbed prometheus ## what the dashboards look like: a Prometheus scrapes the operator while shares move (OUT=target/look)
@@ -117,8 +119,8 @@ look: tools testbed prometheus ## what the dashboards look like: a Prometheus sc
 
 .PHONY: soak
 soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
-	$(CARGO) build --release -p quotient-operator -p quotient-cli
-	$(CARGO) run --release -p quotient-e2e --bin soak -- --minutes $(MINUTES)
+	$(SHIPPED)
+	$(CARGO) run --profile fast --bin soak -- --minutes $(MINUTES)
 
 .PHONY: crds
 crds: tools ## regenerate the CRDs
@@ -126,11 +128,11 @@ crds: tools ## regenerate the CRDs
 
 .PHONY: chart
 chart: tools ## regenerate the chart's schema and its table of values from values.yaml
-	UPDATE_EXPECT=1 $(CARGO) test -p quotient-operator --test chart
+	UPDATE_EXPECT=1 $(CARGO) test --workspace --test chart
 
 .PHONY: metrics
 metrics: tools ## regenerate docs/reference/metrics.md
-	UPDATE_EXPECT=1 $(CARGO) test --quiet -p quotient-operator --lib metrics::reference
+	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib metrics::reference
 
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it

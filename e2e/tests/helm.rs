@@ -31,6 +31,10 @@ const POLICIES: [&str; 7] = [
     "quotient-quotas",
 ];
 
+/// What docs/install.md has kubectl ask after Quotient has gone.
+const WHAT_IS_LEFT: &str = "get resourcequotas,limitranges,configmaps --all-namespaces \
+     --selector=app.kubernetes.io/managed-by=quotient";
+
 fn values_file(name: &str) -> String {
     chart().join(name).to_string_lossy().into_owned()
 }
@@ -222,6 +226,15 @@ async fn from_install_to_uninstall() -> Result<()> {
     assert_eq!(queues(bed).await?.len(), 3);
     let left = bed.kubectl(["get", "clusterroles,validatingadmissionpolicies", "-o=name"]).await?;
     assert!(!left.contains("quotient"), "{left}");
+    assert!(
+        include_str!("../../docs/install.md").contains(&format!("kubectl {WHAT_IS_LEFT}")),
+        "not documented"
+    );
+    let left = bed.kubectl(WHAT_IS_LEFT.split(' ').chain(["--output=name"])).await?;
+    let mut left: Vec<&str> = left.lines().collect();
+    left.sort_unstable();
+    let quota = "resourcequota/quotient";
+    assert_eq!(left, ["configmap/quotient-ledger", quota, quota, quota]);
     // Nobody keeps the quotas any more, once the API server has forgotten the policies, too.
     eventually("a quota can be deleted", PATIENCE, async || {
         bed.kubectl(["delete", "resourcequota/quotient", "--namespace=q1"]).await

@@ -22,31 +22,30 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Builds the programs as they stand in the workspace, so that nobody ever tests yesterday's, with the profile
-    /// that the caller itself was built with. Takes a fraction of a second if nothing changed.
+    /// Builds the programs as they stand in the workspace, so that nobody ever tests yesterday's: for tests as they are
+    /// built, for whoever measures, and so was built with optimisation, as they are shipped. Takes a fraction of a second if
+    /// nothing changed.
     pub async fn build() -> anyhow::Result<Self> {
-        let directory = own_profile_directory()?;
-        let profile = match directory.file_name().and_then(|name| name.to_str()) {
-            Some("debug") | None => "dev",
-            Some(name) => name,
-        };
+        let own = own_profile_directory()?;
+        let targets = own.parent().context("the target directory has no name")?;
+        let is_test = own.ends_with("debug");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
             command.env_remove(variable);
         }
         // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
-        // them. What is measured is built like what is shipped.
-        let packages: &[&str] = match profile {
-            "dev" => &[],
-            _ => &["-p", "quotient-operator", "-p", "quotient-cli"],
+        // them.
+        let (directory, how): (_, &[&str]) = if is_test {
+            (own.clone(), &[])
+        } else {
+            (targets.join("release"), &["--release", "-p", "quotient-operator", "-p", "quotient-cli"])
         };
         let built = command
             .args(["build", "--quiet", "--bin", "quotient-operator", "--bin", "kubectl-quotient"])
-            .args(packages)
-            .args(["--profile", profile])
+            .args(how)
             .arg("--target-dir")
-            .arg(directory.parent().context("the target directory has no name")?)
+            .arg(targets)
             .current_dir(workspace_root())
             .status()
             .await
