@@ -94,7 +94,7 @@ pub(super) fn choose(
                 }
             }
             if let (Some((mut undone, former)), Some(tried)) = (before, &placing) {
-                let uncovered = tried.uncovered(&promised, &waived, &need);
+                let uncovered = tried.uncovered(&case, &promised, &waived, &need);
                 let reason = case.what_keeps(scope, &books).unwrap_or(Reason::NothingToEvict);
                 let last = attempt >= MOST_ATTEMPTS.saturating_sub(1);
                 let lacking = (!last).then_some(&uncovered);

@@ -1,5 +1,7 @@
 //! Giving up: what was begun for an ask that cannot be served is undone, and others are served instead.
 
+use std::collections::BTreeMap;
+
 use super::{Placing, promised};
 use crate::amounts::Amounts;
 use crate::reason::Reason;
@@ -42,16 +44,22 @@ impl<'a> Placing<'a> {
     }
 
     /// What asks that were served in this scope still lack, when `need` could not be had: claims that nobody uses go
-    /// without before they do.
+    /// without before they do. What their quotas have room for already is theirs.
     pub(in crate::reclaim) fn uncovered(
         &self,
+        case: &Case<'a>,
         promised: &Amounts,
         waived: &Amounts,
         need: &Amounts,
     ) -> Amounts {
-        let mut asked = Amounts::new();
+        let mut by_leaf: BTreeMap<Index, Amounts> = BTreeMap::new();
         for served in &self.served {
-            asked.add_all(&served.each.times(served.pods));
+            by_leaf.entry(served.at).or_default().add_all(&served.each.times(served.pods));
+        }
+        let mut asked = Amounts::new();
+        for (at, served) in by_leaf {
+            let room = case.party(at).map(|party| party.allocated.less(&party.headcount.all_staying()));
+            asked.add_all(&served.less(&room.unwrap_or_default()));
         }
         need.less(&promised.less(waived).less(&asked)).min(&asked)
     }
@@ -89,6 +97,9 @@ impl<'a> Placing<'a> {
                 let known = self.given_up.entry(*at).or_default();
                 let promised = promised(case, party).less(known);
                 known.add_all(&rest.min(&promised));
+            }
+            if given_up > 0 {
+                self.kept_from.entry(*at).or_insert(reason);
             }
             if given_up >= ask.pods {
                 *failed = Some(reason);

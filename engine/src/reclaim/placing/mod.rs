@@ -52,6 +52,8 @@ pub(super) struct Placing<'a> {
     pub(super) stuck: Vec<Stuck<'a>>,
     /// What each leaf is promised for asks that no room can be made for.
     given_up: BTreeMap<Index, Amounts>,
+    /// What stood in the way of pods that were given up although there was a node for them.
+    kept_from: BTreeMap<Index, Reason>,
     /// What was served in this scope.
     served: Vec<ServedAsk>,
     /// For how many pods a node was freed.
@@ -106,6 +108,7 @@ impl<'a> Placing<'a> {
             waiting,
             stuck,
             given_up: BTreeMap::new(),
+            kept_from: BTreeMap::new(),
             served: Vec::new(),
             freed_nodes: 0,
             pods_left,
@@ -127,6 +130,9 @@ impl<'a> Placing<'a> {
 
     /// Says which asks are unmet, and why.
     pub(super) fn tell_unmet(&self, taken: &mut Taken) {
+        for (at, reason) in &self.kept_from {
+            taken.obstacles.entry(*at).or_insert(*reason);
+        }
         for (at, waiting) in &self.waiting {
             for (ask, failed) in &waiting.asks {
                 let Some(reason) = failed.filter(|_| ask.pods > 0) else { continue };
