@@ -401,6 +401,40 @@ fn pods_that_may_be_long_gone_raise_no_quota() {
     assert_eq!((granted(&plan, "a"), granted(&plan, "b")), (4, 2));
 }
 
+/// A second leader starts with lists of long ago, of quotas, too: pods that it does not see fill a's quota, which has been
+/// lowered since. Nothing grows until it has seen what the ledger that it found speaks of.
+#[test]
+fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen() {
+    let half = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:4\nqueue b request=cpu:4";
+    let half = format!("{half}{}{}", pods("a", 4), pods("b", 4));
+    let mut cluster = cluster(&half);
+    cluster.leader().settle(&mut cluster);
+    let before = cluster.clone();
+    let both = |a: i128, b: i128| {
+        format!("node n1 cpu=8 memory=10Gi\nqueue a request=cpu:{a}\nqueue b request=cpu:{b}")
+    };
+    becomes(&mut cluster, &format!("{}{}{}", both(6, 2), pods("a", 4), pods("b", 2)));
+    cluster.leader().settle(&mut cluster);
+    becomes(&mut cluster, &format!("{}{}{}", both(2, 6), pods("a", 6), pods("b", 2)));
+    let mut first = cluster.leader();
+    (0..3).for_each(|_| drop(first.cycle(&mut cluster)));
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (2, 2));
+
+    let second = cluster.leader();
+    let old = before.see(&second);
+    assert_eq!(old.growth, Growth::Held);
+    assert_eq!(granted(&plan(&old), "b"), 2);
+    // A write that cannot be seen for ever holds nobody up for ever.
+    let mut later = before.clone();
+    later.rest.now = later.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
+    assert_eq!(later.see(&second).growth, Growth::Allowed);
+    // Who wrote the ledger knows what it was written for.
+    let mut writer = second.clone();
+    writer.ledger.inherited = None;
+    assert_eq!(before.see(&writer).growth, Growth::Allowed);
+    assert_eq!(cluster.see(&second).growth, Growth::Allowed);
+}
+
 /// A watch has lost the end of one of b's pods: with the pod that has its room now, more is bound to the node than it has.
 #[test]
 fn nothing_grows_into_more_than_nodes_offer() {

@@ -69,6 +69,7 @@ impl Ledger {
             generation: stamp(self.generation),
             entries: self.entries.iter().enumerate().filter_map(entry).collect(),
             rebuilt: self.rebuilt.then_some(BEFORE),
+            inherited: None,
         }
     }
 

@@ -43,9 +43,19 @@ pub struct Ledger {
     pub entries: BTreeMap<Namespace, Entry>,
     /// When it was made up from quotas because it was lost, unless all of them have been written since.
     pub rebuilt: Option<Timestamp>,
+    /// The generation up to which somebody else wrote it, or may have; none if it was always written here. It is not
+    /// written down.
+    pub inherited: Option<Generation>,
 }
 
 impl Ledger {
+    /// This ledger as it was found, whoever wrote it.
+    #[must_use]
+    pub fn inherited(mut self) -> Self {
+        self.inherited = Some(self.generation);
+        self
+    }
+
     /// The quota of `namespace` as decisions read it: what was `seen`, and what was granted.
     ///
     /// There is one if there is an entry, seen or not: its creation may still land. A quota without an entry is one

@@ -34,7 +34,7 @@ impl Ledger {
         }
         entries.extend(changed.into_iter().map(|(namespace, entry)| (namespace.clone(), entry)));
         let rebuilt = self.rebuilt.filter(|_| snapshot.growth == Growth::Held);
-        Some(Self { generation, entries, rebuilt })
+        Some(Self { generation, entries, rebuilt, inherited: self.inherited })
     }
 }
 

@@ -27,20 +27,28 @@ impl Ledger {
             ours.map(|(namespace, seen)| (namespace.clone(), entry(seen))).collect();
         // Where no quota of ours is, no write of one is on its way either.
         let rebuilt = (!entries.is_empty()).then_some(now);
-        Self { generation, entries, rebuilt }
+        Self { generation, entries, rebuilt, inherited: None }
     }
 
     /// Whether anything may grow.
     ///
     /// After a rebuild nobody knows which amounts a write on its way carries. What is on its way fails once every quota
     /// bears a stamp of this ledger, and is over when no request can have lived for so long.
+    ///
+    /// After somebody else has written the ledger and until all quotas are seen as it says, the view may be older than
+    /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since.
     pub fn growth(&self, namespaces: &BTreeMap<Namespace, Arc<NamespaceState>>, now: Timestamp) -> Growth {
-        let is_recent = |rebuilt: Timestamp| now < rebuilt.plus_seconds(REQUEST_LIFE_SECONDS);
-        if self.rebuilt.is_some_and(is_recent) && !namespaces.values().all(|state| is_settled(state)) {
-            Growth::Held
-        } else {
-            Growth::Allowed
-        }
+        let is_recent = |at: Timestamp| now < at.plus_seconds(REQUEST_LIFE_SECONDS);
+        let is_made_up =
+            self.rebuilt.is_some_and(is_recent) && !namespaces.values().all(|state| is_settled(state));
+        let is_unseen = |(namespace, entry): (&Namespace, &Entry)| {
+            let quota = namespaces.get(namespace).and_then(|state| state.quota.as_ref());
+            Some(entry.generation) <= self.inherited
+                && is_recent(entry.changed)
+                && quota.is_some_and(|quota| quota.unstamped)
+        };
+        let is_behind = self.inherited.is_some() && self.entries.iter().any(is_unseen);
+        if is_made_up || is_behind { Growth::Held } else { Growth::Allowed }
     }
 }
 

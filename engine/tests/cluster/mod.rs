@@ -122,7 +122,7 @@ impl Cluster {
     /// A leader that starts now.
     pub(crate) fn leader(&self) -> Leader {
         if let Some((version, ledger)) = &self.ledger {
-            return Leader { version: Some(*version), ledger: ledger.clone(), made_up: false };
+            return Leader { version: Some(*version), ledger: ledger.clone().inherited(), made_up: false };
         }
         let bounds: Vec<_> = self.quotas.iter().map(|(name, quota)| (name, quota, quota.bounds())).collect();
         let seen = bounds.iter().map(|(name, quota, bounds)| (*name, seen(quota, bounds)));

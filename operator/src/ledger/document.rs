@@ -93,6 +93,7 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Ledger, DocumentError> {
         generation: Generation::new(document.generation),
         entries: entries?,
         rebuilt: document.rebuilt.map(|text| time("all", &text)).transpose()?,
+        inherited: None,
     })
 }
 

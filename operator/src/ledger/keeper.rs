@@ -129,7 +129,7 @@ impl LedgerKeeper {
         let ledger = match data.map(|data| unpack(&data.0)) {
             Some(Ok(ledger)) if Some(ledger.generation) >= newest => {
                 self.made_up = false;
-                ledger
+                ledger.inherited()
             }
             Some(Ok(ledger)) => {
                 let generation = ledger.generation.number();

@@ -40,7 +40,8 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
         Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
         Reason::WaitingForLedger => {
-            "the record of what was granted was lost, and nothing may grow until every quota is written anew"
+            "the record of what was granted was lost or written by another replica, and nothing may grow until every quota \
+             is seen as it says"
         }
         Reason::Fenced => "it is held outside the fence that the queue may take from",
         Reason::NothingToEvict => "no pod that may be evicted holds it",
