@@ -49,6 +49,7 @@ impl Perturbation {
             ..case.tolerance.clone()
         };
         let mut blinds = family.blinds();
+        let mut diverts = family.diverts();
         let mut quiet = family.heals_after();
         let mut counts_evictions = !family.lets_in() && !family.deceives();
         match family {
@@ -59,6 +60,7 @@ impl Perturbation {
                 quiet = swarm.heals_after;
                 counts_evictions = !swarm.deceives;
                 blinds = swarm.blinds;
+                diverts = swarm.diverts;
                 tolerance.under_way = swarm.under_way;
                 tolerance.lag = BLIND;
             }
@@ -74,7 +76,7 @@ impl Perturbation {
             tolerance,
             quiet,
             limit: None,
-            ends_alike: !(family.diverts() || case.fragments && blinds),
+            ends_alike: !(diverts || case.fragments && blinds),
             expects: Vec::new(),
             counts_evictions,
             panics: false,

@@ -17,6 +17,8 @@ pub(crate) struct Swarm {
     pub(crate) heals_after: Option<Duration>,
     /// Whether any of it shows a world that never was.
     pub(crate) deceives: bool,
+    /// Whether any of it has another pod go.
+    pub(crate) diverts: bool,
     /// Whether any of it hides what happens.
     pub(crate) blinds: bool,
     /// For how long an eviction may be under way.
@@ -44,7 +46,7 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
         }
     }
     let mut heals_after = family.heals_after();
-    let (mut deceives, mut blinds) = (false, false);
+    let (mut deceives, mut diverts, mut blinds) = (false, false, false);
     // Every swarm is slow, and some have two operators.
     let mut under_way = 4_000;
     for _ in 0..count {
@@ -52,6 +54,7 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
         let chosen = candidates[index];
         heals_after = heals_after.max(chosen.heals_after());
         deceives |= chosen.deceives();
+        diverts |= chosen.diverts();
         blinds |= chosen.blinds();
         under_way = under_way.max(chosen.under_way());
         let first = operators[0].clone();
@@ -60,5 +63,5 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
             operators.push(OperatorOptions::default());
         }
     }
-    Swarm { operators, acts: Vec::new(), heals_after, deceives, blinds, under_way }
+    Swarm { operators, acts: Vec::new(), heals_after, deceives, diverts, blinds, under_way }
 }

@@ -1,6 +1,6 @@
 //! One execution, judged.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub(crate) const OPERATOR: &str = "quotient-";
 const LIMIT: Duration = Duration::from_secs(7200);
 /// For how long nothing is written at rest, where that has to come about within a limit.
 const QUIET: Duration = Duration::from_secs(75);
-/// How often at most one of two operators that differ writes a status.
-const IN_TURNS: Duration = Duration::from_secs(15);
+/// How long at least an operator that differs from another one lets a status stand before it puts it right again.
+const IN_TURNS: Duration = Duration::from_secs(25);
 
 /// A workload with everything that goes wrong with it.
 #[derive(Clone, Debug)]
@@ -165,7 +165,7 @@ impl Trial<'_> {
 /// When everything but statuses came to rest, where two operators write these in turns.
 ///
 /// Two that lead at the same time, which only one that ignores the Lease can do, may remember different things about demand
-/// that was not taken up, and each puts the status right twice a minute. No share, quota or pod may move meanwhile.
+/// that was not taken up, and each puts the statuses right at most twice a minute. No share, quota or pod may move meanwhile.
 fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
     let is_status = |record: &&Record| {
         record.kind == Kind::Queue && record.subresource == "status" && record.client.starts_with(OPERATOR)
@@ -173,9 +173,14 @@ fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
     let written = || trace.records.iter().filter(|record| record.write.is_some() && !record.is_lease());
     let last = written().rfind(|record| !is_status(record)).map(|record| record.time)?;
     let since = || written().filter(|record| record.time > last);
-    let writers: BTreeSet<&str> = since().map(|record| &*record.client).collect();
+    let mut writes: BTreeMap<(&str, &str), u32> = BTreeMap::new();
+    for record in since() {
+        let count = writes.entry((&*record.client, &*record.namespace)).or_default();
+        *count = count.saturating_add(1);
+    }
+    let writers: BTreeSet<&str> = writes.keys().map(|(client, _)| *client).collect();
     let lasting = now.saturating_sub(last);
-    let seldom = u128::try_from(since().count()).ok()? <= lasting.as_millis().div_ceil(IN_TURNS.as_millis());
+    let seldom = writes.values().all(|count| IN_TURNS * *count <= lasting);
     (writers.len() > 1 && lasting >= LIMIT / 2 && seldom).then_some(last)
 }
 

@@ -42,7 +42,12 @@ fn entry(granted: Bounds, generation: u64) -> Entry {
 
 fn ledger(generation: u64, namespaces: &[&str]) -> Ledger {
     let entries = namespaces.iter().map(|name| (Namespace::from(*name), entry(amounts(1500, 9 << 30, 0), 3)));
-    Ledger { generation: Generation::new(generation), entries: entries.collect(), rebuilt: None, inherited: None }
+    Ledger {
+        generation: Generation::new(generation),
+        entries: entries.collect(),
+        rebuilt: None,
+        inherited: None,
+    }
 }
 
 /// A namespace's quota, of ours, with a stamp.
