@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
@@ -99,7 +100,8 @@ fn main() -> anyhow::Result<ExitCode> {
     let threads =
         arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get));
     eprintln!("{} executions on {threads} threads", campaign.len());
-    let summary = campaign.run(threads, &|all, summary| tell(all, summary, began));
+    let told = AtomicUsize::new(0);
+    let summary = campaign.run(threads, &|all, summary| tell(all, summary, &told, began));
     if arguments.markdown {
         println!("{}", summary.markdown());
     } else {
@@ -115,7 +117,12 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell(all: usize, summary: &Summary, began: Instant) {
+/// Says how far it is, and what was found as soon as it was.
+fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
+    let before = told.fetch_max(summary.failures.len(), Ordering::Relaxed);
+    for failure in summary.failures.iter().skip(before) {
+        eprintln!("{}\n  {}", failure.id, failure.complaints.join("\n  "));
+    }
     if summary.played.is_multiple_of(500) {
         eprintln!("{:>6} of {all}, {} failed, {:.0?}", summary.played, summary.failed, began.elapsed());
     }
