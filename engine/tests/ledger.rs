@@ -433,6 +433,10 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
     writer.ledger.inherited = None;
     assert_eq!(before.see(&writer).growth, Growth::Allowed);
     assert_eq!(cluster.see(&second).growth, Growth::Allowed);
+    // Where no Queue is any more and no quota came of what was granted, there is nothing to see.
+    becomes(&mut cluster, &both(2, 6).replace("\nqueue a request=cpu:2", ""));
+    cluster.quotas.remove(&Namespace::from("a"));
+    assert_eq!(cluster.see(&second).growth, Growth::Allowed);
 }
 
 /// A watch has lost the end of one of b's pods: with the pod that has its room now, more is bound to the node than it has.

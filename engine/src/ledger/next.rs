@@ -53,12 +53,11 @@ fn grants(plan: &Plan) -> BTreeMap<&Namespace, Bounds> {
 fn is_over(namespace: &Namespace, entry: &Entry, plan: &Plan, snapshot: &Snapshot) -> bool {
     // The namespace itself is gone, and nothing can be written to it.
     let Some(state) = snapshot.namespaces.get(namespace) else { return true };
-    let is_seen = |quota: &Quota| !quota.hard.is_empty() || !quota.enforced.is_empty();
     if plan.orphans.get(namespace) == Some(&Orphan::Remove) {
         return state.quota.as_ref().is_some_and(Quota::is_fenced);
     }
     state.queues.is_empty()
-        && !state.quota.as_ref().is_some_and(is_seen)
+        && !state.quota.as_ref().is_some_and(Quota::is_seen)
         && snapshot.now >= entry.changed.plus_seconds(REQUEST_LIFE_SECONDS)
 }
 

@@ -42,19 +42,27 @@ impl Ledger {
         let is_made_up =
             self.rebuilt.is_some_and(is_recent) && !namespaces.values().all(|state| is_settled(state));
         let is_unseen = |(namespace, entry): (&Namespace, &Entry)| {
-            let quota = namespaces.get(namespace).and_then(|state| state.quota.as_ref());
             Some(entry.generation) <= self.inherited
                 && is_recent(entry.changed)
-                && quota.is_some_and(|quota| quota.unstamped)
+                && namespaces.get(namespace).is_some_and(|state| is_to_be_written(state))
         };
         let is_behind = self.inherited.is_some() && self.entries.iter().any(is_unseen);
         if is_made_up || is_behind { Growth::Held } else { Growth::Allowed }
     }
 }
 
+/// Whether there is, or will be, a quota that does not bear the stamp of its entry yet.
+fn is_to_be_written(state: &NamespaceState) -> bool {
+    let Some(quota) = &state.quota else { return false };
+    quota.unstamped && (state.queues.iter().any(governs) || quota.is_seen())
+}
+
+fn governs(queue: &Queue) -> bool {
+    queue.children.is_none()
+}
+
 /// Whether no write from before the rebuild can land in the namespace.
 fn is_settled(state: &NamespaceState) -> bool {
-    let governs = |queue: &Queue| queue.children.is_none();
     match &state.quota {
         Some(quota) if quota.ours => quota.is_fenced(),
         _ => !state.queues.iter().any(governs),

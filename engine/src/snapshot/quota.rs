@@ -56,6 +56,11 @@ impl Quota {
         !self.unstamped && self.unconfirmed.is_empty()
     }
 
+    /// Whether there is an object, and not only an entry in the ledger.
+    pub fn is_seen(&self) -> bool {
+        !self.hard.is_empty() || !self.enforced.is_empty()
+    }
+
     fn all(&self) -> impl Iterator<Item = &Bounds> {
         // What was granted may be landing whatever somebody else has made of it.
         [&self.hard, &self.enforced, &self.unconfirmed].into_iter().chain(&self.granted)
