@@ -178,10 +178,10 @@ fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
         let count = writes.entry((&*record.client, &*record.namespace)).or_default();
         *count = count.saturating_add(1);
     }
-    let writers: BTreeSet<&str> = writes.keys().map(|(client, _)| *client).collect();
+    let operators: BTreeSet<&str> = writes.keys().map(|(client, _)| *client).collect();
     let lasting = now.saturating_sub(last);
     let seldom = writes.values().all(|count| IN_TURNS * *count <= lasting);
-    (writers.len() > 1 && lasting >= LIMIT / 2 && seldom).then_some(last)
+    (operators.len() > 1 && lasting >= LIMIT / 2 && seldom).then_some(last)
 }
 
 fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamper>) {

@@ -89,13 +89,13 @@ impl Measures {
         Self { cpu: u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX), peak_memory, memory, ..self }
     }
 
-    /// The most memory in the second quarter of the time, when it has warmed up, and in the last one.
+    /// The memory in the second quarter of the time, when it has warmed up, and in the last one: medians, as a full list of
+    /// everything takes more for a moment, whenever it comes.
     pub fn memory_early_and_late(&self) -> (u64, u64) {
         let quarter = self.memory.len().div_ceil(4).max(1);
-        let most =
-            |samples: Option<&[u64]>| samples.and_then(|all| all.iter().max()).copied().unwrap_or_default();
+        let median = |samples: Option<&[u64]>| samples.map(median).unwrap_or_default();
         let mut quarters = self.memory.chunks(quarter);
-        (most(quarters.nth(1)), most(quarters.last()))
+        (median(quarters.nth(1)), median(quarters.last()))
     }
 
     /// All writes of the operator.
@@ -107,6 +107,13 @@ impl Measures {
     pub fn all_writes_of_others(&self) -> u32 {
         self.writes_of_others.values().copied().fold(0, u32::saturating_add)
     }
+}
+
+/// The one in the middle; 0 of none.
+pub fn median(samples: &[u64]) -> u64 {
+    let mut sorted = samples.to_vec();
+    sorted.sort_unstable();
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 /// The operator's evictions that were carried out.

@@ -29,10 +29,6 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
     Ok(())
 }
 
-/// Whether that is tried with every part of the victims on their way, or with all of them: see ARCHITECTURE.md, "What does
-/// not hold yet".
-const WITH_ANY_PART: bool = false;
-
 /// Victims take their time to go; while they do, nobody else is chosen (S-MCM).
 ///
 /// The others are the same ones as a rule, not always: it is not remembered for whom somebody goes, so one of two victims
@@ -45,9 +41,6 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
     let (first, last) = (BTreeSet::from([&first.pod.uid]), BTreeSet::from([&last.pod.uid]));
     let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
     for leaving in [others(&first), others(&last), first, last, all.clone()] {
-        if !WITH_ANY_PART && leaving != all {
-            continue;
-        }
         let mut later = settled.clone();
         keep_statuses(&mut later, decided);
         for state in later.namespaces.values_mut() {

@@ -19,7 +19,7 @@ fn cpu(cores: i128) -> Bounds {
 fn ledger() -> Ledger {
     let generation = Generation::new(5);
     let entry = Entry { granted: cpu(3), largest: cpu(8), generation, changed: at("11:59:00") };
-    Ledger { generation, entries: [("a".into(), entry)].into(), rebuilt: None }
+    Ledger { generation, entries: [("a".into(), entry)].into(), rebuilt: None, inherited: None }
 }
 
 /// The quota at a version, stamped with a generation.

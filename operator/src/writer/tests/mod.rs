@@ -114,7 +114,7 @@ fn keep_ledger(view: &View) {
         };
         let entries = index.quotas_seen().filter_map(stamped).collect();
         let generation = index.newest_stamp().unwrap_or_default();
-        index.set_ledger(Some(Ledger { generation, entries, rebuilt: None }.into()));
+        index.set_ledger(Some(Ledger { generation, entries, rebuilt: None, inherited: None }.into()));
     });
 }
 
