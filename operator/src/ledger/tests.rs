@@ -270,7 +270,7 @@ async fn a_write_replaces_the_version_that_was_read_and_keeps_what_others_put_th
     let stored = Stored::holding(&ledger(5, &["a"]));
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
-    assert_eq!(kept.known(), ledger(5, &["a"]));
+    assert_eq!(kept.known(), ledger(5, &["a"]).inherited());
     kept.keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
     kept.keeper.write(Some(ledger(7, &["a"]))).await.unwrap();
     let [_, first, second] = kept.log.all().try_into().unwrap();
@@ -292,7 +292,7 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
     assert_eq!(two.tools.metrics.ledger.conflicts.get(), 1);
     assert_eq!(stored.ledger(), ledger(6, &["a", "b"]));
     two.keeper.ready().await.unwrap();
-    assert_eq!(two.known(), ledger(6, &["a", "b"]));
+    assert_eq!(two.known(), ledger(6, &["a", "b"]).inherited());
     two.keeper.write(Some(ledger(7, &["a", "b", "c"]))).await.unwrap();
 }
 
@@ -309,7 +309,7 @@ async fn after_a_lost_answer_it_is_read_before_anything_else() {
     assert_eq!(kept.keeper.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.log.lines().pop().unwrap(), format!("GET {PLACE}/quotient-ledger"));
-    assert_eq!(kept.known(), ledger(6, &["a", "b"]));
+    assert_eq!(kept.known(), ledger(6, &["a", "b"]).inherited());
 }
 
 #[tokio::test]
@@ -363,7 +363,7 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
     *stored.0.lock().unwrap() = other.0.lock().unwrap().clone();
     put(&kept, "9", "8");
     kept.keeper.ready().await.unwrap();
-    assert_eq!((kept.known(), kept.rebuilds("Older")), (ledger(8, &["a"]), 0));
+    assert_eq!((kept.known(), kept.rebuilds("Older")), (ledger(8, &["a"]).inherited(), 0));
     // The ledger was put back from a backup.
     put(&kept, "10", "20");
     kept.keeper.ready().await.unwrap();
@@ -393,7 +393,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
         assert!(matches!(dropped, Err(Dropped::Stuck(why)) if why.starts_with("write the ledger")));
     }
     assert!(unwritten.keeper.ready().await.is_err());
-    assert_eq!(unwritten.known(), ledger(5, &["a"]));
+    assert_eq!(unwritten.known(), ledger(5, &["a"]).inherited());
     tokio::time::sleep_until(unwritten.keeper.next_retry().unwrap()).await;
     unwritten.keeper.ready().await.unwrap();
     // Nothing is to be written any more: nothing is waited for.
