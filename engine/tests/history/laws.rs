@@ -32,7 +32,8 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
 /// Victims take their time to go; while they do, nobody else is chosen (S-MCM).
 ///
 /// The others are the same ones as a rule, not always: it is not remembered for whom somebody goes, so one of two victims
-/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`).
+/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`). While a pod leaves that
+/// never ran it is only said of all of them: nothing tells then whether it was evicted or deleted.
 pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided: &Plan) -> Checked {
     let all: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     let (Some(first), Some(last)) = (decided.evictions.first(), decided.evictions.last()) else {
@@ -40,7 +41,12 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
     };
     let (first, last) = (BTreeSet::from([&first.pod.uid]), BTreeSet::from([&last.pod.uid]));
     let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
+    let never_ran = |pod: &Pod| pod.phase == Phase::Pending && pod.is_terminating();
+    let is_unclear = settled.namespaces.values().any(|state| state.pods.iter().any(never_ran));
     for leaving in [others(&first), others(&last), first, last, all.clone()] {
+        if is_unclear && leaving != all {
+            continue;
+        }
         let mut later = settled.clone();
         keep_statuses(&mut later, decided);
         for state in later.namespaces.values_mut() {
