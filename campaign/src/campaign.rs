@@ -1,6 +1,7 @@
 //! All perturbations, played on every core.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,6 +58,13 @@ pub struct Failure {
     pub id: String,
     /// What is wrong, a line each.
     pub complaints: Vec<String>,
+}
+
+/// Which, and below it what is wrong.
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}\n  {}", self.id, self.complaints.join("\n  "))
+    }
 }
 
 impl Campaign {

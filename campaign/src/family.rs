@@ -10,6 +10,8 @@ use quotient_sim::server::{Call, Key, Kind};
 use quotient_sim::trace::Verb;
 use serde_json::json;
 
+use crate::trial::WITHOUT_LEASE;
+
 /// How long nothing runs after a crash.
 const DOWN: Duration = Duration::from_secs(1);
 /// Longer than an operator waits for an answer.
@@ -276,7 +278,7 @@ impl Family {
             at(What::CrashAfter(DOWN)).fault(Fault::on(on, what).skip(1))
         };
         let second = |view: Option<StaleView>| {
-            let second = OperatorOptions { view, ..OperatorOptions::default().flag("--leader-elect=false") };
+            let second = OperatorOptions { view, ..OperatorOptions::default().flag(WITHOUT_LEASE) };
             at(What::Then(Box::new(Act::Start(second))))
         };
         let quota = Key::new(Kind::ResourceQuota, namespace, "quotient");

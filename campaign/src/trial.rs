@@ -7,7 +7,7 @@ use std::time::Duration;
 use quotient_judge::{Judge, Tolerance, Verb, Violation, Write};
 use quotient_sim::World;
 use quotient_sim::actors::Lags;
-use quotient_sim::faults::{Act, What};
+use quotient_sim::faults::{Act, Fault, What};
 use quotient_sim::operators::{Exit, OperatorOptions, Tamper};
 use quotient_sim::server::Kind;
 use quotient_sim::trace::{Record, Trace};
@@ -21,6 +21,8 @@ pub(crate) const OPERATOR: &str = "quotient-";
 const LIMIT: Duration = Duration::from_secs(7200);
 /// For how long nothing is written at rest, where that has to come about within a limit.
 const QUIET: Duration = Duration::from_secs(75);
+/// The flag with which an operator leads whatever the Lease says.
+pub(crate) const WITHOUT_LEASE: &str = "--leader-elect=false";
 /// How long at least an operator that differs from another one lets a status stand before it puts it right again.
 const IN_TURNS: Duration = Duration::from_secs(25);
 
@@ -112,7 +114,8 @@ impl Trial<'_> {
         }
         let settled = self.until_settled(&mut world);
         let trace = world.trace();
-        let settled = settled.or_else(|| in_turns(&trace, world.elapsed()));
+        let one_ignores = self.operators.iter().any(ignores_the_lease);
+        let settled = settled.or_else(|| one_ignores.then(|| in_turns(&trace, world.elapsed())).flatten());
         let judge = judged(&trace, &self.tolerance, settled);
         let evictions = judge.evicted_of_admitted();
         let mut misses = self.misses(&world, settled, evictions);
@@ -160,6 +163,17 @@ impl Trial<'_> {
         }
         misses
     }
+}
+
+/// Whether the operator, or one that begins beside it, leads whatever the Lease says.
+fn ignores_the_lease(options: &OperatorOptions) -> bool {
+    let begins = |fault: &Fault| match &fault.what {
+        What::First(act) | What::Then(act) => {
+            matches!(&**act, Act::Start(second) if ignores_the_lease(second))
+        }
+        _ => false,
+    };
+    options.flags.iter().any(|flag| flag == WITHOUT_LEASE) || options.faults.iter().any(begins)
 }
 
 /// When everything but statuses came to rest, where two operators write these in turns.

@@ -375,23 +375,26 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
     );
 }
 
+/// Of what a lacks, one pod of b makes room for a pod; a budget keeps the other one.
+const LACKS_ONE_MORE: &str = "settings resources=cpu
+     node n0 cpu=3
+     node n1 cpu=12
+     queue a weight=0
+     queue b weight=0 request=cpu:0
+     queue c weight=0 demand=Observed
+     owner a/big replicas=5 cpu=2
+     pod a/big-1 cpu=2 node=n1 owner=big
+     pod a/big-2 cpu=2 node=n1 owner=big
+     pod a/big-3 cpu=2 node=n1 owner=big
+     pod b/web-1 cpu=1 node=n0 owner=web
+     pod b/web-2 cpu=1 node=n0 owner=web
+     budget b/all allowed=1
+     pod c/c-1 cpu=6 node=n1 owner=c";
+
 #[test]
 fn an_ask_needs_of_a_promise_only_what_its_quota_has_no_room_for() {
     explains(
-        "settings resources=cpu
-         node n0 cpu=3
-         node n1 cpu=12
-         queue a weight=0
-         queue b weight=0 request=cpu:0
-         queue c weight=0 demand=Observed
-         owner a/big replicas=5 cpu=2
-         pod a/big-1 cpu=2 node=n1 owner=big
-         pod a/big-2 cpu=2 node=n1 owner=big
-         pod a/big-3 cpu=2 node=n1 owner=big
-         pod b/web-1 cpu=1 node=n0 owner=web
-         pod b/web-2 cpu=1 node=n0 owner=web
-         budget b/all allowed=1
-         pod c/c-1 cpu=6 node=n1 owner=c",
+        LACKS_ONE_MORE,
         &expect![[r#"
             step 1: capacity 15c
               a: deserved 9c, allocated 7c, used 6c, preempting 2c (Blocked)
@@ -407,21 +410,7 @@ fn an_ask_needs_of_a_promise_only_what_its_quota_has_no_room_for() {
 #[test]
 fn what_a_budget_keeps_from_an_ask_is_said_although_nobody_goes_for_it() {
     explains(
-        "settings resources=cpu
-         node n0 cpu=3
-         node n1 cpu=12
-         queue a weight=0
-         queue b weight=0 request=cpu:0
-         queue c weight=0 demand=Observed
-         owner a/big replicas=5 cpu=2
-         pod a/big-1 cpu=2 node=n1 owner=big
-         pod a/big-2 cpu=2 node=n1 owner=big
-         pod a/big-3 cpu=2 node=n1 owner=big
-         pod b/web-1 cpu=1 node=n0 owner=web
-         pod b/web-2 cpu=1 node=n0 owner=web
-         budget b/all allowed=1
-         pod c/c-1 cpu=6 node=n1 owner=c
-         pod c/c-2 cpu=250m gpu=1 pending owner=c",
+        &format!("{LACKS_ONE_MORE}\npod c/c-2 cpu=250m gpu=1 pending owner=c"),
         &expect![[r#"
             step 1: capacity 15c
               a: deserved 8750mc, allocated 6750mc, used 6c, preempting 2c (Blocked)

@@ -88,7 +88,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let began = Instant::now();
     let mut campaign = match Campaign::new(cases, &families, arguments.seeds, arguments.chance) {
         Ok(campaign) => campaign.with_named(&named, arguments.seeds.max(arguments.named_seeds)),
-        Err(failure) => bail!("{}:\n  {}", failure.id, failure.complaints.join("\n  ")),
+        Err(failure) => bail!("{failure}"),
     };
     if let Some(count) = arguments.sample {
         campaign.sample(count);
@@ -108,7 +108,7 @@ fn main() -> anyhow::Result<ExitCode> {
         println!("{summary} in {:.0?}", began.elapsed());
     }
     for failure in &summary.failures {
-        println!("{}\n  {}", failure.id, failure.complaints.join("\n  "));
+        println!("{failure}");
     }
     if summary.failed > 0 {
         println!("`faults --replay ID` plays one again");
@@ -121,7 +121,7 @@ fn main() -> anyhow::Result<ExitCode> {
 fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
     let before = told.fetch_max(summary.failures.len(), Ordering::Relaxed);
     for failure in summary.failures.iter().skip(before) {
-        eprintln!("{}\n  {}", failure.id, failure.complaints.join("\n  "));
+        eprintln!("{failure}");
     }
     if summary.played.is_multiple_of(500) {
         eprintln!("{:>6} of {all}, {} failed, {:.0?}", summary.played, summary.failed, began.elapsed());

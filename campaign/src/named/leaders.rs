@@ -9,12 +9,13 @@ use quotient_sim::trace::Verb;
 
 use super::play::{Play, deleted, evictions, from_to, quota_change, requests};
 use super::{Named, here};
+use crate::trial::WITHOUT_LEASE;
 
 pub(super) const ALL: &[Named] = &[
     here("P32", "two leaders, both in the middle of a plan", "I2 I9 I20 I27", || {
-        let second = || OperatorOptions::default().flag("--leader-elect=false");
+        let second = || OperatorOptions::default().flag(WITHOUT_LEASE);
         let start = |on| newcomer().fault(on, What::Then(Box::new(Act::Start(second()))));
-        let both = |workload| Play::of(workload).flag("--leader-elect=false").operator(second());
+        let both = |workload| Play::of(workload).flag(WITHOUT_LEASE).operator(second());
         let mut plays =
             vec![start(evictions()), start(quota_change("team-1")), start(quota_change("team-3"))];
         plays.extend(["newcomer", "weights", "lent"].map(both));

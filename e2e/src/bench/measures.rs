@@ -89,13 +89,18 @@ impl Measures {
         Self { cpu: u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX), peak_memory, memory, ..self }
     }
 
-    /// The memory in the second quarter of the time, when it has warmed up, and in the last one: medians, as a full list of
-    /// everything takes more for a moment, whenever it comes.
+    /// The most memory in each of so many parts of the time.
+    pub fn memory_in_parts(&self, parts: usize) -> Vec<u64> {
+        let length = self.memory.len().div_ceil(parts).max(1);
+        let most = |samples: &[u64]| samples.iter().max().copied().unwrap_or_default();
+        self.memory.chunks(length).map(most).collect()
+    }
+
+    /// The most memory in the second quarter of the time, when it has warmed up, and in the last one.
     pub fn memory_early_and_late(&self) -> (u64, u64) {
-        let quarter = self.memory.len().div_ceil(4).max(1);
-        let median = |samples: Option<&[u64]>| samples.map(median).unwrap_or_default();
-        let mut quarters = self.memory.chunks(quarter);
-        (median(quarters.nth(1)), median(quarters.last()))
+        let quarters = self.memory_in_parts(4);
+        let of = |quarter: Option<&u64>| quarter.copied().unwrap_or_default();
+        (of(quarters.get(1)), of(quarters.iter().skip(2).next_back()))
     }
 
     /// All writes of the operator.
@@ -107,13 +112,6 @@ impl Measures {
     pub fn all_writes_of_others(&self) -> u32 {
         self.writes_of_others.values().copied().fold(0, u32::saturating_add)
     }
-}
-
-/// The one in the middle; 0 of none.
-pub fn median(samples: &[u64]) -> u64 {
-    let mut sorted = samples.to_vec();
-    sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
 }
 
 /// The operator's evictions that were carried out.

@@ -17,7 +17,7 @@ mod timeline;
 mod work;
 
 pub use ground::{Ground, NodeGroup, QueueAt};
-pub use measures::{Measures, median};
+pub use measures::Measures;
 pub use page::{headline, page, table};
 pub use play::play;
 pub use plot::timeline_plot;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use clap::Parser;
-use quotient_e2e::bench::{Measures, churn, median, play};
+use quotient_e2e::bench::{Measures, churn, play};
 use quotient_e2e::demo::Narrator;
 use quotient_e2e::quotient::Programs;
 
@@ -59,11 +59,9 @@ async fn tell(narrator: &Narrator, begun: Instant) -> Infallible {
 
 fn show(measures: &Measures, narrator: &Narrator) {
     let (early, late) = measures.memory_early_and_late();
-    narrator.line(&format!(
-        "     memory: {early} KiB in the second quarter, {late} KiB in the last one (medians)"
-    ));
-    let twelfth = measures.memory.len().div_ceil(12).max(1);
-    let each: Vec<String> = measures.memory.chunks(twelfth).map(|part| median(part).to_string()).collect();
+    narrator
+        .line(&format!("     memory: at most {early} KiB in the second quarter, {late} KiB in the last one"));
+    let each: Vec<String> = measures.memory_in_parts(12).iter().map(u64::to_string).collect();
     narrator.line(&format!("     twelfth by twelfth: {}", each.join(", ")));
     narrator.line(&format!("     processor time: {} ms", measures.cpu));
     narrator.line(&format!("     evictions: {}", measures.victims.saturating_add(measures.later_evictions)));

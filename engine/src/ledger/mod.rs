@@ -16,6 +16,7 @@
 
 mod entry;
 mod generation;
+mod growth;
 mod next;
 mod rebuild;
 mod seen;

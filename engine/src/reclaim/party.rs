@@ -40,6 +40,11 @@ impl Party<'_> {
         self.allocated.get(resource).max(self.headcount.staying(resource))
     }
 
+    /// What its quota has room for beside the pods that stay.
+    pub(crate) fn room(&self) -> Amounts {
+        self.allocated.less(&self.headcount.all_staying())
+    }
+
     /// What its pods hold above its share and are not about to give back.
     pub(crate) fn overuse(&self, resource: &Resource) -> Amount {
         self.headcount.staying(resource).less(self.deserved.get(resource).max(self.allocated.get(resource)))

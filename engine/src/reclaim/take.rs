@@ -184,8 +184,7 @@ impl<'a> Case<'a> {
             return Ok(promised.clone());
         }
         // Pods are whole: of an ask only as many as fit in what the queue deserves beside its other pods.
-        let staying = party.headcount.all_staying();
-        let mut entitled = party.deserved.less(&staying);
+        let mut entitled = party.deserved.less(&party.headcount.all_staying());
         let mut lacking = Amounts::new();
         for ask in asks::refused(party) {
             let governed = asks::governed(&ask.shape.requests, &self.resources);
@@ -194,7 +193,7 @@ impl<'a> Case<'a> {
             lacking.add_all(&fitting);
         }
         // What the quota allows already is room that they only have to take.
-        let in_use = lacking.less(&party.allocated.less(&staying)).min(promised);
+        let in_use = lacking.less(&party.room()).min(promised);
         if in_use.is_empty() {
             let too_large = lacking.is_empty() && !asks::refused(party).is_empty();
             return Err(if too_large { Reason::UnitAboveShare } else { Reason::NotInUse });

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Placing, promised};
 use crate::amounts::Amounts;
 use crate::reason::Reason;
+use crate::reclaim::Party;
 use crate::reclaim::asks::{governed, whole};
 use crate::reclaim::take::Case;
 use crate::tree::Index;
@@ -58,8 +59,8 @@ impl<'a> Placing<'a> {
         }
         let mut asked = Amounts::new();
         for (at, served) in by_leaf {
-            let room = case.party(at).map(|party| party.allocated.less(&party.headcount.all_staying()));
-            asked.add_all(&served.less(&room.unwrap_or_default()));
+            let room = case.party(at).map(Party::room).unwrap_or_default();
+            asked.add_all(&served.less(&room));
         }
         need.less(&promised.less(waived).less(&asked)).min(&asked)
     }

@@ -1,0 +1,50 @@
+//! When nothing may grow, because what was granted, or what is there, is not known well enough.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Ledger, REQUEST_LIFE_SECONDS};
+use crate::names::Namespace;
+use crate::snapshot::{Growth, NamespaceState, Queue};
+use crate::time::Timestamp;
+
+impl Ledger {
+    /// Whether anything may grow.
+    ///
+    /// After a rebuild nobody knows which amounts a write on its way carries. What is on its way fails once every quota
+    /// bears a stamp of this ledger, and is over when no request can have lived for so long.
+    ///
+    /// After somebody else has written the ledger and until all quotas are seen as it says, the view may be older than
+    /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since.
+    pub fn growth(&self, namespaces: &BTreeMap<Namespace, Arc<NamespaceState>>, now: Timestamp) -> Growth {
+        let is_recent = |at: Timestamp| now < at.plus_seconds(REQUEST_LIFE_SECONDS);
+        let is_made_up =
+            self.rebuilt.is_some_and(is_recent) && !namespaces.values().all(|state| is_settled(state));
+        let is_behind = self.inherited.is_some_and(|inherited| {
+            self.entries.iter().any(|(namespace, entry)| {
+                entry.generation <= inherited
+                    && is_recent(entry.changed)
+                    && namespaces.get(namespace).is_some_and(|state| is_to_be_written(state))
+            })
+        });
+        if is_made_up || is_behind { Growth::Held } else { Growth::Allowed }
+    }
+}
+
+/// Whether there is, or will be, a quota that does not bear the stamp of its entry yet.
+fn is_to_be_written(state: &NamespaceState) -> bool {
+    let Some(quota) = &state.quota else { return false };
+    quota.unstamped && (state.queues.iter().any(governs) || quota.is_seen())
+}
+
+fn governs(queue: &Queue) -> bool {
+    queue.children.is_none()
+}
+
+/// Whether no write from before the rebuild can land in the namespace.
+fn is_settled(state: &NamespaceState) -> bool {
+    match &state.quota {
+        Some(quota) if quota.ours => quota.is_fenced(),
+        _ => !state.queues.iter().any(governs),
+    }
+}
