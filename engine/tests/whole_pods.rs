@@ -260,3 +260,32 @@ fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
         "#]],
     );
 }
+
+#[test]
+fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that_stay() {
+    plays(
+        "settings resources=cpu,gpu
+         node n1 cpu=4500m
+         queue a weight=1
+         queue b weight=3
+         owner a/web replicas=4 cpu=1 created=5
+         owner b/gpu replicas=4 cpu=250m gpu=1 created=5
+         owner b/web replicas=3 cpu=1 created=6
+         owner b/small replicas=1 cpu=500m created=7
+         pod a/web-1 cpu=1 node=n1 started=10 owner=web
+         pod b/gpu-1 cpu=250m gpu=1 pending owner=gpu priority=1
+         pod b/gpu-2 cpu=250m gpu=1 pending owner=gpu priority=1
+         pod b/gpu-3 cpu=250m gpu=1 pending owner=gpu priority=1
+         pod b/gpu-4 cpu=250m gpu=1 pending owner=gpu priority=1
+         pod b/web-1 cpu=1 node=n1 started=10 owner=web priority=1
+         pod b/web-2 cpu=1 node=n1 started=10 owner=web priority=1
+         pod b/small-1 cpu=500m node=n1 started=20 owner=small",
+        &expect![[r#"
+            step 1: capacity 4500mc 0gpu
+              a: deserved 1c 0gpu, allocated 1c 0gpu, used 1c 0gpu
+                3 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
+              b: deserved 3500mc 0gpu, allocated 3500mc 4gpu, used 3500mc 4gpu
+                1 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
+        "#]],
+    );
+}

@@ -146,6 +146,7 @@ impl<'a> Leaf<'a> {
         resources: &[Resource],
         snapshot: &'a Snapshot,
     ) -> Vec<Unit<'a>> {
+        let is_offered = |resource: &&Resource| capacity.get(resource).is_positive();
         let there = self.there.get_or_init(|| {
             let different = || There::Different(Keeping::of(self.state, self.queue, snapshot));
             alike(self.state).map_or_else(different, There::Alike)
@@ -156,11 +157,15 @@ impl<'a> Leaf<'a> {
                 let beyond = |resource: &Resource| {
                     (resource.clone(), self.headcount.charged.get(resource).less(amount.get(resource)))
                 };
-                let beyond: Amounts = resources.iter().map(beyond).collect();
+                let beyond: Amounts = resources.iter().filter(is_offered).map(beyond).collect();
                 together(keeping.order(&beyond, capacity).into_iter())
             }
         };
-        units.extend(self.lacking.get_or_init(|| lacking(self.state, &self.demand)));
+        let lacking = self.lacking.get_or_init(|| lacking(self.state, &self.demand));
+        let could_run = |unit: &&Unit<'_>| {
+            resources.iter().all(|one| is_offered(&one) || unit.requests.get(one).is_zero())
+        };
+        units.extend(lacking.iter().filter(could_run));
         units
     }
 

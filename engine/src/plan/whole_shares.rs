@@ -27,6 +27,9 @@ pub(super) fn make_whole<'a>(
     if units.iter().all(Option::is_none) {
         return;
     }
+    // For what there is nothing of nobody goes, whoever holds it.
+    let offered: Vec<Resource> =
+        resources.iter().filter(|resource| capacity.get(resource).is_positive()).cloned().collect();
     let floor = |at: Index, shares: &Shares| -> Amounts {
         let branch = tree.branches.get(at);
         let kept = |resource: &Resource| {
@@ -48,10 +51,9 @@ pub(super) fn make_whole<'a>(
             part: have(resource).units(),
             whole: capacity.get(resource).units().saturating_mul(weight.max(1)),
         };
-        let offered = resources.iter().filter(|resource| capacity.get(resource).is_positive());
-        (weight == 0, offered.map(part).max())
+        (weight == 0, offered.iter().map(part).max())
     };
-    let whole = made_whole(tree, &units, &parts, resources, &in_line);
+    let whole = made_whole(tree, &units, &parts, &offered, &in_line);
     for (shares, whole) in shares.iter_mut().zip(whole) {
         shares.deserved = whole;
     }
