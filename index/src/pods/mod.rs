@@ -4,6 +4,7 @@ mod deletion_cost;
 mod evictions;
 mod immunity;
 mod kind;
+mod lean;
 mod life;
 mod owner;
 mod refusals;
@@ -13,5 +14,6 @@ mod stuck;
 mod ties;
 
 pub(crate) use kind::PodKind;
+pub use lean::LeanPod;
 pub(crate) use requests::effective_requests;
 pub use requests::{unreadable, unreadable_in_template};

@@ -1,14 +1,17 @@
 //! Every kind that the index keeps, for tests that treat all alike.
 
+use k8s_openapi::api::core::v1::Pod;
 use serde_json::Value;
 
-use crate::{Index, Keeps};
+use super::at;
+use crate::pods::LeanPod;
+use crate::{Index, IndexSettings, Keeps};
 
 /// Calls `$action!(kind of object)` for the kind of this name.
 macro_rules! for_kind {
     ($kind:expr, $action:ident) => {
         match $kind {
-            "Pod" => $action!(k8s_openapi::api::core::v1::Pod),
+            "Pod" => $action!(crate::pods::LeanPod),
             "Node" => $action!(k8s_openapi::api::core::v1::Node),
             "Namespace" => $action!(k8s_openapi::api::core::v1::Namespace),
             "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),
@@ -56,7 +59,22 @@ pub(super) fn apply_value(index: &mut Index, object: &Value) -> bool {
             Keeps::<$kind>::apply(index, &serde_json::from_value(object.clone()).unwrap())
         };
     }
+    if kind_of(object) == "Pod" {
+        nothing_is_missed_of_a_pod(object);
+    }
     for_kind!(kind_of(object), apply)
+}
+
+/// The index reads the same of a pod when it has only what is taken out of its JSON.
+fn nothing_is_missed_of_a_pod(object: &Value) {
+    let shown = |pod: &Pod| {
+        let mut index = Index::new(IndexSettings::default());
+        index.apply(pod);
+        format!("{:?}", index.snapshot(at("12:00:00")))
+    };
+    let whole: Pod = serde_json::from_value(object.clone()).unwrap();
+    let lean: LeanPod = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(shown(&whole), shown(&lean.0), "{object}");
 }
 
 pub(super) fn delete_value(index: &mut Index, object: &Value) -> bool {

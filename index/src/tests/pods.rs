@@ -233,6 +233,16 @@ status:
      allocatedResources: {cpu: 2}, resources: {requests: {cpu: 2}}}
 ---
 kind: Pod
+metadata: {name: shrinking-mesh, namespace: a}
+spec:
+  initContainers: [{name: mesh, restartPolicy: Always, resources: {requests: {cpu: 1}}}]
+  containers: [{name: app, resources: {requests: {cpu: 1}}}]
+status:
+  initContainerStatuses:
+  - {name: mesh, image: i, imageID: i, ready: true, restartCount: 0,
+     allocatedResources: {cpu: 2}, resources: {requests: {cpu: 2}}}
+---
+kind: Pod
 metadata: {name: cannot-grow, namespace: a}
 spec: {containers: [{name: app, resources: {requests: {cpu: 4}}}]}
 status:
@@ -252,6 +262,7 @@ spec: {containers: [{name: app, resources: {requests: {cpu: 1e40, memory: nonsen
               pod init-needs-most (a/init-needs-most): cpu 2500m; Pending, created -
               pod pod-level (a/pod-level): cpu 3250m, memory 1034Mi; Pending, created -
               pod shrinking (a/shrinking): cpu 2; Pending, created -
+              pod shrinking-mesh (a/shrinking-mesh): cpu 3; Pending, created -
         "#]],
     );
 }

@@ -25,7 +25,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::watch;
 use tokio::task::JoinError;
 use tokio::time::Instant;
-use tracing::debug;
+use tracing::{debug, info};
 
 use crate::guards::Guards;
 use crate::ledger::Dropped;
@@ -86,6 +86,7 @@ impl Cycle {
         let mut debounce = Debounce::new(self.pace.interval);
         let mut next = start;
         let mut led = false;
+        let mut is_first = true;
         loop {
             let wake = self.wait(next, led).await;
             self.guards.show_pulses(self.tools.clock.since_epoch());
@@ -119,6 +120,9 @@ impl Cycle {
                 in_future(HEARTBEAT)
             } else if led {
                 let (next, ended) = self.lead().await?;
+                if ended == CycleResult::Success && std::mem::take(&mut is_first) {
+                    info!("the first cycle has ended");
+                }
                 result = Some(ended);
                 next
             } else {

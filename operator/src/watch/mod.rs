@@ -13,7 +13,7 @@ mod synced;
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, ResourceQuota};
+use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use std::time::Duration;
@@ -21,6 +21,7 @@ use std::time::Duration;
 use kube::runtime::watcher;
 use kube::{Api, Client};
 use quotient_crds::{Queue, QueueJob};
+use quotient_index::pods::LeanPod;
 use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Readable, Volcano};
 use tokio::task::JoinSet;
 
@@ -129,7 +130,7 @@ pub fn start(
     tasks.spawn(feed(NODES).run(Api::<Node>::all(client.clone()), config()));
     // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
     let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");
-    tasks.spawn(feed("pods").run(Api::<Pod>::all(client.clone()), pods));
+    tasks.spawn(feed("pods").run(Api::<LeanPod>::all(client.clone()), pods));
     // Who wants pods. There is no selecting those that do: of the others the index keeps nothing.
     tasks.spawn(feed("replicasets").run(Api::<ReplicaSet>::all(client.clone()), config()));
     tasks.spawn(feed("statefulsets").run(Api::<StatefulSet>::all(client.clone()), config()));

@@ -1,0 +1,229 @@
+//! Pods as a watch should deliver them: what the index reads of them, and nothing else.
+//!
+//! Most of a pod's JSON is what runs in its containers and who managed which field. To pass over that takes a third of the
+//! time and a tenth of the memory of taking it in.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::{
+    Affinity, Container, ContainerState, ContainerStatus, Pod, PodCondition, PodSchedulingGroup, PodSpec,
+    PodStatus, ResourceRequirements, Toleration,
+};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use kube::Resource;
+use serde::{Deserialize, Deserializer};
+
+use crate::index::Index;
+use crate::keeps::Keeps;
+
+/// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
+#[derive(Clone, Debug)]
+pub struct LeanPod(pub Pod);
+
+impl<'de> Deserialize<'de> for LeanPod {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self(Whole::deserialize(deserializer)?.into()))
+    }
+}
+
+#[derive(Deserialize)]
+struct Whole {
+    #[serde(default)]
+    metadata: Metadata,
+    spec: Option<Spec>,
+    status: Option<Status>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    name: Option<String>,
+    namespace: Option<String>,
+    uid: Option<String>,
+    resource_version: Option<String>,
+    creation_timestamp: Option<Time>,
+    deletion_timestamp: Option<Time>,
+    deletion_grace_period_seconds: Option<i64>,
+    labels: Option<BTreeMap<String, String>>,
+    annotations: Option<BTreeMap<String, String>>,
+    owner_references: Option<Vec<OwnerReference>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Spec {
+    node_name: Option<String>,
+    priority: Option<i32>,
+    priority_class_name: Option<String>,
+    scheduling_group: Option<PodSchedulingGroup>,
+    containers: Option<Vec<OfContainer>>,
+    init_containers: Option<Vec<OfContainer>>,
+    resources: Option<ResourceRequirements>,
+    overhead: Option<BTreeMap<String, Quantity>>,
+    node_selector: Option<BTreeMap<String, String>>,
+    affinity: Option<Affinity>,
+    tolerations: Option<Vec<Toleration>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfContainer {
+    name: Option<String>,
+    resources: Option<ResourceRequirements>,
+    restart_policy: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Status {
+    phase: Option<String>,
+    start_time: Option<Time>,
+    conditions: Option<Vec<PodCondition>>,
+    container_statuses: Option<Vec<OfContainerStatus>>,
+    init_container_statuses: Option<Vec<OfContainerStatus>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct OfContainerStatus {
+    name: Option<String>,
+    resources: Option<ResourceRequirements>,
+    allocated_resources: Option<BTreeMap<String, Quantity>>,
+    state: Option<ContainerState>,
+    last_state: Option<ContainerState>,
+}
+
+impl From<Whole> for Pod {
+    fn from(whole: Whole) -> Self {
+        Self {
+            metadata: whole.metadata.into(),
+            spec: whole.spec.map(PodSpec::from),
+            status: whole.status.map(PodStatus::from),
+        }
+    }
+}
+
+impl From<Metadata> for ObjectMeta {
+    fn from(metadata: Metadata) -> Self {
+        Self {
+            name: metadata.name,
+            namespace: metadata.namespace,
+            uid: metadata.uid,
+            resource_version: metadata.resource_version,
+            creation_timestamp: metadata.creation_timestamp,
+            deletion_timestamp: metadata.deletion_timestamp,
+            deletion_grace_period_seconds: metadata.deletion_grace_period_seconds,
+            labels: metadata.labels,
+            annotations: metadata.annotations,
+            owner_references: metadata.owner_references,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Spec> for PodSpec {
+    fn from(spec: Spec) -> Self {
+        let containers = |list: Vec<OfContainer>| list.into_iter().map(Container::from).collect();
+        Self {
+            node_name: spec.node_name,
+            priority: spec.priority,
+            priority_class_name: spec.priority_class_name,
+            scheduling_group: spec.scheduling_group,
+            containers: spec.containers.map(containers).unwrap_or_default(),
+            init_containers: spec.init_containers.map(containers),
+            resources: spec.resources,
+            overhead: spec.overhead,
+            node_selector: spec.node_selector,
+            affinity: spec.affinity,
+            tolerations: spec.tolerations,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<OfContainer> for Container {
+    fn from(container: OfContainer) -> Self {
+        Self {
+            name: container.name.unwrap_or_default(),
+            resources: container.resources,
+            restart_policy: container.restart_policy,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Status> for PodStatus {
+    fn from(status: Status) -> Self {
+        let statuses = |list: Vec<OfContainerStatus>| list.into_iter().map(ContainerStatus::from).collect();
+        Self {
+            phase: status.phase,
+            start_time: status.start_time,
+            conditions: status.conditions,
+            container_statuses: status.container_statuses.map(statuses),
+            init_container_statuses: status.init_container_statuses.map(statuses),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<OfContainerStatus> for ContainerStatus {
+    fn from(status: OfContainerStatus) -> Self {
+        Self {
+            name: status.name.unwrap_or_default(),
+            resources: status.resources,
+            allocated_resources: status.allocated_resources,
+            state: status.state,
+            last_state: status.last_state,
+            ..Self::default()
+        }
+    }
+}
+
+impl Resource for LeanPod {
+    type DynamicType = ();
+    type Scope = <Pod as Resource>::Scope;
+
+    fn kind((): &()) -> Cow<'_, str> {
+        Pod::kind(&())
+    }
+
+    fn group((): &()) -> Cow<'_, str> {
+        Pod::group(&())
+    }
+
+    fn version((): &()) -> Cow<'_, str> {
+        Pod::version(&())
+    }
+
+    fn plural((): &()) -> Cow<'_, str> {
+        Pod::plural(&())
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.0.metadata
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.0.metadata
+    }
+}
+
+impl Keeps<LeanPod> for Index {
+    fn apply(&mut self, object: &LeanPod) -> bool {
+        Keeps::<Pod>::apply(self, &object.0)
+    }
+
+    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
+        Keeps::<Pod>::delete(self, namespace, name, uid)
+    }
+
+    fn relist_begin(&mut self) {
+        Keeps::<Pod>::relist_begin(self);
+    }
+
+    fn relist_finish(&mut self) -> bool {
+        Keeps::<Pod>::relist_finish(self)
+    }
+}
