@@ -19,7 +19,7 @@ mod work;
 pub use ground::{Ground, NodeGroup, QueueAt};
 pub use measures::Measures;
 pub use page::{headline, page, table};
-pub use play::play;
+pub use play::{play, play_with};
 pub use plot::timeline_plot;
 pub use recorder::{PodTimes, Recorder};
 pub use scenario::{Demand, Outcome, Scenario};

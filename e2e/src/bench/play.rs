@@ -30,12 +30,22 @@ pub async fn play(
     programs: &Programs,
     aftermath: Duration,
 ) -> anyhow::Result<(Measures, Timeline)> {
+    play_with(scenario, programs, &[], aftermath).await
+}
+
+/// The same with an operator that is told something beside the defaults.
+pub async fn play_with(
+    scenario: &Scenario,
+    programs: &Programs,
+    arguments: &[&str],
+    aftermath: Duration,
+) -> anyhow::Result<(Measures, Timeline)> {
     let termination_delay = scenario.ground.terminates_after;
     let bed = TestBed::start(Options { termination_delay, ..Options::default() }).await?;
     install_crds(&bed).await?;
     let stage = Stage { bed, programs: programs.clone() };
     scenario.ground.lay(&stage).await?;
-    let operator = stage.start_operator().await?;
+    let operator = Operator::start_with(&stage.bed, &programs.operator, arguments).await?;
     scenario.ground.fill(&stage.bed).await?;
     stage.until_quiet_for(REST).await?;
 
