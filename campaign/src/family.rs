@@ -229,7 +229,12 @@ impl Family {
     /// Whether it has another pod go than without it, so that it may end in another way that is as right: with other pods
     /// kept, other shares are whole.
     pub fn diverts(self) -> bool {
-        matches!(self, Self::Code(403 | 422) | Self::Drop(Watched::Pods))
+        matches!(self, Self::Drop(Watched::Pods))
+    }
+
+    /// Whether it refuses a write for good. An eviction that is refused twice like that has another pod go.
+    pub fn refuses(self) -> bool {
+        matches!(self, Self::Code(403 | 422))
     }
 
     /// How long it may take until it is noticed, where nothing happens meanwhile.

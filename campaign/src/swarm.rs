@@ -47,6 +47,7 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
     }
     let mut heals_after = family.heals_after();
     let (mut deceives, mut diverts, mut blinds) = (false, false, false);
+    let mut refusals = 0;
     // Every swarm is slow, and some have two operators.
     let mut under_way = 4_000;
     for _ in 0..count {
@@ -54,7 +55,8 @@ pub(crate) fn draw(family: Family, nth: u64, seed: u64, loser: &str, writes: u64
         let chosen = candidates[index];
         heals_after = heals_after.max(chosen.heals_after());
         deceives |= chosen.deceives();
-        diverts |= chosen.diverts();
+        refusals += u32::from(chosen.refuses());
+        diverts |= chosen.diverts() || refusals > 1;
         blinds |= chosen.blinds();
         under_way = under_way.max(chosen.under_way());
         let first = operators[0].clone();

@@ -21,6 +21,8 @@ const BUSY: Duration = Duration::from_secs(1);
 pub(super) struct Backoff {
     refused: BTreeMap<PodId, Refused>,
     busy: BTreeMap<PodId, Instant>,
+    /// When pods were refused for a reason that may be a passing one.
+    doubted: BTreeMap<PodId, Instant>,
 }
 
 /// One refusal that still counts.
@@ -55,9 +57,20 @@ impl Backoff {
         self.busy.insert(pod.clone(), now.checked_add(BUSY).unwrap_or(now));
     }
 
+    /// `pod` was refused, and no budget is the reason. Whether it is worth asking once more, in a moment, before others go
+    /// instead: it is the first time.
+    pub(super) fn doubts(&mut self, pod: &PodId, now: Instant) -> bool {
+        let is_first = !self.refused.contains_key(pod) && self.doubted.insert(pod.clone(), now).is_none();
+        if is_first {
+            self.busy(pod, now);
+        }
+        is_first
+    }
+
     /// `pod` was evicted or is gone: its namespace's budgets let pods go again.
     pub(super) fn granted(&mut self, pod: &PodId) {
         self.refused.remove(pod);
+        self.doubted.remove(pod);
         let others = self.refused.iter_mut().filter(|(other, _)| other.namespace == pod.namespace);
         for (_, refused) in others {
             refused.wait = Duration::ZERO;
@@ -68,6 +81,7 @@ impl Backoff {
     pub(super) fn forget_old(&mut self, now: Instant) {
         self.refused.retain(|_, refused| refused.until.checked_add(LONGEST).is_some_and(|old| now < old));
         self.busy.retain(|_, until| now < *until);
+        self.doubted.retain(|_, at| at.checked_add(LONGEST).is_some_and(|old| now < old));
     }
 
     /// Why pods that should leave for `queue` may not now, by pod.
@@ -180,6 +194,24 @@ mod tests {
         assert_eq!(told(&gainer(), &[], until), none);
         // Then it is asked for again, and until the answer is there it would be wrong to say that nothing is refused.
         assert_eq!(told(&gainer(), &[&eviction("1").pod], until), ["1: budget"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_refusal_without_a_budget_is_doubted_for_a_second() {
+        let mut backoff = Backoff::default();
+        let (now, pod) = (Instant::now(), eviction("1").pod);
+        assert!(backoff.doubts(&pod, now) && backoff.is_waiting(&pod, now));
+        assert!(!backoff.is_waiting(&pod, now + BUSY));
+        backoff.forget_old(now + BUSY);
+        assert!(!backoff.doubts(&pod, now + BUSY));
+        // Long after, and after success, the next one is a first one again.
+        backoff.forget_old(now + BUSY + LONGEST);
+        assert!(backoff.doubts(&pod, now + BUSY + LONGEST));
+        backoff.granted(&pod);
+        assert!(backoff.doubts(&pod, now + BUSY + LONGEST));
+        backoff.granted(&pod);
+        backoff.refused(&eviction("1"), budget(), now);
+        assert!(!backoff.doubts(&pod, now));
     }
 
     #[tokio::test(start_paused = true)]

@@ -222,6 +222,11 @@ impl Evictor {
                 }
                 self.tools.metrics.queues.refused_eviction(&eviction.queue, refusal.name());
                 let now = Instant::now();
+                // An admission webhook that restarts, rights that are being changed: nobody goes instead before it was said
+                // twice.
+                if !refusal.is_by_budget() && self.backoff.doubts(pod, now) {
+                    return;
+                }
                 let until = self.backoff.refused(eviction, why, now);
                 let until = after(&self.tools.clock, until.duration_since(now));
                 // The next plan goes without this pod, and is made at once.

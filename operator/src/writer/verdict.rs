@@ -33,6 +33,11 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
+    /// Whether a disruption budget is the reason: then it stands until other pods have changed.
+    pub(super) const fn is_by_budget(self) -> bool {
+        matches!(self, Self::Budget | Self::SeveralBudgets)
+    }
+
     /// The name in metrics.
     pub(super) const fn name(self) -> &'static str {
         match self {

@@ -161,6 +161,30 @@ async fn a_refused_pod_is_tried_again_later() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_pod_goes() {
+    let view = overused();
+    let forbidden = || refusal(403, "Forbidden", "a webhook says no", &Value::Null);
+    let (client, log) = client(move |asked| if asked.path.contains("p4") { forbidden() } else { done() });
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned_now(&view)).await;
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p4"]);
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 2, "it is left alone for a moment");
+
+    tokio::time::advance(Duration::from_secs(1)).await;
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 3);
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p2"]);
+    assert_eq!(
+        blocked(&evictor, &plan),
+        ["b/team: EvictionRefused pod a/p4 cannot be evicted: a webhook says no"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     let view = overused();
     let (client, log) =
