@@ -21,7 +21,7 @@ async fn proxy(stage: &Stage) -> Result<Proxy> {
 
 /// Every promise was kept, whatever happened; a process that was killed, or lost an answer, may have asked twice.
 fn judge(stage: &Stage) -> Result<()> {
-    acquitted(&judged(&stage.bed, Tolerance { repeats: true, ..Tolerance::default() }, false)?)
+    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)
 }
 
 fn only_the_victims_went(stage: &Stage, since: AuditMark) -> Result<()> {

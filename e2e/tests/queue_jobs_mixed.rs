@@ -140,6 +140,6 @@ async fn an_operator_killed_while_slots_move_loses_nothing() -> anyhow::Result<(
     ensure!(kills >= 4, "only {kills} kills");
     stage.nothing_moves("a").await?;
     operator.stop().await?;
-    acquitted(&judged(&stage.bed, Tolerance { repeats: true, ..Tolerance::default() }, false)?)?;
+    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)?;
     Ok(stage.bed.stop().await?)
 }

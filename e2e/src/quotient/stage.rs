@@ -58,7 +58,7 @@ impl Stage {
     /// Ends it, once everything rests and all that happened has been judged.
     pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
         nothing_forbidden(&self.bed)?;
-        acquitted(&judged(&self.bed, tolerance, true)?)?;
+        acquitted(&judged(&self.bed.audit(), tolerance, true)?)?;
         Ok(self.bed.stop().await?)
     }
 

@@ -1,21 +1,22 @@
 //! The audit log before the judge: what Quotient promises, checked on everything that a real API server was told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::ensure;
 use quotient_judge::{Judge, Tolerance, Verb, Write};
 use serde_json::Value;
 
 use super::OPERATOR_USER;
-use crate::testbed::{AuditEvent, TestBed};
+use crate::testbed::{AuditEvent, AuditLog, CENSUS};
 
-/// Judges everything that happened on a test bed since it was started; at rest if `rests` says that it is.
+/// Judges everything that a test bed's log tells, at rest at its end if `rests` says so.
 ///
 /// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
-pub fn judged(bed: &TestBed, tolerance: Tolerance, rests: bool) -> anyhow::Result<Judge> {
+pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<Judge> {
     let mut judge = Judge::new(tolerance);
-    let events = bed.audit().events()?;
-    let writes = events.iter().filter(|event| event.is_write() && event.succeeded()).collect();
+    let events = log.events()?;
+    let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
+    let writes = events.iter().filter(tells).collect();
     for (index, event) in (0..).zip(evictions_first(by_version(writes))) {
         present(&mut judge, index, event);
     }
@@ -49,9 +50,13 @@ fn by_version(writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
     keyed.into_iter().map(|(_, event)| event).collect()
 }
 
-/// The version in which the object was stored. All kinds count in one sequence: they share one etcd.
+fn is_census(event: &AuditEvent) -> bool {
+    event.user == CENSUS && event.verb == "list"
+}
+
+/// The version in which the object was stored, or in which all were listed. All kinds count in one sequence: they share one etcd.
 fn version(event: &AuditEvent) -> Option<u64> {
-    let stores = matches!(event.verb.as_str(), "create" | "update" | "patch");
+    let stores = matches!(event.verb.as_str(), "create" | "update" | "patch") || is_census(event);
     let version = event.response.as_ref()?.pointer("/metadata/resourceVersion")?.as_str()?;
     version.parse().ok().filter(|_| stores)
 }
@@ -82,6 +87,9 @@ fn evictions_first(mut writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
 }
 
 fn present(judge: &mut Judge, index: u64, event: &AuditEvent) {
+    if is_census(event) {
+        return count(judge, index, event);
+    }
     let body = event.response.as_ref().filter(|body| body.get("metadata").is_some());
     // A create by its owner has the name in the answer only.
     let name = match body.and_then(|body| body.pointer("/metadata/name")?.as_str()) {
@@ -123,6 +131,42 @@ fn present(judge: &mut Judge, index: u64, event: &AuditEvent) {
         }
         _ if body.is_some() || write.by_operator => judge.see(&write),
         _ => {}
+    }
+}
+
+/// Presents all objects of a kind as they are: what was done to them meanwhile was not noted, nor what pods have gone.
+fn count(judge: &mut Judge, index: u64, event: &AuditEvent) {
+    let write = Write {
+        index,
+        at: event.answered.as_millisecond(),
+        by_operator: false,
+        verb: Verb::Update,
+        resource: &event.resource,
+        subresource: "",
+        namespace: "",
+        name: "",
+        request: None,
+        before: None,
+        after: None,
+    };
+    let items = event.response.as_ref().and_then(|list| list.get("items")?.as_array());
+    let text =
+        |item: &Value, pointer| item.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let there: BTreeMap<(String, String), &Value> = items
+        .into_iter()
+        .flatten()
+        .map(|item| ((text(item, "/metadata/namespace"), text(item, "/metadata/name")), item))
+        .collect();
+    if event.resource == "pods" {
+        let known = judge.truth().places.iter();
+        let known =
+            known.flat_map(|(place, here)| here.pods.keys().map(move |pod| (place.clone(), pod.clone())));
+        for (namespace, name) in known.filter(|pod| !there.contains_key(pod)).collect::<Vec<_>>() {
+            judge.see(&Write { verb: Verb::Delete, namespace: &namespace, name: &name, ..write });
+        }
+    }
+    for ((namespace, name), item) in &there {
+        judge.see(&Write { namespace, name, after: Some(item), ..write });
     }
 }
 
@@ -198,5 +242,31 @@ mod tests {
                 "last"
             ]
         );
+    }
+
+    #[test]
+    fn a_pod_that_went_while_nothing_was_noted_is_gone() {
+        let pod = |name| json!({"metadata": {"namespace": "a", "name": name}});
+        let of_pods = |verb, name, response| AuditEvent {
+            resource: "pods".to_owned(),
+            namespace: "a".to_owned(),
+            response: Some(response),
+            ..event(verb, name, None)
+        };
+        let census = AuditEvent {
+            user: CENSUS.to_owned(),
+            namespace: String::new(),
+            ..of_pods("list", "", json!({"metadata": {"resourceVersion": "9"}, "items": [pod("stays")]}))
+        };
+        let mut judge = Judge::new(Tolerance::default());
+        for event in
+            [of_pods("create", "goes", pod("goes")), of_pods("create", "stays", pod("stays")), census]
+        {
+            present(&mut judge, 0, &event);
+        }
+        let pods: Vec<&str> =
+            judge.truth().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();
+        assert_eq!(pods, ["stays"]);
+        assert!(judge.violations().is_empty(), "{:?}", judge.violations());
     }
 }

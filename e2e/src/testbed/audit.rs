@@ -96,7 +96,10 @@ impl AuditLog {
     ///
     /// A request is noted just before or after its client has the answer: leave some milliseconds between the two.
     pub fn mark(&self) -> Result<AuditMark, TestBedError> {
-        std::fs::metadata(&self.path).map(|file| AuditMark(file.len())).map_err(|error| self.failed(&error))
+        let text = std::fs::read(&self.path).map_err(|error| self.failed(&error))?;
+        // The API server may be writing a line.
+        let lines = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last.saturating_add(1));
+        Ok(AuditMark(u64::try_from(lines).unwrap_or(u64::MAX)))
     }
 
     /// Everything so far, in the order of the answers.
@@ -193,5 +196,32 @@ impl From<Entry> for AuditEvent {
             response: entry.response_object,
             annotations: entry.annotations,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_in_the_middle_of_a_line_is_at_its_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let log = AuditLog::new(directory.path().join("audit.log"));
+        let line = |name: &str| {
+            let now = "2026-01-01T00:00:00Z";
+            serde_json::json!({
+                "verb": "get", "requestURI": "/", "user": {}, "objectRef": {"name": name},
+                "requestReceivedTimestamp": now, "stageTimestamp": now,
+            })
+            .to_string()
+        };
+        let (first, second) = (line("first"), line("second"));
+        let (half, rest) = second.split_at(20);
+        std::fs::write(log.path(), format!("{first}\n{half}")).unwrap();
+        let mark = log.mark().unwrap();
+        std::fs::write(log.path(), format!("{first}\n{half}{rest}\n")).unwrap();
+        let since = log.events_since(mark).unwrap();
+        let names: Vec<&str> = since.iter().map(|event| event.name.as_str()).collect();
+        assert_eq!(names, ["second"]);
     }
 }

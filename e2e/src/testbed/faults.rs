@@ -3,8 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
+use kube::Api;
+use kube::api::ListParams;
+
 use super::process::ManagedProcess;
 use super::{Component, TestBed, TestBedError, readiness};
+
+/// Who counts what is there after the API server was killed: the audit log holds the whole answer.
+pub const CENSUS: &str = "testbed-census";
 
 impl TestBed {
     /// Stops a component where it stands (`SIGSTOP`): connections stay open and nobody answers.
@@ -34,12 +41,39 @@ impl TestBed {
     ///
     /// After several restarts of the API server within two minutes the watches of the other components come back
     /// later and later (up to half a minute): client-go backs off, here as in every cluster.
+    ///
+    /// kwok is started again with the API server or etcd: it forgets what it could not write meanwhile, where a kubelet
+    /// would try again.
     pub async fn restart(&self, component: Component) -> Result<(), TestBedError> {
+        self.start_anew(component).await?;
+        if matches!(component, Component::ApiServer | Component::Etcd) {
+            if self.pid(Component::Kwok).is_some() {
+                self.start_anew(Component::Kwok).await?;
+            }
+            self.census().await?;
+        }
+        Ok(())
+    }
+
+    async fn start_anew(&self, component: Component) -> Result<(), TestBedError> {
         drop(self.processes().remove(&component));
         let process = self.supervisor.spawn(&component.process(&self.layout))?;
         let ready = readiness::wait(component, &process, &self.layout).await;
         self.processes().insert(component, process);
         ready
+    }
+
+    /// Has the audit log say which pods and quotas there are: of what an API server did last before it was killed, it
+    /// noted nothing.
+    async fn census(&self) -> Result<(), TestBedError> {
+        let kubeconfig = self.user_kubeconfig(CENSUS, Some("system:masters"))?;
+        let client = self.client_for(&kubeconfig).await?;
+        let all = ListParams::default();
+        let pods = Api::<Pod>::all(client.clone()).list(&all).await;
+        pods.map_err(TestBedError::api("listing what pods there are"))?;
+        let quotas = Api::<ResourceQuota>::all(client).list(&all).await;
+        quotas.map_err(TestBedError::api("listing what quotas there are"))?;
+        Ok(())
     }
 
     /// The process id of a component, if it is running.

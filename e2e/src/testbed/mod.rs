@@ -57,6 +57,7 @@ pub use audit::{AuditEvent, AuditLog, AuditMark};
 pub use bed::TestBed;
 pub use components::Component;
 pub use error::TestBedError;
+pub use faults::CENSUS;
 pub use helm::Helm;
 pub use layout::ADMIN;
 pub use options::Options;
