@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use k8s_openapi::jiff::Timestamp;
 use schemars::{Schema, SchemaGenerator, json_schema};
 
@@ -77,14 +77,19 @@ pub fn merge_conditions<Name: ConditionName>(
 
 /// Whether two lists of conditions say the same, whatever their times and order.
 pub fn same_conditions(left: &[Condition], right: &[Condition]) -> bool {
-    let meaning = |conditions: &[Condition]| -> BTreeMap<String, Condition> {
-        let timeless = |condition: &Condition| Condition {
-            last_transition_time: Time(Timestamp::UNIX_EPOCH),
-            ..condition.clone()
-        };
-        conditions.iter().map(|condition| (condition.type_.clone(), timeless(condition))).collect()
-    };
-    meaning(left) == meaning(right)
+    left.len() == right.len() && left.iter().zip(right).all(|(one, other)| timeless(one) == timeless(other))
+        || by_type(left) == by_type(right)
+}
+
+fn by_type(conditions: &[Condition]) -> BTreeMap<&str, impl PartialEq> {
+    conditions.iter().map(|condition| (condition.type_.as_str(), timeless(condition))).collect()
+}
+
+/// What a condition says, but for since when.
+fn timeless(condition: &Condition) -> impl PartialEq {
+    let Condition { type_, status, reason, message, observed_generation, last_transition_time: _ } =
+        condition;
+    (type_, status, reason, message, observed_generation)
 }
 
 /// The entry of `conditions` for `wanted`, if it was ever reported.

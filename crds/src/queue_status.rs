@@ -130,9 +130,51 @@ impl QueueStatus {
     /// Every other time counts: a later decision goes by it. It has to be one of [`crate::stored_time`].
     /// Amounts are compared as text, so both should come from the same writer.
     pub fn same_meaning(&self, other: &Self) -> bool {
-        let without_conditions = |status: &Self| Self { conditions: Vec::new(), ..status.clone() };
-        same_conditions(&self.conditions, &other.conditions)
-            && without_conditions(self) == without_conditions(other)
+        self.same_meaning_but_for_others(other)
+            && self.fair_share == other.fair_share
+            && self.borrowed == other.borrowed
+            && self.lent == other.lent
+    }
+
+    /// The same without what follows from what other queues do: the fair share, and what is borrowed and lent.
+    // Asked for every queue whenever anything changes anywhere, so nothing is copied; taken apart, so that no field is
+    // forgotten.
+    pub fn same_meaning_but_for_others(&self, other: &Self) -> bool {
+        let Self {
+            observed_generation,
+            demand,
+            demand_falling,
+            not_taken_up,
+            deserved,
+            idle,
+            allocated,
+            used,
+            preempting,
+            short_since,
+            unmet,
+            fair_share: _,
+            dominant_share,
+            borrowed: _,
+            lent: _,
+            pods,
+            summary,
+            conditions,
+        } = self;
+        *observed_generation == other.observed_generation
+            && *used == other.used
+            && *pods == other.pods
+            && *demand == other.demand
+            && *demand_falling == other.demand_falling
+            && *not_taken_up == other.not_taken_up
+            && *deserved == other.deserved
+            && *idle == other.idle
+            && *allocated == other.allocated
+            && *preempting == other.preempting
+            && *short_since == other.short_since
+            && *unmet == other.unmet
+            && *dominant_share == other.dominant_share
+            && *summary == other.summary
+            && same_conditions(conditions, &other.conditions)
     }
 }
 
@@ -201,6 +243,45 @@ mod tests {
         assert!(status(10, "3").same_meaning(&status(99, "3")));
         assert!(!status(10, "3").same_meaning(&status(10, "4")));
         assert!(!status(10, "3").same_meaning(&QueueStatus { conditions: vec![], ..status(10, "3") }));
+    }
+
+    #[test]
+    fn every_field_is_meaning() {
+        let none = QueueStatus::default();
+        let some = || Some([("cpu", "1")].into());
+        let noted = NotTakenUp {
+            kind: "Job".to_owned(),
+            name: "train".to_owned(),
+            uid: "1".to_owned(),
+            generation: 1,
+            since: stored_time(Timestamp::UNIX_EPOCH),
+        };
+        let own = [
+            QueueStatus { observed_generation: Some(1), ..none.clone() },
+            QueueStatus { demand: some(), ..none.clone() },
+            QueueStatus { not_taken_up: vec![noted], ..none.clone() },
+            QueueStatus { deserved: some(), ..none.clone() },
+            QueueStatus { idle: some(), ..none.clone() },
+            QueueStatus { allocated: some(), ..none.clone() },
+            QueueStatus { used: some(), ..none.clone() },
+            QueueStatus { preempting: some(), ..none.clone() },
+            QueueStatus { unmet: vec![Unmet::default()], ..none.clone() },
+            QueueStatus { dominant_share: Some("0.1".to_owned()), ..none.clone() },
+            QueueStatus { pods: Some(PodCounts::default()), ..none.clone() },
+            QueueStatus { summary: Some(StatusSummary::default()), ..none.clone() },
+        ];
+        for status in own {
+            assert!(!status.same_meaning(&none) && !none.same_meaning(&status), "{status:?}");
+            assert!(!status.same_meaning_but_for_others(&none), "{status:?}");
+        }
+        let of_others = [
+            QueueStatus { fair_share: some(), ..none.clone() },
+            QueueStatus { borrowed: some(), ..none.clone() },
+            QueueStatus { lent: some(), ..none.clone() },
+        ];
+        for status in of_others {
+            assert!(!status.same_meaning(&none) && status.same_meaning_but_for_others(&none), "{status:?}");
+        }
     }
 
     #[test]

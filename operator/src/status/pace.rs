@@ -64,7 +64,7 @@ impl Pacer {
         }
         let since = *self.stale.entry(queue.clone()).or_insert(now);
         let gathered = since.checked_add(GATHER.min(self.interval));
-        let times = if is_of_others(stored, wanted) { OF_OTHERS } else { 1 };
+        let times = if stored.same_meaning_but_for_others(wanted) { OF_OTHERS } else { 1 };
         let wait = self.interval.saturating_mul(times).saturating_add(self.jitter(queue));
         let rested = self.written.get(queue).and_then(|written| written.checked_add(wait));
         match gathered.max(rested) {
@@ -106,23 +106,15 @@ fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
     deciding(stored) != deciding(wanted) || states(&stored.conditions) != states(&wanted.conditions)
 }
 
-/// Whether the two differ only in what follows from what other queues do.
-fn is_of_others(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
-    let own =
-        |status: &QueueStatus| QueueStatus { fair_share: None, borrowed: None, lent: None, ..status.clone() };
-    own(stored).same_meaning(&own(wanted))
-}
-
-fn deciding(status: &QueueStatus) -> QueueStatus {
-    QueueStatus {
-        observed_generation: status.observed_generation,
-        not_taken_up: status.not_taken_up.clone(),
-        deserved: status.deserved.clone(),
-        allocated: status.allocated.clone(),
-        preempting: status.preempting.clone(),
-        short_since: status.short_since.clone(),
-        ..QueueStatus::default()
-    }
+fn deciding(status: &QueueStatus) -> impl PartialEq {
+    (
+        &status.observed_generation,
+        &status.not_taken_up,
+        &status.deserved,
+        &status.allocated,
+        &status.preempting,
+        &status.short_since,
+    )
 }
 
 fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
