@@ -13,9 +13,9 @@ use quotient_e2e::testbed::{Options, TestBed};
 
 /// Measures the operator on a large cluster: how soon it decides, what memory it holds, what it does at rest.
 ///
-/// Fills a real control plane on loopback with nodes, Queues and running pods, starts the operator that was built
-/// with the same profile as this program, watches it for a minute and a half, and prints a table. Takes some
-/// minutes; about 3 GiB of memory with 20,000 pods, and 10 GiB with 100,000.
+/// Fills a real control plane on loopback with nodes, Queues and running pods, starts the operator as it is shipped,
+/// watches it for a minute and a half, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000 pods,
+/// and 10 GiB with 100,000.
 #[derive(Debug, Parser)]
 #[command(name = "memory", version)]
 struct Args {

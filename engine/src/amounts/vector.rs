@@ -24,6 +24,11 @@ impl Amounts {
         self.0.iter().find(|(name, _)| name == resource).map_or(Amount::ZERO, |(_, amount)| *amount)
     }
 
+    /// Whether there is any of `resource`.
+    pub fn offers(&self, resource: &Resource) -> bool {
+        self.get(resource).is_positive()
+    }
+
     /// Makes it `amount` of `resource`.
     pub fn set(&mut self, resource: &Resource, amount: Amount) {
         match self.0.binary_search_by(|(name, _)| name.cmp(resource)) {

@@ -47,7 +47,7 @@ pub(crate) fn idle_parts(
     if !sharers.iter().flatten().any(|sharer| sharer.takes_part) {
         return parts;
     }
-    for resource in resources.iter().filter(|resource| capacity.get(resource).is_positive()) {
+    for resource in resources.iter().filter(|resource| capacity.offers(resource)) {
         let mut idle = Idle::new(tree, sharers, deserved, resource, capacity.get(resource));
         idle.fit();
         idle.serve_takers();

@@ -146,7 +146,6 @@ impl<'a> Leaf<'a> {
         resources: &[Resource],
         snapshot: &'a Snapshot,
     ) -> Vec<Unit<'a>> {
-        let is_offered = |resource: &&Resource| capacity.get(resource).is_positive();
         let there = self.there.get_or_init(|| {
             let different = || There::Different(Keeping::of(self.state, self.queue, snapshot));
             alike(self.state).map_or_else(different, There::Alike)
@@ -157,13 +156,14 @@ impl<'a> Leaf<'a> {
                 let beyond = |resource: &Resource| {
                     (resource.clone(), self.headcount.charged.get(resource).less(amount.get(resource)))
                 };
-                let beyond: Amounts = resources.iter().filter(is_offered).map(beyond).collect();
+                let beyond: Amounts =
+                    resources.iter().filter(|one| capacity.offers(one)).map(beyond).collect();
                 together(keeping.order(&beyond, capacity).into_iter())
             }
         };
         let lacking = self.lacking.get_or_init(|| lacking(self.state, &self.demand));
         let could_run = |unit: &&Unit<'_>| {
-            resources.iter().all(|one| is_offered(&one) || unit.requests.get(one).is_zero())
+            resources.iter().all(|one| capacity.offers(one) || unit.requests.get(one).is_zero())
         };
         units.extend(lacking.iter().filter(could_run));
         units

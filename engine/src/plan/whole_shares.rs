@@ -29,7 +29,7 @@ pub(super) fn make_whole<'a>(
     }
     // For what there is nothing of nobody goes, whoever holds it.
     let offered: Vec<Resource> =
-        resources.iter().filter(|resource| capacity.get(resource).is_positive()).cloned().collect();
+        resources.iter().filter(|resource| capacity.offers(resource)).cloned().collect();
     let floor = |at: Index, shares: &Shares| -> Amounts {
         let branch = tree.branches.get(at);
         let kept = |resource: &Resource| {

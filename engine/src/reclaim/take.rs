@@ -56,8 +56,7 @@ pub(super) fn choose(
     if snapshot.destruction.held().is_some() {
         return Taken::default();
     }
-    let resources: Vec<&Resource> =
-        resources.iter().filter(|resource| capacity.get(resource).is_positive()).collect();
+    let resources: Vec<&Resource> = resources.iter().filter(|resource| capacity.offers(resource)).collect();
     let mut books = Books::new(snapshot, census, tree, parties, capacity, &resources);
     let case = Case { snapshot, census, tree, parties, resources, capacity };
 
