@@ -415,7 +415,7 @@ fn stable(cluster: &Cluster) -> Law {
     for state in decided.snapshot.namespaces.values_mut() {
         let state = Arc::make_mut(state);
         for pod in state.pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
-            pod.deletion = Some(Timestamp::from_seconds(1030));
+            (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
             if pod.phase == Phase::Running {
                 let protecting =
                     state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.ties.labels));
@@ -441,7 +441,7 @@ fn stable_for_each(cluster: &Cluster, which: u16, gone: u16) -> Law {
     for state in decided.snapshot.namespaces.values_mut() {
         let state = Arc::make_mut(state);
         for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
-            pod.deletion = Some(Timestamp::from_seconds(1030));
+            (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
             if pod.phase == Phase::Running {
                 let protecting =
                     state.budgets.iter_mut().filter(|one| one.selector.matches(&pod.ties.labels));

@@ -24,7 +24,7 @@ fn victims_while_leaving(scenario: &str, pod: &str) -> Vec<String> {
     let leaves = |line: &str| line.split_whitespace().nth(1) == Some(pod);
     let lines = scenario
         .lines()
-        .map(|line| if leaves(line) { format!("{line} terminating") } else { line.to_owned() });
+        .map(|line| if leaves(line) { format!("{line} terminating evicted") } else { line.to_owned() });
     victims(&lines.collect::<Vec<_>>().join("\n"))
 }
 
@@ -269,7 +269,7 @@ fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
         let (_, plan) = settle(&story::parse(scenario));
         plan.queues.into_iter().map(|(name, queue)| (name, queue.deserved)).collect::<Vec<_>>()
     };
-    let leaving = story.replace("y/big cpu=2", "y/big terminating cpu=2");
+    let leaving = story.replace("y/big cpu=2", "y/big terminating evicted cpu=2");
     assert_eq!(deserved(story), deserved(&leaving));
 }
 

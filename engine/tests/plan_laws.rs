@@ -230,7 +230,7 @@ proptest! {
         let victims: BTreeSet<_> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
         for state in settled.namespaces.values_mut() {
             for pod in Arc::make_mut(state).pods.iter_mut().filter(|pod| victims.contains(&pod.uid)) {
-                pod.deletion = Some(Timestamp::from_seconds(1030));
+                (pod.deletion, pod.evicted) = (Some(Timestamp::from_seconds(1030)), true);
             }
         }
         let (_, again) = settle(&settled);

@@ -136,7 +136,7 @@ impl Index {
             return false;
         }
         self.pods.evicted(pod, deadline);
-        entry.set_pod_deletion(&pod.name, &pod.uid, Some(deadline))
+        entry.set_pod_evicted(&pod.name, &pod.uid, Some(deadline))
     }
 
     /// The pod is not leaving after all, as far as is known: shows it again as the watch does.
@@ -146,7 +146,7 @@ impl Index {
             && self
                 .namespaces
                 .get_mut(&pod.namespace)
-                .is_some_and(|entry| entry.set_pod_deletion(&pod.name, &pod.uid, None))
+                .is_some_and(|entry| entry.set_pod_evicted(&pod.name, &pod.uid, None))
     }
 
     /// The API server refused the eviction of this pod: it is not worth another try before `until`.

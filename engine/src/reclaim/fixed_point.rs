@@ -7,8 +7,8 @@
 //! * a choice goes on, as if those chosen so far were gone, until it finds nobody else;
 //! * once all of them are on their way or gone, nobody goes;
 //! * while some of them are, the choice is made as if they were still there. If it finds them, the others are those who
-//!   were chosen with them, whoever of them went first. Those that it does not find leave for reasons of their own, and
-//!   count as gone.
+//!   were chosen with them, whoever of them went first. Those that it does not find were evicted by somebody else, and
+//!   count as gone; as do pods that were deleted and not evicted, which the API server tells apart.
 //!
 //! It is not remembered for whom somebody goes. So where one of two victims of the same room covers the quota, the other
 //! one is not found before the pod exists and waits for its room.
@@ -65,7 +65,7 @@ struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// The pods on their way out of queues that hold too much with them: they may have been evicted.
+    /// The pods that were evicted and are on their way out of queues that hold too much with them: they may have been chosen.
     fn leaving(&self) -> Pods {
         let held_too_much = |party: &Party<'_>| {
             let above = |one: &Resource| party.headcount.charged.get(one) > party.deserved.get(one);
@@ -79,7 +79,9 @@ impl Cluster<'_> {
                 // Who goes with a gang goes from wherever it is.
                 let of_use = |pod: &Pod| wholly || pod.gang().is_some() || self.census.frees_room(pod);
                 let may_have_been = |pod: &Pod| pod.immunity.is_none() && of_use(pod);
-                let leaves = |pod: &&Pod| pod.is_charged() && pod.is_terminating() && may_have_been(pod);
+                let leaves = |pod: &&Pod| {
+                    pod.is_charged() && pod.is_terminating() && pod.evicted && may_have_been(pod)
+                };
                 let leaving = party.state.pods.iter().filter(leaves).map(|pod| pod.uid.clone());
                 (party.name.namespace.clone(), leaving.collect::<BTreeSet<PodUid>>())
             })

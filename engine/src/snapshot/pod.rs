@@ -32,6 +32,8 @@ pub struct Pod {
     pub started: Option<Timestamp>,
     /// When it has to be gone, once somebody asked for its deletion.
     pub deletion: Option<Timestamp>,
+    /// Whether it was evicted, by whomever: then it leaves for somebody else, and not because its owner let it go.
+    pub evicted: bool,
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
     /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
     pub stuck: Option<Timestamp>,

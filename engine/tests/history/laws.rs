@@ -32,8 +32,7 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
 /// Victims take their time to go; while they do, nobody else is chosen (S-MCM).
 ///
 /// The others are the same ones as a rule, not always: it is not remembered for whom somebody goes, so one of two victims
-/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`). While a pod leaves that
-/// never ran it is only said of all of them: nothing tells then whether it was evicted or deleted.
+/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`).
 pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided: &Plan) -> Checked {
     let all: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     let (Some(first), Some(last)) = (decided.evictions.first(), decided.evictions.last()) else {
@@ -41,19 +40,14 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
     };
     let (first, last) = (BTreeSet::from([&first.pod.uid]), BTreeSet::from([&last.pod.uid]));
     let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
-    let never_ran = |pod: &Pod| pod.phase == Phase::Pending && pod.is_terminating();
-    let is_unclear = settled.namespaces.values().any(|state| state.pods.iter().any(never_ran));
     for leaving in [others(&first), others(&last), first, last, all.clone()] {
-        if is_unclear && leaving != all {
-            continue;
-        }
         let mut later = settled.clone();
         keep_statuses(&mut later, decided);
         for state in later.namespaces.values_mut() {
             if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
                 let state = Arc::make_mut(state);
                 for pod in state.pods.iter_mut().filter(|pod| leaving.contains(&pod.uid)) {
-                    pod.deletion = Some(in_time(settled));
+                    (pod.deletion, pod.evicted) = (Some(in_time(settled)), true);
                     // A pod that no longer counts is one disruption less that is allowed.
                     let labels = &pod.ties.labels;
                     let protects = |budget: &&mut Budget| budget.selector.matches(labels);

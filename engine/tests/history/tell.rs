@@ -122,6 +122,9 @@ fn pod(pod: &Pod) -> String {
     if let Some(deadline) = pod.deletion {
         write!(told, " terminating={}", seconds(deadline)).unwrap();
     }
+    if pod.evicted {
+        told += " evicted";
+    }
     if let Some(since) = pod.stuck {
         write!(told, " stuck={}", seconds(since)).unwrap();
     }

@@ -51,8 +51,8 @@ impl NamespaceEntry {
         Some(Arc::make_mut(&mut self.state).pods.remove(at))
     }
 
-    /// Marks the pod as leaving by `deletion`, or as not leaving. Says whether that is news.
-    pub(crate) fn set_pod_deletion(
+    /// Marks the pod as evicted and leaving by `deletion`, or as staying. Says whether that is news.
+    pub(crate) fn set_pod_evicted(
         &mut self,
         name: &PodName,
         uid: &PodUid,
@@ -64,6 +64,7 @@ impl NamespaceEntry {
         }
         if let Some(kept) = Arc::make_mut(&mut self.state).pods.get_mut(at) {
             kept.deletion = deletion;
+            kept.evicted = deletion.is_some();
         }
         true
     }

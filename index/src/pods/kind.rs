@@ -11,7 +11,7 @@ use quotient_engine::time::Timestamp;
 use super::deletion_cost::deletion_cost;
 use super::evictions::UnseenEvictions;
 use super::immunity::immunity;
-use super::life::{phase, started};
+use super::life::{phase, started, was_evicted};
 use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
@@ -131,6 +131,7 @@ impl Index {
         let spec = object.spec.as_ref();
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = metadata.deletion_timestamp.as_ref().map(timestamp);
+        let leaves_by = self.pods.evictions.merge(&uid, deletion);
         let immunity = immunity(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, nobody looks for another node for them.
@@ -145,7 +146,9 @@ impl Index {
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),
             created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
             started: started(object),
-            deletion: self.pods.evictions.merge(&uid, deletion),
+            deletion: leaves_by,
+            // What is known to leave although it is not seen yet was evicted.
+            evicted: if deletion.is_some() { was_evicted(object) } else { leaves_by.is_some() },
             stuck: stuck(object),
             immunity,
             reluctant: is_reluctant(object),

@@ -1,6 +1,6 @@
 //! How far a pod has come.
 
-use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{ContainerState, ContainerStatus, Pod, PodCondition};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use quotient_engine::snapshot::Phase;
 use quotient_engine::time::Timestamp;
@@ -35,4 +35,14 @@ fn first_start(container: &ContainerStatus) -> Option<&Time> {
 fn start(state: &ContainerState) -> Option<&Time> {
     let running = state.running.as_ref().and_then(|running| running.started_at.as_ref());
     running.or_else(|| state.terminated.as_ref().and_then(|ended| ended.started_at.as_ref()))
+}
+
+/// Whether the pod was evicted, by whomever: the API server notes that on it before it marks it for deletion.
+pub(super) fn was_evicted(pod: &Pod) -> bool {
+    let tells = |condition: &PodCondition| {
+        condition.type_ == "DisruptionTarget"
+            && condition.status == "True"
+            && condition.reason.as_deref() == Some("EvictionByEvictionAPI")
+    };
+    pod.status.as_ref().is_some_and(|status| status.conditions.iter().flatten().any(tells))
 }

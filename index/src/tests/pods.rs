@@ -105,6 +105,16 @@ spec: {containers: []}
 status: {phase: Running}
 ---
 kind: Pod
+metadata: {name: evicted, namespace: a, deletionTimestamp: 2026-01-01T12:00:30Z, deletionGracePeriodSeconds: 30}
+spec: {containers: []}
+status: {phase: Running, conditions: [{type: DisruptionTarget, status: 'True', reason: EvictionByEvictionAPI}]}
+---
+kind: Pod
+metadata: {name: ousted, namespace: a, deletionTimestamp: 2026-01-01T12:00:30Z, deletionGracePeriodSeconds: 30}
+spec: {containers: []}
+status: {phase: Running, conditions: [{type: DisruptionTarget, status: 'True', reason: PreemptionByScheduler}]}
+---
+kind: Pod
 metadata: {name: forced, namespace: a, deletionTimestamp: 2026-01-01T12:00:00Z, deletionGracePeriodSeconds: 0}
 spec: {containers: []}
 status: {phase: Running}
@@ -135,10 +145,12 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
             namespace a
               pod agent (a/agent): nothing; Pending, created -, DaemonSet, of d
               pod dns (a/dns): nothing; Pending, created -, SystemCritical
+              pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
               pod mirror (a/mirror): nothing; Pending, created -, Mirror
               pod not-agent (a/not-agent): nothing; Pending, created -
+              pod ousted (a/ousted): nothing; Running, created -, gone by 12:00:30
         "#]],
     );
 }

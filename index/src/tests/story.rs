@@ -230,6 +230,7 @@ fn pod(pod: &Pod) -> String {
         created,
         started,
         deletion,
+        evicted,
         stuck,
         immunity,
         reluctant,
@@ -249,6 +250,9 @@ fn pod(pod: &Pod) -> String {
     }
     if let Some(deletion) = deletion {
         write!(line, ", gone by {}", time(*deletion)).unwrap();
+    }
+    if *evicted {
+        write!(line, ", evicted").unwrap();
     }
     if *forced {
         write!(line, ", forced").unwrap();

@@ -19,18 +19,14 @@ impl State {
         let pod = self.store.get(key).cloned().ok_or_else(|| Failure::not_found(key))?;
         let options = &eviction["deleteOptions"];
         let free = charges::is_terminal(&pod) || object::phase(&pod) == "Pending" || object::is_leaving(&pod);
+        meets(key, &pod, &options["preconditions"])?;
         if !free {
-            meets(key, &pod, &options["preconditions"])?;
             self.charge_budget(&pod)?;
-            // Two writes, as a real server makes them: first why, then that.
-            let mut told = (*pod).clone();
-            object::set_condition(
-                &mut told,
-                "DisruptionTarget",
-                "True",
-                "EvictionByEvictionAPI",
-                &self.date(),
-            );
+        }
+        // Two writes, as a real server makes them: first why, then that.
+        let mut told = (*pod).clone();
+        object::set_condition(&mut told, "DisruptionTarget", "True", "EvictionByEvictionAPI", &self.date());
+        if told != *pod {
             self.also("eviction", "status", key, told);
         }
         let done = self.remove(key, options)?;

@@ -9,11 +9,12 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 18] = [
+const OTHERS: [&str; 19] = [
     "node",
     "pending",
     "running",
     "terminating",
+    "evicted",
     "finished",
     "forced",
     "priority",
@@ -62,6 +63,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         started: (phase == Phase::Running).then_some(started),
         deletion: (words.has("terminating") || words.has("forced"))
             .then(|| Timestamp::from_seconds(deadline)),
+        evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
         immunity: match () {
             () if words.has("daemonset") => Some(Immunity::DaemonSet),
