@@ -240,6 +240,36 @@ async fn annotations_tell_the_kubelets_what_to_do() -> Result<()> {
     Ok(())
 }
 
+/// What tells victims from pods that others let go: the API server marks every pod that it evicts, one that never ran, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn evicted_pods_are_marked_and_deleted_ones_are_not() -> Result<()> {
+    let bed = with_a_node().await?;
+    let kept = (annotations::HOLD_TERMINATION, "true");
+    create(&bed, "runs", &[kept]).await?;
+    create(&bed, "never-ran", &[(annotations::HOLD_START, "true"), kept]).await?;
+    create(&bed, "deleted", &[kept]).await?;
+    for name in ["runs", "deleted"] {
+        bed.wait_until_running("team-a", name).await?;
+    }
+    let bound = eventually("the pod that does not start is bound", PATIENCE, async || {
+        let pod = pods(&bed).get("never-ran").await?;
+        ensure!(pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()), "it is not bound");
+        Ok(pod)
+    });
+    evict(&bed, &bound.await?).await?;
+    evict(&bed, &pods(&bed).get("runs").await?).await?;
+    pods(&bed).delete("deleted", &DeleteParams::default()).await?;
+    for (name, marked) in [("runs", true), ("never-ran", true), ("deleted", false)] {
+        let pod = pods(&bed).get(name).await?;
+        ensure!(pod.metadata.deletion_timestamp.is_some(), "{name} stays");
+        let conditions = pod.status.and_then(|status| status.conditions).unwrap_or_default();
+        let mark = conditions.iter().find(|condition| condition.type_ == "DisruptionTarget");
+        let reason = mark.and_then(|condition| condition.reason.as_deref());
+        assert_eq!(reason, marked.then_some("EvictionByEvictionAPI"), "{name}");
+    }
+    Ok(bed.stop().await?)
+}
+
 /// What Jobs wait for before they replace a pod: a kubelet that reports the end of the containers.
 #[tokio::test(flavor = "multi_thread")]
 async fn evicted_job_pods_are_replaced_and_cost_nothing() -> Result<()> {
