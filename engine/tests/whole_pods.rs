@@ -289,3 +289,44 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
         "#]],
     );
 }
+
+/// `high` asks for less memory than its pods hold, because the three that wait for a GPU ask for nothing that anybody has.
+/// There is memory enough, so none of them goes, and what they hold of cpu is not left over for `low`: else one of the
+/// others would go for it, come back, and go again.
+#[test]
+fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
+    plays(
+        "settings resources=cpu,memory,gpu
+         node n1 cpu=10 memory=12Gi labels=zone:b
+         node n2 cpu=5500m memory=13Gi labels=zone:a
+         queue low weight=0 demand=Observed
+         queue high weight=3 limit=cpu:7313m,memory:7259Mi,gpu:2 demand=Observed
+         owner low/big replicas=7 cpu=2 memory=512Mi kind=Job created=1
+         owner low/small replicas=7 cpu=1 memory=1Gi selector=zone:b created=1
+         owner high/runs replicas=6 cpu=1 memory=1Gi kind=Job priority=2 created=1
+         owner high/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=2
+         owner high/waits replicas=7 cpu=1500m memory=100Mi kind=Job priority=2 created=3
+         pod low/big-1 cpu=2 memory=512Mi node=n1 started=10 owner=big
+         pod low/big-2 cpu=2 memory=512Mi node=n1 started=10 owner=big
+         pod low/big-3 cpu=2 memory=512Mi node=n1 started=10 owner=big
+         pod low/big-4 cpu=2 memory=512Mi node=n1 started=10 owner=big
+         pod high/gpu-1 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
+         pod high/gpu-2 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
+         pod high/gpu-3 cpu=250m memory=256Mi gpu=1 pending stuck=20 owner=gpu
+         pod high/runs-1 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
+         pod high/runs-2 cpu=1 memory=1Gi node=n1 started=30 owner=runs priority=2
+         pod high/runs-3 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
+         pod high/runs-4 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
+         pod high/runs-5 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2
+         pod high/runs-6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
+        &expect![[r#"
+            step 1: capacity 15500mc 25Gi 0gpu
+              high: deserved 7313mc 7259Mi 0gpu, allocated 7313mc 7259Mi 3gpu, used 6750mc 6912Mi 3gpu, idle 0c 415Mi 0gpu
+                3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: NotTakenUp
+                7 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
+              low: deserved 8187mc 14305Mi 0gpu, allocated 8187mc 14305Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 3553Mi 0gpu
+                3 pods of Job big, 2c 512Mi 0gpu each: ShareInUse
+                7 pods of ReplicaSet small, 1c 1Gi 0gpu each: ShareInUse
+        "#]],
+    );
+}

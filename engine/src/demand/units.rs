@@ -39,6 +39,9 @@ pub(crate) struct Stock<'a> {
     /// Whether it may be given anything: where pods are never taken, what they got could not be had back, and would
     /// become a floor that everybody pays for.
     pub(crate) receives: bool,
+    /// The resources of which there is enough for all that is there and all that is asked for: no pod that is there goes
+    /// for lack of them, whatever its queue deserves.
+    pub(crate) ample: Vec<Resource>,
 }
 
 /// What the owners of a namespace lack, first to be let in first.

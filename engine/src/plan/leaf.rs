@@ -135,7 +135,7 @@ impl<'a> Leaf<'a> {
         }
         let units = self.units(amount, capacity, resources, snapshot);
         let lacks = |resource: &Resource| lasting.get(resource) > amount.get(resource) || is_kept(resource);
-        Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared })
+        Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared, ample: Vec::new() })
     }
 
     /// All its units: pods that are there, then what its owners lack; each first to be kept first when it has `amount`.

@@ -2,6 +2,7 @@
 
 use super::leaf::Leaf;
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::demand::Stock;
 use crate::shares::{Fraction, Parts, Shares, Wish, made_whole};
 use crate::snapshot::Snapshot;
 use crate::tree::{Index, Tree};
@@ -19,9 +20,16 @@ pub(super) fn make_whole<'a>(
     resources: &[Resource],
     snapshot: &'a Snapshot,
 ) {
+    let ample = ample(leaves, shares, capacity, resources);
     let units: Vec<_> = (leaves.iter().zip(wishes).zip(&*shares))
         .map(|((leaf, wish), shares)| {
-            leaf.as_ref()?.units_beyond(&shares.deserved, &wish.held, capacity, resources, snapshot)
+            let leaf = leaf.as_ref()?;
+            let stock = leaf.units_beyond(&shares.deserved, &wish.held, capacity, resources, snapshot)?;
+            let within_limit = |resource: &&Resource| {
+                let limit = leaf.queue.limit.get(resource);
+                limit.is_none_or(|limit| leaf.headcount.charged.get(resource) <= limit)
+            };
+            Some(Stock { ample: ample.iter().filter(within_limit).cloned().collect(), ..stock })
         })
         .collect();
     if units.iter().all(Option::is_none) {
@@ -57,4 +65,26 @@ pub(super) fn make_whole<'a>(
     for (shares, whole) in shares.iter_mut().zip(whole) {
         shares.deserved = whole;
     }
+}
+
+/// The resources of which nobody lacks anything, and that all could hold at once what they deserve and what they hold.
+fn ample(
+    leaves: &[Option<Leaf<'_>>],
+    shares: &[Shares],
+    capacity: &Amounts,
+    resources: &[Resource],
+) -> Vec<Resource> {
+    let is_ample = |resource: &&Resource| {
+        let mut all = Amount::ZERO;
+        for (leaf, shares) in leaves.iter().zip(shares) {
+            let Some(leaf) = leaf else { continue };
+            let deserved = shares.deserved.get(resource);
+            if deserved < shares.demand.get(resource) {
+                return false;
+            }
+            all = all + deserved.max(leaf.headcount.charged.get(resource));
+        }
+        all <= capacity.get(resource)
+    };
+    resources.iter().filter(is_ample).cloned().collect()
 }

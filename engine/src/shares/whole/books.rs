@@ -53,7 +53,7 @@ impl<'a> Books<'a> {
             changed: vec![false; tree.branches.len()],
         };
         for (at, stock) in stocks.iter().enumerate() {
-            let Some(Stock { units, gives, receives }) = stock else {
+            let Some(Stock { units, gives, receives, ample }) = stock else {
                 books.stacks.push(None);
                 continue;
             };
@@ -61,8 +61,9 @@ impl<'a> Books<'a> {
             let alike = |unit: &Unit<'_>| Lacking { requests: row(unit.requests), pods: unit.pods };
             let existing = units.iter().filter(|unit| unit.exists).map(alike).collect();
             let others = units.iter().filter(|unit| !unit.exists).map(alike).collect();
-            let fence = tree.fence_above(at);
-            books.stacks.push(Some(Stack::new(existing, others, &have, *gives, *receives, fence)));
+            let mut stack = Stack::new(existing, others, &have, *gives, *receives, tree.fence_above(at));
+            stack.ample = resources.iter().map(|resource| ample.contains(resource)).collect();
+            books.stacks.push(Some(stack));
         }
         books
     }

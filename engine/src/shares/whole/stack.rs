@@ -38,6 +38,8 @@ pub(super) struct Stack {
     pub(super) receives: bool,
     /// Which resources it was given.
     pub(super) received: Vec<bool>,
+    /// For which resources no pod goes that is there.
+    pub(super) ample: Vec<bool>,
     pub(super) fence: Option<Index>,
 }
 
@@ -70,13 +72,13 @@ impl Stack {
         self.stage = stage;
         match stage {
             Stage::Existing => {
-                let (kept, lacking) = packed(&self.existing, have, &self.kept);
+                let (kept, lacking) = packed(&self.existing, have, &self.kept, &self.ample);
                 self.kept = kept;
                 self.lacking = lacking;
                 self.keep_others(have);
             }
             Stage::Others => {
-                let (kept, lacking) = packed(&self.others, have, &self.kept);
+                let (kept, lacking) = packed(&self.others, have, &self.kept, &[]);
                 self.lacking = lacking;
                 for (resource, amount) in kept.into_iter().enumerate() {
                     add(&mut self.kept, resource, amount);
@@ -88,7 +90,7 @@ impl Stack {
 
     /// Finds the others that there is room for beside all that is there, whether that is kept or not yet.
     pub(super) fn keep_others(&mut self, have: &Row) {
-        self.kept_of_others = packed(&self.others, have, &self.kept).0;
+        self.kept_of_others = packed(&self.others, have, &self.kept, &[]).0;
     }
 }
 
@@ -101,16 +103,17 @@ impl Lacking {
 }
 
 /// What those of `units` request that fit into what `have` holds beside `kept`, each as often as it does; and the
-/// others.
-fn packed(units: &[Lacking], have: &Row, kept: &Row) -> (Row, Vec<Lacking>) {
+/// others. Of what is `ample` everything fits.
+fn packed(units: &[Lacking], have: &Row, kept: &Row, ample: &[bool]) -> (Row, Vec<Lacking>) {
     let mut rest: Row = have.iter().zip(kept).map(|(have, kept)| have.saturating_sub(*kept)).collect();
     let mut all = vec![0; have.len()];
     let mut lacking = Vec::new();
     for unit in units {
-        let fits = |(rest, requested): (&i128, &i128)| {
-            (*requested > 0).then(|| (*rest).max(0).checked_div(*requested).unwrap_or(0))
+        let fits = |(resource, (rest, requested)): (usize, (&i128, &i128))| {
+            let counts = *requested > 0 && ample.get(resource) != Some(&true);
+            counts.then(|| (*rest).max(0).checked_div(*requested).unwrap_or(0))
         };
-        let fitting = rest.iter().zip(&unit.requests).filter_map(fits).min();
+        let fitting = rest.iter().zip(&unit.requests).enumerate().filter_map(fits).min();
         let fitting = fitting.unwrap_or(unit.pods).min(unit.pods);
         unit.add_to(&mut all, fitting);
         unit.add_to(&mut rest, fitting.saturating_neg());
