@@ -82,7 +82,7 @@ fn ample(
             if deserved < shares.demand.get(resource) {
                 return false;
             }
-            all = all + deserved.max(leaf.headcount.charged.get(resource));
+            all += deserved.max(leaf.headcount.charged.get(resource));
         }
         all <= capacity.get(resource)
     };
