@@ -11,7 +11,9 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
 use quotient_e2e::testbed::binaries::helm_version;
-use quotient_e2e::testbed::{AuditEvent, Component, Options, TestBed, annotations, eventually, objects};
+use quotient_e2e::testbed::{
+    AuditEvent, CENSUS, Component, Options, TestBed, annotations, eventually, objects,
+};
 use serde_json::json;
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -366,6 +368,13 @@ async fn components_can_be_paused_killed_and_restarted() -> Result<()> {
         Ok(bed.audit().events()?.iter().any(|event| event.is_about("pods") && event.name == name))
     };
     assert!(created("waits")? && created("after")?);
+    // It tells what was there when the API server came back.
+    for resource in ["pods", "resourcequotas"] {
+        let counted =
+            bed.audit().events()?.into_iter().find(|event| event.user == CENSUS && event.is_about(resource));
+        let list = counted.and_then(|event| event.response).context("nobody has counted")?;
+        assert!(list["items"].is_array(), "{resource}: {list}");
+    }
 
     bed.restart(Component::Etcd).await?;
     eventually("the API server has found etcd again", PATIENCE, async || pods(&bed).get("after").await)

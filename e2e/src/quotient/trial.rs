@@ -54,7 +54,8 @@ fn is_census(event: &AuditEvent) -> bool {
     event.user == CENSUS && event.verb == "list"
 }
 
-/// The version in which the object was stored, or in which all were listed. All kinds count in one sequence: they share one etcd.
+/// The version in which the object was stored, or in which all were listed. All kinds count in one sequence: they share one
+/// etcd.
 fn version(event: &AuditEvent) -> Option<u64> {
     let stores = matches!(event.verb.as_str(), "create" | "update" | "patch") || is_census(event);
     let version = event.response.as_ref()?.pointer("/metadata/resourceVersion")?.as_str()?;

@@ -65,7 +65,8 @@ struct Cluster<'a> {
 }
 
 impl Cluster<'_> {
-    /// The pods that were evicted and are on their way out of queues that hold too much with them: they may have been chosen.
+    /// The pods that were evicted and are on their way out of queues that hold too much with them: they may have been
+    /// chosen.
     fn leaving(&self) -> Pods {
         let held_too_much = |party: &Party<'_>| {
             let above = |one: &Resource| party.headcount.charged.get(one) > party.deserved.get(one);
