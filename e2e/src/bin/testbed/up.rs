@@ -68,8 +68,7 @@ impl Up {
             self.nodes.add_to(&bed).await?;
             let greeting = greeting(&bed);
             println!("{greeting}\nCtrl-C ends it.");
-            let ready = bed.directory().join(READY);
-            std::fs::write(&ready, greeting).with_context(|| format!("writing {}", ready.display()))?;
+            publish(&bed.directory().join(READY), &greeting)?;
             anyhow::Ok(bed)
         };
         tokio::pin!(asked_to_end);
@@ -134,6 +133,14 @@ fn create(all: &Path, log: &Path) -> anyhow::Result<File> {
     std::fs::create_dir_all(all)
         .and_then(|()| File::create(log))
         .with_context(|| format!("writing {}", log.display()))
+}
+
+/// Writes a file for which another process waits: it is there as a whole or not at all.
+fn publish(path: &Path, text: &str) -> anyhow::Result<()> {
+    let unfinished = path.with_extension("unfinished");
+    std::fs::write(&unfinished, text)
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .with_context(|| format!("writing {}", path.display()))
 }
 
 fn greeting(bed: &TestBed) -> String {
