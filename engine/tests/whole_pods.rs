@@ -330,3 +330,74 @@ fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
         "#]],
     );
 }
+
+/// `db` cannot go: without it the team were below what it is guaranteed. So it is `gpu` that would go for memory that
+/// `web` cannot use; `db` is completed around that, and both stay. Else `gpu` would go, come back, and go again.
+#[test]
+fn shares_are_made_whole_around_what_a_guarantee_keeps() {
+    plays(
+        "settings resources=cpu,memory,gpu
+         node n1 cpu=3 memory=3Gi gpu=1
+         queue other weight=4 demand=Observed
+         queue team weight=2 guaranteed=cpu:419m,memory:1186Mi limit=memory:6736Mi demand=Observed
+         quota other cpu=2 memory=768Mi gpu=0
+         quota team cpu=1 memory=2304Mi gpu=1
+         owner other/web replicas=7 cpu=2 memory=512Mi kind=StatefulSet created=1
+         owner other/batch replicas=2 cpu=1 memory=1Gi kind=Job created=2
+         owner team/gpu replicas=3 cpu=250m memory=256Mi gpu=1 created=1
+         owner team/db replicas=7 cpu=500m memory=2Gi kind=StatefulSet created=2
+         owner team/web replicas=1 cpu=1 memory=1Gi created=3
+         pod other/web-1 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod team/db-1 cpu=500m memory=2Gi node=n1 started=10 owner=db priority=2
+         pod team/gpu-1 cpu=250m memory=256Mi gpu=1 node=n1 started=20 owner=gpu
+         budget other/all allowed=0",
+        &expect![[r#"
+            step 1: capacity 3c 3Gi 1gpu
+              other: deserved 2c 768Mi 0gpu, allocated 2c 768Mi 0gpu, used 2c 512Mi 0gpu
+                6 pods of StatefulSet web, 2c 512Mi 0gpu each: ShareInUse
+                2 pods of Job batch, 1c 1Gi 0gpu each: ShareInUse
+              team: deserved 1c 2304Mi 1gpu, allocated 1c 2304Mi 1gpu, used 750mc 2304Mi 1gpu
+                2 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: ShareInUse
+                6 pods of StatefulSet db, 500mc 2Gi 0gpu each: ShareInUse
+                1 pods of ReplicaSet web, 1c 1Gi 0gpu each: ShareInUse
+        "#]],
+    );
+}
+
+/// Pods of `gpu` hold GPUs that nobody asks for. Of them only cpu counts, and there 71m complete each of the last two.
+#[test]
+fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
+    plays(
+        "settings resources=cpu,memory,gpu
+         node n1 cpu=16 memory=26Gi gpu=5
+         queue one weight=3 limit=cpu:8321m,gpu:2 demand=Observed
+         queue two weight=1 request=cpu:11663m,memory:10192Mi,gpu:0
+         quota one cpu=8 memory=15820Mi gpu=0
+         quota two cpu=8 memory=10192Mi gpu=0
+         owner one/web replicas=4 cpu=2 memory=512Mi created=1
+         owner one/waits replicas=2 cpu=500m memory=2Gi kind=Job created=2
+         owner two/gpu replicas=4 cpu=250m memory=256Mi gpu=1 created=1
+         owner two/web replicas=7 cpu=1 memory=1Gi created=1
+         pod one/web-1 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod one/web-2 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod one/web-3 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod one/web-4 cpu=2 memory=512Mi node=n1 started=10 owner=web
+         pod two/gpu-1 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
+         pod two/gpu-2 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
+         pod two/gpu-3 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
+         pod two/gpu-4 cpu=250m memory=256Mi gpu=1 node=n1 started=10 owner=gpu
+         pod two/web-1 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-3 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-4 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-5 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-6 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod two/web-7 cpu=1 memory=1Gi node=n1 started=30 owner=web",
+        &expect![[r#"
+            step 1: capacity 16c 26Gi 5gpu
+              one: deserved 8c 15820Mi 0gpu, allocated 8c 15820Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 9676Mi 0gpu
+                2 pods of Job waits, 500mc 2Gi 0gpu each: AboveLimit
+              two: deserved 8c 10192Mi 0gpu, allocated 8c 10192Mi 0gpu, used 8c 8Gi 4gpu
+        "#]],
+    );
+}

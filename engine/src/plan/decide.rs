@@ -56,7 +56,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
     let units = |at: Index, amount: &Amounts| {
         let leaf = leaves.get(at).and_then(Option::as_ref)?;
-        leaf.units_beyond(amount, &Amounts::new(), &capacity, &resources, snapshot)
+        leaf.units_beyond(amount, &Amounts::new(), Vec::new(), &capacity, &resources, snapshot)
     };
     let is_last = |(at, leaf): (Index, &Option<Leaf<'_>>)| {
         tree.fence_above(at).is_some() || leaf.as_ref().is_some_and(|leaf| leaf.is_to_wait(snapshot))

@@ -116,6 +116,7 @@ impl<'a> Leaf<'a> {
         &self,
         amount: &Amounts,
         held: &Amounts,
+        ample: Vec<Resource>,
         capacity: &Amounts,
         resources: &[Resource],
         snapshot: &'a Snapshot,
@@ -133,15 +134,16 @@ impl<'a> Leaf<'a> {
         if resources.iter().all(fits) && !resources.iter().any(is_kept) {
             return None;
         }
-        let units = self.units(amount, capacity, resources, snapshot);
+        let units = self.units(amount, &ample, capacity, resources, snapshot);
         let lacks = |resource: &Resource| lasting.get(resource) > amount.get(resource) || is_kept(resource);
-        Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared, ample: Vec::new() })
+        Some(Stock { units, gives: resources.iter().any(lacks), receives: !self.spared, ample })
     }
 
     /// All its units: pods that are there, then what its owners lack; each first to be kept first when it has `amount`.
     fn units(
         &self,
         amount: &Amounts,
+        ample: &[Resource],
         capacity: &Amounts,
         resources: &[Resource],
         snapshot: &'a Snapshot,
@@ -153,12 +155,10 @@ impl<'a> Leaf<'a> {
         let mut units = match there {
             There::Alike(units) => units.clone(),
             There::Different(keeping) => {
-                let beyond = |resource: &Resource| {
-                    (resource.clone(), self.headcount.charged.get(resource).less(amount.get(resource)))
-                };
-                let beyond: Amounts =
-                    resources.iter().filter(|one| capacity.offers(one)).map(beyond).collect();
-                together(keeping.order(&beyond, capacity).into_iter())
+                // Of what there is nothing, or enough for everybody, no pod has to go.
+                let counts = |one: &&Resource| capacity.offers(one) && !ample.contains(one);
+                let scarce = resources.iter().filter(counts);
+                together(keeping.order(amount, scarce, capacity).into_iter())
             }
         };
         let lacking = self.lacking.get_or_init(|| lacking(self.state, &self.demand));

@@ -2,7 +2,6 @@
 
 use super::leaf::Leaf;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::Stock;
 use crate::shares::{Fraction, Parts, Shares, Wish, made_whole};
 use crate::snapshot::Snapshot;
 use crate::tree::{Index, Tree};
@@ -24,12 +23,12 @@ pub(super) fn make_whole<'a>(
     let units: Vec<_> = (leaves.iter().zip(wishes).zip(&*shares))
         .map(|((leaf, wish), shares)| {
             let leaf = leaf.as_ref()?;
-            let stock = leaf.units_beyond(&shares.deserved, &wish.held, capacity, resources, snapshot)?;
             let within_limit = |resource: &&Resource| {
                 let limit = leaf.queue.limit.get(resource);
                 limit.is_none_or(|limit| leaf.headcount.charged.get(resource) <= limit)
             };
-            Some(Stock { ample: ample.iter().filter(within_limit).cloned().collect(), ..stock })
+            let ample = ample.iter().filter(within_limit).cloned().collect();
+            leaf.units_beyond(&shares.deserved, &wish.held, ample, capacity, resources, snapshot)
         })
         .collect();
     if units.iter().all(Option::is_none) {

@@ -11,7 +11,7 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking};
-use super::{laws, tell};
+use super::{laws, tell, tell_step};
 
 /// What happened so far.
 #[derive(Debug, Default)]
@@ -69,6 +69,9 @@ impl Chronicle {
     fn checked_step(&mut self, world: &Snapshot, settled: bool) -> Result<Step, TestCaseError> {
         let (before, decided) = if settled { settle(world) } else { (world.clone(), plan(world)) };
         self.steps += 1;
+        if std::env::var_os("HISTORY_TRACE").is_some() {
+            eprint!("{}", tell_step(self.steps, &before, &decided));
+        }
         laws::same_plan_on_shuffled_input(&before, &decided, self.steps)?;
         laws::nobody_takes_from_itself(&decided)?;
         laws::nobody_is_taken_below_a_guarantee(&before, &decided)?;

@@ -18,8 +18,8 @@ pub(crate) use chronicle::Chronicle;
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
 pub(crate) use laws::nobody_starves_beside_plenty;
-pub(crate) use tell::tell;
 use tell::tell_event;
+pub(crate) use tell::{tell, tell_step};
 
 /// One thing that happens, and how many steps the world goes on before the next one.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{DemandMode, Owner, Phase, Pod, Policy, Queue, ReclaimOn, Shape, Snapshot};
 
 use super::Event;
@@ -39,6 +40,35 @@ pub(crate) fn tell(snapshot: &Snapshot) -> String {
         for budget in &state.budgets {
             line(&mut told, &format!("budget {namespace}/{} allowed={}", budget.name, budget.allowed));
         }
+    }
+    told
+}
+
+/// What was decided in one step, below the cluster that it was decided for.
+pub(crate) fn tell_step(step: usize, before: &Snapshot, decided: &Plan) -> String {
+    let mut told = format!("=== step {step}\n{}\n", tell(before));
+    for (name, queue) in decided.queues.iter().filter(|(_, queue)| !queue.is_parent) {
+        let amounts: String = [
+            ("demand", &queue.demand),
+            ("deserved", &queue.deserved),
+            ("allocated", &queue.allocated),
+            ("used", &queue.used),
+            ("preempting", &queue.preempting),
+        ]
+        .map(|(word, amounts)| format!(" {word}={}", pairs(amounts.iter())))
+        .concat();
+        line(&mut told, &format!("  {name}{amounts}"));
+    }
+    for eviction in &decided.evictions {
+        let beneficiary =
+            eviction.beneficiary.as_ref().map_or_else(String::new, |name| format!(" for {name}"));
+        line(
+            &mut told,
+            &format!(
+                "  evicts {}/{}{beneficiary}: {:?}",
+                eviction.pod.namespace, eviction.pod.name, eviction.reason
+            ),
+        );
     }
     told
 }
@@ -154,11 +184,13 @@ fn words<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> String {
 }
 
 fn stated(word: &str, bounds: &Bounds) -> String {
-    let pairs: Vec<String> = bounds
-        .iter()
-        .map(|(resource, amount)| format!("{}:{}", name(resource), resource.format(amount)))
-        .collect();
-    format!(" {word}={}", pairs.join(","))
+    format!(" {word}={}", pairs(bounds.iter()))
+}
+
+fn pairs<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> String {
+    let pairs: Vec<String> =
+        amounts.map(|(resource, amount)| format!("{}:{}", name(resource), resource.format(amount))).collect();
+    pairs.join(",")
 }
 
 fn name(resource: &Resource) -> &str {

@@ -1,7 +1,7 @@
 //! The books of what everybody has, and of who lacks what to complete his next unit.
 
 use super::Parts;
-use super::row::{Row, add, value};
+use super::row::{Row, value};
 use super::stack::{Lacking, Stack, Stage};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Stock, Unit};
@@ -12,7 +12,7 @@ use crate::tree::{Index, Tree};
 pub(super) enum Completed {
     No,
     Yes,
-    /// It took the place of units of its own queue that do not exist, and what these had beside it is stranded now.
+    /// It took the place of units of its own queue, and what these had beside it is stranded now.
     AndMadeRoom,
 }
 
@@ -91,15 +91,10 @@ impl<'a> Books<'a> {
         stack.lacking.get(stack.tried).filter(|_| stack.receives)
     }
 
-    /// Goes on to the next unit that requests something else.
+    /// Goes on to the next unit of the leaf at `at` that requests something else.
     pub(super) fn skip(&mut self, at: Index) {
-        if let Some(Some(stack)) = self.stacks.get_mut(at) {
-            let failed = stack.lacking.get(stack.tried).map(|lacking| lacking.requests.clone());
-            while stack.lacking.get(stack.tried).map(|lacking| &lacking.requests) == failed.as_ref()
-                && failed.is_some()
-            {
-                stack.tried = stack.tried.saturating_add(1);
-            }
+        if let (Some(Some(stack)), Some(have)) = (self.stacks.get_mut(at), self.have.get(at)) {
+            stack.skip(have);
         }
     }
 
@@ -120,7 +115,7 @@ impl<'a> Books<'a> {
                 let wanted = value(&stack.kept, resource).saturating_add(value(&next, resource));
                 (resource, wanted.saturating_sub(value(&have, resource)))
             })
-            .filter(|(resource, need)| *need > 0 && value(&next, *resource) > 0)
+            .filter(|(resource, need)| *need > 0 && value(&next, *resource) > 0 && !stack.is_free(*resource))
             .collect();
         if needs.iter().any(|(resource, need)| value(&self.pool, *resource) < *need) {
             return Completed::No;
@@ -134,43 +129,28 @@ impl<'a> Books<'a> {
                 return Completed::No;
             }
         }
-        self.book(at, &next, &moved)
+        self.book(at, &moved)
     }
 
     /// Books one more unit of the leaf at `at` as kept.
-    fn book(&mut self, at: Index, next: &Row, moved: &[(Index, usize, i128)]) -> Completed {
-        let mut completed = Completed::Yes;
-        if let Some(Some(stack)) = self.stacks.get_mut(at) {
+    fn book(&mut self, at: Index, moved: &[(Index, usize, i128)]) -> Completed {
+        if let (Some(Some(stack)), Some(have)) = (self.stacks.get_mut(at), self.have.get(at)) {
             for (_, resource, _) in moved {
                 if let Some(entry) = stack.received.get_mut(*resource) {
                     *entry = true;
                 }
             }
-            for (resource, amount) in next.iter().enumerate() {
-                add(&mut stack.kept, resource, *amount);
-            }
-            if let Some(lacking) = stack.lacking.get_mut(stack.tried) {
-                lacking.pods = lacking.pods.saturating_sub(1);
-                if lacking.pods <= 0 {
-                    stack.lacking.remove(stack.tried);
-                }
-            }
-            // What does not exist makes room for what does.
-            if let Some(have) = self.have.get(at).filter(|_| stack.stage == Stage::Existing) {
-                let before = std::mem::take(&mut stack.kept_of_others);
-                stack.keep_others(have);
-                if stack.kept_of_others.iter().zip(&before).any(|(now, before)| now < before) {
-                    completed = Completed::AndMadeRoom;
-                }
-            }
+            stack.keep_next(have);
+        }
+        for (from, _, _) in moved {
+            self.restock(*from);
         }
         for changed in moved.iter().map(|(from, _, _)| *from).chain([at]) {
-            self.restock(changed);
             if let Some(entry) = self.changed.get_mut(changed).filter(|_| !moved.is_empty()) {
                 *entry = true;
             }
         }
-        completed
+        if self.restock(at) { Completed::AndMadeRoom } else { Completed::Yes }
     }
 
     pub(super) fn close(self, parts: &Parts) -> Vec<Amounts> {

@@ -11,7 +11,7 @@ impl Books<'_> {
         if !stack.gives || stack.received.get(resource) == Some(&true) {
             return 0;
         }
-        let own = value(&stack.kept, resource).saturating_add(value(&stack.kept_of_others, resource));
+        let own = value(&stack.kept, resource).saturating_add(value(&stack.reserved, resource));
         let kept = own.max(self.floor.get(at).map_or(0, |floor| value(floor, resource)));
         self.have.get(at).map_or(0, |have| value(have, resource)).saturating_sub(kept).max(0)
     }
@@ -79,15 +79,18 @@ impl Books<'_> {
         }
     }
 
-    /// Brings the pool up to date with what the leaf at `at` can give.
-    pub(super) fn restock(&mut self, at: Index) {
+    /// Brings the pool up to date with what the leaf at `at` can give; whether that is more of anything than before.
+    pub(super) fn restock(&mut self, at: Index) -> bool {
+        let mut is_more = false;
         for resource in 0..self.resources.len() {
             let now = self.stranded(at, resource);
             if let Some(row) = self.given_to_pool.get_mut(at) {
                 let before = value(row, resource);
+                is_more |= now > before;
                 add(row, resource, now.saturating_sub(before));
                 add(&mut self.pool, resource, now.saturating_sub(before));
             }
         }
+        is_more
     }
 }
