@@ -26,7 +26,8 @@ fn observed() -> Value {
     json!({"demand": "Observed"})
 }
 
-/// The same where nothing is kept free for it, so that others can fill the cluster with pods that nobody has announced.
+/// The same where nothing is kept free for it, so that others can fill the cluster: with pods that nobody has announced, or
+/// with what is guaranteed to it.
 fn without_headroom() -> Value {
     json!({"demand": "Observed", "headroom": {"cpu": "0", "memory": "0"}})
 }
@@ -148,7 +149,8 @@ fn one_big_pod() -> Scenario {
 }
 
 fn guaranteed_gang() -> Scenario {
-    let guaranteed = json!({"demand": "Observed", "guaranteed": {"cpu": "40", "memory": "40Gi"}});
+    let mut guaranteed = without_headroom();
+    guaranteed["guaranteed"] = json!({"cpu": "40", "memory": "40Gi"});
     Scenario {
         name: "guaranteed-gang".to_owned(),
         says:
