@@ -26,8 +26,7 @@ fn observed() -> Value {
     json!({"demand": "Observed"})
 }
 
-/// The same where nothing is kept free for it, so that others can fill the cluster: with pods that nobody has announced, or
-/// with what is guaranteed to it.
+/// The same where nothing is kept free for it, so that others can fill the cluster with pods that nobody has announced.
 fn without_headroom() -> Value {
     json!({"demand": "Observed", "headroom": {"cpu": "0", "memory": "0"}})
 }
@@ -149,8 +148,13 @@ fn one_big_pod() -> Scenario {
 }
 
 fn guaranteed_gang() -> Scenario {
-    let mut guaranteed = without_headroom();
-    guaranteed["guaranteed"] = json!({"cpu": "40", "memory": "40Gi"});
+    let nothing = json!({"cpu": "0", "memory": "0"});
+    let guaranteed = json!({
+        "demand": "Observed",
+        // Else it would keep a cpu for itself, and the other one could not fill the cluster.
+        "headroom": nothing,
+        "guaranteed": {"cpu": "40", "memory": "40Gi"},
+    });
     Scenario {
         name: "guaranteed-gang".to_owned(),
         says:
