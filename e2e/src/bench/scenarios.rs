@@ -17,7 +17,7 @@ pub fn scenarios() -> Vec<Scenario> {
     all.push(reclaim_half(Kind::Job, 100, later));
     all.push(two_cpu_pods());
     all.extend([newcomer(), ten_queues(), one_big_pod(), guaranteed_gang(), node_loss()]);
-    all.extend([thousand_queues(), churn(100, 10, Duration::from_secs(300))]);
+    all.extend([thousand_queues(), churn(100, 2, 10, Duration::from_secs(300))]);
     all
 }
 
@@ -213,10 +213,10 @@ fn thousand_queues() -> Scenario {
     }
 }
 
-/// Jobs of a second come and go, so many a second, in `queues` queues of two cpus each.
-pub fn churn(queues: u32, per_second: u32, lasts: Duration) -> Scenario {
+/// Jobs of a second come and go, so many a second, in `queues` queues of `cpus_each`.
+pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> Scenario {
     let namespaces: Vec<String> = (0..queues).map(|number| format!("team-{number:03}")).collect();
-    let cpus = queues.saturating_mul(2);
+    let cpus = queues.saturating_mul(cpus_each);
     Scenario {
         name: "churn".to_owned(),
         says: format!(

@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
     let narrator = Narrator::default();
     let programs = Programs::build().await?;
     let lasts = Duration::from_secs(60).saturating_mul(args.minutes);
-    let scenario = churn(args.queues, args.per_second, lasts);
+    let scenario = churn(args.queues, 2, args.per_second, lasts);
     narrator.line(&format!("   {}", scenario.says));
     let begun = Instant::now();
     let measures = tokio::select! {
