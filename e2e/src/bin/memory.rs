@@ -14,7 +14,7 @@ use quotient_e2e::testbed::{Options, TestBed};
 /// Measures the operator on a large cluster: how soon it decides, what memory it holds, what it does at rest.
 ///
 /// Fills a real control plane on loopback with nodes, Queues and running pods, starts the operator as it is shipped,
-/// watches it for a minute and a half, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000 pods,
+/// watches it at rest and while pods are replaced, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000 pods,
 /// and 10 GiB with 100,000.
 #[derive(Debug, Parser)]
 #[command(name = "memory", version)]
@@ -55,7 +55,7 @@ async fn run(args: &Args, mut narrator: Narrator) -> anyhow::Result<()> {
         narrator.done("the control plane runs", begun);
         fill(&bed, *size, &narrator).await?;
         narrator.act("The operator starts");
-        let (measured, operator) = measure(&bed, &programs.operator, &narrator).await?;
+        let (measured, operator) = measure(&bed, *size, &programs.operator, &narrator).await?;
         let report = Report { size: *size, measured };
         show(&report, &narrator);
         reports.push(report);

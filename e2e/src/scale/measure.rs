@@ -1,4 +1,4 @@
-//! Starting the operator on a full cluster, and what it costs then and at rest.
+//! Starting the operator on a full cluster, and what it costs then, at rest, and while pods are replaced.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,8 @@ use kube::Api;
 use kube::api::ListParams;
 
 use super::machine::until_quiet;
-use super::{Histogram, ProcessNumbers, ResidentMemory};
+use super::replacing::replace_pods;
+use super::{ClusterSize, Histogram, ProcessNumbers, ResidentMemory};
 use crate::demo::Narrator;
 use crate::quotient::{OPERATOR_USER, Operator, Write, install_chart, writes_of_operator};
 use crate::testbed::{AuditEvent, TestBed, eventually};
@@ -21,6 +22,8 @@ const FIRST_CYCLE: Duration = Duration::from_secs(60);
 const SETTLING: Duration = Duration::from_secs(30);
 /// How long it is watched at rest.
 const REST: Duration = Duration::from_secs(60);
+/// How many pods are replaced then, ten a second.
+const REPLACED: u32 = 600;
 
 /// What was measured.
 #[derive(Clone, Debug)]
@@ -39,14 +42,16 @@ pub struct Measurement {
     pub start: ProcessNumbers,
     /// Writes from the start to rest, Lease apart, by resource.
     pub writes: BTreeMap<String, usize>,
-    /// Then a minute at rest.
-    pub rest: Rest,
+    /// Then a minute in which nothing happens in the cluster.
+    pub rest: Minute,
+    /// Then a minute in which ten pods a second are replaced by others.
+    pub churn: Minute,
 }
 
-/// What happened in 60 s in which nothing happened in the cluster.
+/// What the operator did in a minute.
 #[derive(Clone, Debug)]
-pub struct Rest {
-    /// Memory at their beginning, 30 s after the first cycle.
+pub struct Minute {
+    /// Memory at its beginning.
     pub memory: ResidentMemory,
     /// What was written, the Lease apart.
     pub writes: Vec<Write>,
@@ -54,13 +59,16 @@ pub struct Rest {
     pub lease_writes: usize,
     /// The cycles.
     pub cycle: Histogram,
+    /// The engine's part of them.
+    pub plan: Histogram,
     /// Time on the processors.
     pub cpu: Duration,
 }
 
-/// Starts `program` on a full cluster and measures. The operator runs on.
+/// Starts `program` on a full cluster of this size and measures. The operator runs on.
 pub async fn measure(
     bed: &TestBed,
+    size: ClusterSize,
     program: &Path,
     narrator: &Narrator,
 ) -> anyhow::Result<(Measurement, Operator)> {
@@ -84,29 +92,42 @@ pub async fn measure(
     tokio::time::sleep(SETTLING).await;
     let writes = by_resource(&writes_of_operator(&bed.audit().events_since(mark)?));
     narrator.line(&format!("     a minute at rest, from {} s after the first cycle", SETTLING.as_secs()));
-    let rest = rest(bed, &operator).await?;
-    narrator.done("the minute is over", started);
-    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest };
+    let rest = over(bed, &operator, async {
+        tokio::time::sleep(REST).await;
+        Ok(())
+    })
+    .await?;
+    narrator.line("     a minute in which pods are replaced");
+    let churn = over(bed, &operator, replace_pods(&bed.client(), size, REPLACED)).await?;
+    narrator.done("both are over", started);
+    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest, churn };
     Ok((measured, operator))
 }
 
-async fn rest(bed: &TestBed, operator: &Operator) -> anyhow::Result<Rest> {
+/// What the operator does while something happens.
+async fn over(
+    bed: &TestBed,
+    operator: &Operator,
+    happens: impl Future<Output = anyhow::Result<()>>,
+) -> anyhow::Result<Minute> {
     let audit = bed.audit();
     let pid = operator.process().pid();
     let mark = audit.mark()?;
     let before = ProcessNumbers::of(pid)?;
-    let (cycles, _) = durations(operator).await?;
-    tokio::time::sleep(REST).await;
+    let (cycles, plans) = durations(operator).await?;
+    happens.await?;
     operator.process().must_run()?;
     let after = ProcessNumbers::of(pid)?;
     let events = audit.events_since(mark)?;
     let is_lease_write =
         |event: &&AuditEvent| event.user == OPERATOR_USER && event.is_write() && event.resource == "leases";
-    Ok(Rest {
+    let (cycle, plan) = durations(operator).await?;
+    Ok(Minute {
         memory: before.memory,
         writes: writes_of_operator(&events),
         lease_writes: events.iter().filter(is_lease_write).count(),
-        cycle: durations(operator).await?.0.since(cycles),
+        cycle: cycle.since(cycles),
+        plan: plan.since(plans),
         cpu: after.cpu.saturating_sub(before.cpu),
     })
 }
@@ -138,7 +159,8 @@ async fn size_of_a_pod(bed: &TestBed) -> anyhow::Result<usize> {
     Ok(serde_json::to_vec(pod)?.len())
 }
 
-fn by_resource(writes: &[Write]) -> BTreeMap<String, usize> {
+/// How many there are of each resource.
+pub(super) fn by_resource(writes: &[Write]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for write in writes {
         let count: &mut usize = counts.entry(write.resource.clone()).or_default();

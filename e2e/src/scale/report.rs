@@ -1,10 +1,12 @@
 //! The numbers as people read them: a table for the terminal, a page for the documentation.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::measure::by_resource;
 use super::{ClusterSize, Histogram, Machine, Measurement};
 
 /// What was measured on one cluster.
@@ -69,9 +71,9 @@ fn rows(reports: &[Report]) -> Vec<Row> {
         seen: reports.iter().map(|report| of(&report.measured)).collect(),
         target,
     };
-    let writes = |measured: &Measurement| {
-        let writes = measured.writes.iter().map(|(resource, count)| format!("{} {resource}", grouped(count)));
-        writes.collect::<Vec<_>>().join(", ")
+    let writes = |counts: &BTreeMap<String, usize>| {
+        let writes = counts.iter().map(|(resource, count)| format!("{} {resource}", grouped(count)));
+        if counts.is_empty() { "none".to_owned() } else { writes.collect::<Vec<_>>().join(", ") }
     };
     vec![
         row("start until every kind is listed", "", &|measured| seconds(measured.ready)),
@@ -83,7 +85,7 @@ fn rows(reports: &[Report]) -> Vec<Row> {
         row("processor time until then", "", &|measured| seconds(measured.start.cpu)),
         row("memory after the first cycle", "", &|measured| measured.start.memory.to_string()),
         row("memory 30 s later, at rest", "< 256 MiB", &|measured| measured.rest.memory.to_string()),
-        row("writes until then, Lease apart", "", &writes),
+        row("writes until then, Lease apart", "", &|measured| writes(&measured.writes)),
         row("writes in a minute at rest, Lease apart", "0", &|measured| {
             measured.rest.writes.len().to_string()
         }),
@@ -92,6 +94,13 @@ fn rows(reports: &[Report]) -> Vec<Row> {
         row("processor time in that minute", "< 0.6 s, 1 % of a core", &|measured| {
             seconds(measured.rest.cpu)
         }),
+        row("writes while 600 pods are replaced, ten a second", "nobody evicted", &|measured| {
+            writes(&by_resource(&measured.churn.writes))
+        }),
+        row("cycles meanwhile", "", &|measured| mean(measured.churn.cycle)),
+        row("their plans", "", &|measured| mean(measured.churn.plan)),
+        row("processor time meanwhile", "", &|measured| seconds(measured.churn.cpu)),
+        row("memory before that", "", &|measured| measured.churn.memory.to_string()),
     ]
 }
 
@@ -123,7 +132,7 @@ fn grouped(number: &impl ToString) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scale::{ProcessNumbers, ResidentMemory, Rest};
+    use crate::scale::{Minute, ProcessNumbers, ResidentMemory};
 
     #[test]
     fn numbers_are_grouped() {
@@ -140,6 +149,14 @@ mod tests {
     #[test]
     fn the_section_has_every_line_of_the_table() {
         let memory = ResidentMemory { now: 30 * 1024, peak: 40 * 1024 };
+        let minute = Minute {
+            memory,
+            writes: Vec::new(),
+            lease_writes: 30,
+            cycle: Histogram { count: 2, sum: Duration::from_millis(6) },
+            plan: Histogram { count: 2, sum: Duration::from_millis(2) },
+            cpu: Duration::from_millis(50),
+        };
         let measured = Measurement {
             pod_bytes: 5000,
             ready: Duration::from_secs(1),
@@ -148,13 +165,8 @@ mod tests {
             plan: Histogram { count: 1, sum: Duration::from_millis(10) },
             start: ProcessNumbers { memory, cpu: Duration::from_millis(800) },
             writes: [("resourcequotas".to_owned(), 100), ("queues/status".to_owned(), 120)].into(),
-            rest: Rest {
-                memory,
-                writes: Vec::new(),
-                lease_writes: 30,
-                cycle: Histogram { count: 2, sum: Duration::from_millis(6) },
-                cpu: Duration::from_millis(50),
-            },
+            rest: minute.clone(),
+            churn: minute,
         };
         let report = Report { size: ClusterSize { nodes: 1000, queues: 100, pods: 20_000 }, measured };
         let page = section(
@@ -168,7 +180,7 @@ mod tests {
         let writes = "120 queues/status, 100 resourcequotas";
         assert!(page.contains(&format!("| writes until then, Lease apart | {writes} | {writes} |  |")));
         let table = report.table();
-        assert_eq!(table.lines().count(), 12);
+        assert_eq!(table.lines().count(), 17);
         assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");
     }
 }
