@@ -18,10 +18,13 @@ use crate::testbed::{TestBed, eventually, objects};
 
 /// How many pods a node may have at most.
 const PODS_PER_NODE: u32 = 250;
-/// How long the last node may take to be Ready and the last pod to run, after all have been posted.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// Between two looks at the whole cluster, which cost the API server something.
+/// How long the last node may take to be Ready and the last pod to run, after all have been posted: 100 pods a second were
+/// seen on two cores.
+const PATIENCE: Duration = Duration::from_secs(1800);
+/// Between two looks at all nodes.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks at all pods, which cost the API server something.
+const LONG_PAUSE: Duration = Duration::from_secs(3);
 
 /// How large the cluster is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,7 +161,7 @@ async fn until_pods_run(client: Client, narrator: &Narrator) -> anyhow::Result<(
     let waiting = ListParams::default().fields("status.phase!=Running");
     let mut told = Instant::now();
     eventually("all pods run", PATIENCE, async || {
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(LONG_PAUSE).await;
         let waiting = pods.list_metadata(&waiting).await?.items.len();
         if waiting > 0 && told.elapsed() >= PROGRESS {
             told = Instant::now();

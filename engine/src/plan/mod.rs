@@ -103,4 +103,9 @@ impl Plan {
             && self.waiting.is_empty()
             && self.scalings.is_empty()
     }
+
+    /// Whether nobody waits for pods to go either.
+    pub fn is_calm(&self) -> bool {
+        self.is_settled() && self.queues.values().all(|queue| queue.preempting.is_empty())
+    }
 }

@@ -79,6 +79,15 @@ enum Wake {
     Stop,
 }
 
+/// How a cycle of the leader ended.
+struct Ended {
+    /// When the next one is due even if nothing changes.
+    next: Instant,
+    result: CycleResult,
+    /// How long planning took, if there was nothing to do and nobody waits for anything.
+    in_vain: Option<Duration>,
+}
+
 impl Cycle {
     /// Decides and writes until stopped.
     pub async fn run(mut self) -> Result<(), CycleError> {
@@ -119,12 +128,15 @@ impl Cycle {
             next = if !self.synced.is_complete() {
                 in_future(HEARTBEAT)
             } else if led {
-                let (next, ended) = self.lead().await?;
-                if ended == CycleResult::Success && std::mem::take(&mut is_first) {
+                let ended = self.lead().await?;
+                if ended.result == CycleResult::Success && std::mem::take(&mut is_first) {
                     info!("the first cycle has ended");
                 }
-                result = Some(ended);
-                next
+                if let Some(took) = ended.in_vain {
+                    debounce.was_in_vain(took);
+                }
+                result = Some(ended.result);
+                ended.next
             } else {
                 self.follow();
                 in_future(self.pace.resync)
@@ -159,8 +171,8 @@ impl Cycle {
         }
     }
 
-    /// One cycle of the leader. Returns when the next one is due even if nothing changes, and how this one ended.
-    async fn lead(&mut self) -> Result<(Instant, CycleResult), CycleError> {
+    /// One cycle of the leader.
+    async fn lead(&mut self) -> Result<Ended, CycleError> {
         let began = Instant::now();
         let ready = self.writer.before_snapshot().await;
         let now = self.tools.clock.engine_now();
@@ -184,7 +196,8 @@ impl Cycle {
         self.planner = planner;
         remember(&self.tools.view, &plan);
         let metrics = &self.tools.metrics;
-        metrics.cycles.plan_duration.observe(began.elapsed().as_secs_f64());
+        let planned = began.elapsed();
+        metrics.cycles.plan_duration.observe(planned.as_secs_f64());
         metrics.queues.show(&plan, terms);
         debug!(
             queues = plan.queues.len(),
@@ -207,7 +220,8 @@ impl Cycle {
                 let stuck = leaves.map(|(name, _)| (name.clone(), why.clone())).collect();
                 self.report(&plan, &particulars, stuck);
             }
-            return Ok((self.writer.next_retry().unwrap_or_else(Instant::now), result));
+            let next = self.writer.next_retry().unwrap_or_else(Instant::now);
+            return Ok(Ended { next, result, in_vain: None });
         }
         self.tools.announcer.announce_plan(&plan, self.writer.mode());
         self.writer.write_quotas(&plan).await;
@@ -228,7 +242,8 @@ impl Cycle {
         let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
         let due =
             [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
-        Ok((due.into_iter().flatten().min().unwrap_or(began), CycleResult::Success))
+        let next = due.into_iter().flatten().min().unwrap_or(began);
+        Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(planned) })
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
