@@ -196,8 +196,8 @@ impl Cycle {
         self.planner = planner;
         remember(&self.tools.view, &plan);
         let metrics = &self.tools.metrics;
-        let planned = began.elapsed();
-        metrics.cycles.plan_duration.observe(planned.as_secs_f64());
+        let took = began.elapsed();
+        metrics.cycles.plan_duration.observe(took.as_secs_f64());
         metrics.queues.show(&plan, terms);
         debug!(
             queues = plan.queues.len(),
@@ -243,7 +243,7 @@ impl Cycle {
         let due =
             [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
         let next = due.into_iter().flatten().min().unwrap_or(began);
-        Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(planned) })
+        Ok(Ended { next, result: CycleResult::Success, in_vain: plan.is_calm().then_some(took) })
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
