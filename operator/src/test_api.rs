@@ -38,6 +38,8 @@ pub(crate) enum Reply {
     Json(u16, Value),
     /// Answers with these lines, each so long after the one before, and then says nothing more.
     Lines(Vec<(Duration, Value)>),
+    /// Answers so much later.
+    Late(Duration, Box<Self>),
     /// Never answers.
     Silence,
 }
@@ -88,10 +90,17 @@ pub(crate) fn client(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -
                 body: if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() },
             };
             log.0.lock().unwrap().push(asked.clone());
-            let (code, body) = match answer(&asked) {
-                Reply::Json(code, body) => (code, whole(&body)),
-                Reply::Lines(lines) => (200, line_by_line(lines)),
-                Reply::Silence => std::future::pending().await,
+            let mut reply = answer(&asked);
+            let (code, body) = loop {
+                match reply {
+                    Reply::Json(code, body) => break (code, whole(&body)),
+                    Reply::Lines(lines) => break (200, line_by_line(lines)),
+                    Reply::Late(wait, then) => {
+                        tokio::time::sleep(wait).await;
+                        reply = *then;
+                    }
+                    Reply::Silence => std::future::pending().await,
+                }
             };
             Ok::<_, Infallible>(Response::builder().status(code).body(body).unwrap())
         }

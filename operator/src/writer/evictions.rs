@@ -1,9 +1,12 @@
 //! Evicting pods: many at once, each once, none without need; and once more, without grace, those that do not go.
 
 use std::collections::BTreeMap;
+use std::iter::Peekable;
 use std::time::Duration;
+use std::vec;
 
-use futures::{StreamExt, stream};
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
@@ -34,8 +37,8 @@ const CALL: Duration = Duration::from_secs(12);
 /// How long a pod counts as leaving when that is only assumed.
 const ASSUMED: Duration = Duration::from_secs(10);
 
-/// For how long one cycle asks for evictions. Then the next cycle comes: it gives what became free to those who wait
-/// for it, and goes on.
+/// For how long one cycle asks for evictions, even if the API server is slow. Then the next cycle comes: it gives what
+/// became free to those who wait for it, and goes on.
 const CYCLE: Duration = Duration::from_millis(100);
 
 /// How long an evicted pod without a grace of its queue's is taken to need, until the watch shows its real deadline.
@@ -87,6 +90,16 @@ impl Wanted<'_> {
     }
 }
 
+/// The evictions of one cycle.
+struct Turn<'a> {
+    began: Instant,
+    /// What has not been looked at yet.
+    left: Peekable<vec::IntoIter<Wanted<'a>>>,
+    asked: usize,
+    /// How many wait for their queue's budget.
+    postponed: usize,
+}
+
 impl Evictor {
     pub(super) fn new(tools: Tools, settings: WriteSettings) -> Self {
         Self {
@@ -136,17 +149,22 @@ impl Evictor {
         let mut wanted: Vec<Wanted<'_>> = victims.map(Wanted::Victim).collect();
         // Last, for they give room to nobody who could not have it in half a minute as well.
         wanted.extend(self.forced.due(&plan.forced, now).into_iter().map(Wanted::Stuck));
-        let due = self.within_budgets(&wanted, now);
+        self.per_queue.forget_rested(now);
+        self.unfinished = None;
+        let mut turn = Turn { began: now, left: wanted.into_iter().peekable(), asked: 0, postponed: 0 };
         let tools = self.tools.clone();
         let tools = &tools;
-        let calls: Vec<_> = due
-            .into_iter()
-            .map(|(at, wanted)| async move { (wanted, evict_one(tools, at, wanted).await) })
-            .collect();
-        let mut verdicts = stream::iter(calls).buffer_unordered(self.parallel);
+        let call = async |at, wanted| (wanted, evict_one(tools, at, wanted).await);
+        let mut calls = FuturesUnordered::new();
         let mut evicted = 0_usize;
         let mut forced: BTreeMap<&Namespace, Vec<PodName>> = BTreeMap::new();
-        while let Some((wanted, verdict)) = verdicts.next().await {
+        loop {
+            while calls.len() < self.parallel
+                && let Some((at, wanted)) = self.next_due(&mut turn)
+            {
+                calls.push(call(at, wanted));
+            }
+            let Some((wanted, verdict)) = calls.next().await else { break };
             tools.beat.now();
             let Some(verdict) = verdict else { continue };
             match wanted {
@@ -161,6 +179,8 @@ impl Evictor {
                 }
             }
         }
+        let postponed = turn.postponed.saturating_add(turn.left.len());
+        self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
         if evicted > 0 {
             info!(pods = evicted, "evicted pods");
         }
@@ -169,28 +189,29 @@ impl Evictor {
         }
     }
 
-    /// Those of `wanted` that this cycle asks for, each with its time.
-    fn within_budgets<'a>(&mut self, wanted: &[Wanted<'a>], now: Instant) -> Vec<(Instant, Wanted<'a>)> {
-        self.per_queue.forget_rested(now);
-        self.unfinished = None;
-        let mut due = Vec::new();
-        for wanted in wanted {
-            if due.len() >= self.per_cycle || self.rate.next(now).duration_since(now) >= CYCLE {
-                self.unfinished = Some(now);
-                break;
+    /// What is asked for next in this turn, and when. None if nothing more is.
+    fn next_due<'a>(&mut self, turn: &mut Turn<'a>) -> Option<(Instant, Wanted<'a>)> {
+        let began = turn.began;
+        while let Some(&wanted) = turn.left.peek() {
+            let is_late = turn.asked > 0 && began.elapsed() >= CYCLE;
+            if is_late || turn.asked >= self.per_cycle || self.rate.next(began).duration_since(began) >= CYCLE
+            {
+                self.unfinished = Some(began);
+                return None;
             }
+            turn.left.next();
             if let Wanted::Victim(eviction) = wanted {
-                let at = self.per_queue.take(&eviction.queue, now);
-                if at > now {
+                let at = self.per_queue.take(&eviction.queue, began);
+                if at > began {
                     self.unfinished = self.unfinished.into_iter().chain([at]).min();
+                    turn.postponed = turn.postponed.saturating_add(1);
                     continue;
                 }
             }
-            due.push((self.rate.reserve(now), *wanted));
+            turn.asked = turn.asked.saturating_add(1);
+            return Some((self.rate.reserve(began), wanted));
         }
-        let postponed = wanted.len().saturating_sub(due.len());
-        self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
-        due
+        None
     }
 
     fn note(&mut self, plan: &Plan, eviction: &Eviction, verdict: Verdict) {

@@ -292,6 +292,31 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
+    let mut objects =
+        vec![node(40), queue("a"), queue("b"), quota("a", 5, Some(2), 20, 20), quota("b", 5, Some(1), 0, 0)];
+    objects.extend((0..40).map(|number| pod("a", &format!("p{number}"))));
+    let view = view(&objects);
+    let (client, log) = client(|_| Reply::Late(Duration::from_millis(60), Box::new(done())));
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let start = tokio::time::Instant::now();
+    evictor.evict(&planned(&view)).await;
+    // Four at a time, begun after 0 and 60 ms; what is begun after 120 ms belongs to the next cycle.
+    assert_eq!(log.all().len(), 8);
+    assert_eq!(start.elapsed().as_millis(), 120);
+    assert_eq!(metrics.evictions.postponed.get(), 12);
+    assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
+    for _ in 0..2 {
+        evictor.evict(&planned(&view)).await;
+    }
+    assert_eq!(log.all().len(), 20);
+    assert_eq!(metrics.evictions.postponed.get(), 0);
+    assert_eq!(evictor.next_retry(), None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
     let mut objects = vec![node(8), queue("a"), queue("b"), queue("c"), queue("d")];
     objects.extend([quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(2), 2, 2)]);
