@@ -18,7 +18,7 @@ use kube::api::ListParams;
 use quotient_e2e::quotient::{
     Operator, PATIENCE, Stage, amounts, queues, quota_amounts, workspace_root, writes_of_operator,
 };
-use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
+use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
 use quotient_engine::amounts::Amounts;
 use quotient_judge::Tolerance;
 use serde::Deserialize;
@@ -44,7 +44,8 @@ async fn a_cluster_comes_to_rest_where_simulate_says() -> anyhow::Result<()> {
 }
 
 async fn check(example: &Path) -> anyhow::Result<()> {
-    let stage = Stage::set(&[]).await?;
+    let stage =
+        Stage::set_on(Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() }, &[]).await?;
     let simulation = simulated(&stage.programs.command_line, example).await?;
     for file in entries(example)? {
         let file = file.to_str().context("the file's name is no text")?;

@@ -14,6 +14,8 @@ use super::{Options, ProcessSpec, TestBedError};
 pub(super) const MASTERS: &str = "system:masters";
 /// The user that tests act as.
 pub const ADMIN: &str = "testbed-admin";
+/// How often quotas are counted anew unless a test wants it otherwise.
+const RECOUNTS: Duration = Duration::from_secs(15);
 
 /// Programs, ports and files of one test bed. Made once, before the first process: a component that is started
 /// again gets what it got the first time.
@@ -28,6 +30,7 @@ pub(super) struct Layout {
     pub(super) service_account_keys: (PathBuf, PathBuf),
     pub(super) termination_delay: Duration,
     pub(super) audit_bodies: bool,
+    pub(super) recounts: Duration,
     pub(super) pod_groups: bool,
 }
 
@@ -59,6 +62,7 @@ impl Layout {
             service_account_keys,
             termination_delay: options.termination_delay,
             audit_bodies: options.audit_bodies,
+            recounts: options.recounts.unwrap_or(RECOUNTS),
             pod_groups: options.pod_groups,
         };
         layout.user_kubeconfig(&layout.admin_kubeconfig(), ADMIN, Some(MASTERS))?;

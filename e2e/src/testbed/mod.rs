@@ -60,6 +60,6 @@ pub use error::TestBedError;
 pub use faults::CENSUS;
 pub use helm::Helm;
 pub use layout::ADMIN;
-pub use options::Options;
+pub use options::{KUBERNETES_RECOUNTS, Options};
 pub use process::{ManagedProcess, ProcessSpec};
 pub use wait::{WaitError, eventually};

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// How often Kubernetes counts quotas anew by default.
+pub const KUBERNETES_RECOUNTS: Duration = Duration::from_secs(300);
+
 /// How a test bed is to be. The default is what most tests want.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
@@ -15,6 +18,9 @@ pub struct Options {
     pub audit_bodies: bool,
     /// Serve Kubernetes' own PodGroups, which are not on by default.
     pub pod_groups: bool,
+    /// How often quotas are counted anew, every 15 seconds by default. Such a count may miss a pod that is created in that
+    /// instant; see [`KUBERNETES_RECOUNTS`].
+    pub recounts: Option<Duration>,
     /// Keep the directory with the logs even after [`TestBed::stop`](super::TestBed::stop).
     pub keep: bool,
 }

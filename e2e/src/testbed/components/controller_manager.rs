@@ -50,7 +50,7 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
         // kwok sends no heartbeats, and nobody shall miss them.
         .arg("--node-monitor-period=1h")
         .arg("--node-monitor-grace-period=2h")
-        .arg("--resource-quota-sync-period=15s")
+        .arg(format!("--resource-quota-sync-period={}s", layout.recounts.as_secs()))
         .arg("--concurrent-resource-quota-syncs=10")
         .arg(format!("--controllers={}", CONTROLLERS.join(",")))
         .arg("--v=2")
