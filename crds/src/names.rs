@@ -83,6 +83,9 @@ pub const TEMPLATE_ANNOTATION: &str = "quotient.dev/template";
 /// long as its backoff has grown, up to minutes.
 pub const NUDGED_ANNOTATION: &str = "quotient.dev/nudged";
 
+/// Key in the `spec.hard` of a quota for as long as it takes to have it counted anew: it bounds objects that do not exist.
+pub const RECOUNT_KEY: &str = "count/recounts.quotient.dev";
+
 /// Annotation on a Deployment, `ReplicaSet`, `StatefulSet` or Job: whether it is scaled down for pods of a higher priority in
 /// its queue. The one value is [`WITHIN_QUEUE_NEVER`].
 pub const WITHIN_QUEUE_ANNOTATION: &str = "quotient.dev/within-queue";

@@ -17,6 +17,7 @@ mod helm;
 mod image;
 mod kubectl;
 mod ledger;
+mod miscounts;
 mod pod_groups;
 mod preemption;
 mod processes;

@@ -13,10 +13,15 @@ impl NamespaceEntry {
         self.quota.as_ref()
     }
 
-    /// The quota is now this one, or gone. Says whether its next write has to test something else.
+    /// The quota is now this one, or gone. Says whether its next write has to test something else, or admission has
+    /// charged less: then there may be room again for pods that it refused.
     pub(crate) fn observe_quota(&mut self, observed: Option<ObservedQuota>) -> bool {
         let before = std::mem::replace(&mut self.quota, observed.map(Arc::new));
-        before.as_deref().map(ObservedQuota::stamp) != self.quota.as_deref().map(ObservedQuota::stamp)
+        let (before, after) = (before.as_deref(), self.quota.as_deref());
+        let charged =
+            |quota: Option<&ObservedQuota>| quota.map(|quota| quota.charged.clone()).unwrap_or_default();
+        let (most, now) = (charged(before), charged(after));
+        before.map(ObservedQuota::stamp) != after.map(ObservedQuota::stamp) || most.max(&now) != now
     }
 
     /// Shows snapshots this quota. Says whether it is another than before, in a way that calls for a decision: what is

@@ -53,6 +53,7 @@ impl Index {
             return false;
         }
         if let Some(quota) = &mut quota {
+            quota.unstamped |= self.observed_quota(namespace).is_some_and(|observed| observed.marked);
             quota.charged = self.charged_beyond_pods(namespace);
         }
         let changed = self.namespaces.entry(namespace.clone()).or_default().show_quota(quota);

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use quotient_crds::names::{
     FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION,
-    ON_DELETE_REMOVE,
+    ON_DELETE_REMOVE, RECOUNT_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Seen};
@@ -59,6 +59,8 @@ pub struct ObservedQuota {
     pub enforced: Bounds,
     /// `status.used`, of the same: what admission has charged, pods that are not seen yet included.
     pub charged: Bounds,
+    /// Whether it still names what it named only to be counted anew.
+    pub marked: bool,
     /// Who of the field managers wrote something of `spec` last, if not we; none if nobody did, or if nobody knows.
     pub edited_by: Option<Arc<str>>,
 }
@@ -66,6 +68,7 @@ pub struct ObservedQuota {
 impl ObservedQuota {
     pub(crate) fn of(quota: &ResourceQuota, uid: &str) -> Self {
         let spec = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
+        let marked = spec.is_some_and(|hard| hard.contains_key(RECOUNT_KEY));
         let status = quota.status.as_ref().and_then(|status| status.hard.as_ref());
         let used = quota.status.as_ref().and_then(|status| status.used.as_ref());
         let annotations = quota.metadata.annotations.as_ref();
@@ -82,6 +85,7 @@ impl ObservedQuota {
             hard: spec.map(bounds_from_hard).unwrap_or_default(),
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
             charged: used.map(bounds_from_hard).unwrap_or_default(),
+            marked,
             edited_by: edited_by(&quota.metadata),
         }
     }

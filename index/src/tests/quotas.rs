@@ -215,4 +215,32 @@ spec: {{containers: [{{name: c, resources: {{requests: {{cpu: 1}}}}}}]}}
     // Less is charged than before: others may have the room.
     apply(&mut index, &quota(14, 2));
     assert_eq!(apply(&mut index, &quota(15, 1)), [true]);
+    // So they may when pods have told already: admission lets them in only now.
+    apply(&mut index, &pod("three", 20));
+    assert_eq!(apply(&mut index, &quota(16, 3)), [false]);
+    assert_eq!(apply(&mut index, &quota(17, 2)), [true]);
+}
+
+#[test]
+fn a_quota_that_was_to_be_counted_anew_and_still_says_so_is_written() {
+    let quota = |version: u32, key: &str| {
+        format!(
+            "
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata:
+  {{name: quotient, namespace: a, uid: q, resourceVersion: \"{version}\", annotations: {{quotient.dev/generation: \"3\"}}}}
+spec: {{hard: {{requests.cpu: 4{key}}}}}
+"
+        )
+    };
+    let mut index = index_of(QUEUE);
+    for (version, key, unstamped) in
+        [(1, "", false), (2, ", count/recounts.quotient.dev: 0", true), (3, "", false)]
+    {
+        apply(&mut index, &quota(version, key));
+        let snapshot = index.snapshot(Timestamp::default());
+        assert_eq!(snapshot.namespaces[&"a".into()].quota.as_ref().unwrap().unstamped, unstamped, "{key}");
+    }
 }

@@ -171,6 +171,7 @@ mod tests {
             enforced: hard.clone(),
             charged: Bounds::new(),
             hard,
+            marked: false,
             edited_by: Some("kubectl-edit".into()),
         }
     }

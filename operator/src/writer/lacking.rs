@@ -34,7 +34,7 @@ pub(super) fn lacking(state: &NamespaceState) -> Vec<(&Owner, u32)> {
 }
 
 /// What admission still lets into a namespace, of the resources that quotas bound there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Room(Bounds);
 
 impl Room {
@@ -59,6 +59,17 @@ impl Room {
             room.set(resource.clone(), Amount::ZERO);
         }
         Self(room)
+    }
+
+    /// No more than admission has left of `quota`, in which it has `charged` so much.
+    pub(super) fn within_admission(mut self, quota: &Quota, charged: &Bounds) -> Self {
+        for (resource, amount) in quota.enforced.iter() {
+            let Some(charged) = charged.get(resource) else { continue };
+            let left = amount.less(charged);
+            let left = self.0.get(resource).map_or(left, |least| least.min(left));
+            self.0.set(resource.clone(), left);
+        }
+        self
     }
 
     /// Whether one pod with these requests is let in.

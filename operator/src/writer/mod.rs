@@ -29,6 +29,7 @@ mod quota_body;
 mod quota_call;
 mod quotas;
 mod rate;
+mod recounts;
 mod retry;
 mod scalings;
 mod status_changes;
@@ -166,7 +167,12 @@ impl Writer {
         if self.mode < Mode::Quota {
             return Vec::new();
         }
-        self.nudger.due(snapshot, Instant::now())
+        let view = &self.tools.view;
+        let charged = |namespace: &_| {
+            let observed = view.read(|index| index.observed_quota(namespace).cloned());
+            observed.map(|observed| observed.charged.clone()).unwrap_or_default()
+        };
+        self.nudger.due(snapshot, charged, Instant::now())
     }
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
@@ -178,6 +184,7 @@ impl Writer {
             self.limit_ranges.settle(plan).await;
             self.quotas.write(plan).await;
             self.nudger.risen(self.quotas.take_risen());
+            recounts::send(&self.tools, self.nudger.take_recounts()).await;
         }
     }
 

@@ -5,6 +5,10 @@
 //! within a second: its controller gathers changes that are none of its spec). A Deployment's controller copies its
 //! own annotations to its ReplicaSet and leaves others there alone.
 //!
+//! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota
+//! was written meanwhile, it charges pods that it has refused already. Nobody corrects that for five minutes if no pod
+//! goes, and a nudge is of no use before. So where only that keeps an owner's pods out, the quota is to be counted anew.
+//!
 //! Nothing depends on a nudge but time. What is remembered here saves requests; a process that is new takes every
 //! quota as just risen, for its predecessor may have ended between the rise and the nudge.
 
@@ -20,6 +24,7 @@ use k8s_openapi::api::batch::v1::Job;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource};
 use quotient_crds::names::{FIELD_MANAGER, NUDGED_ANNOTATION};
+use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{Asker, Plan};
 use quotient_engine::reason::Reason;
@@ -37,7 +42,13 @@ use crate::answer::{Answer, ask, said};
 const REST: Duration = Duration::from_secs(2);
 
 /// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
-const FOLLOWED: Duration = Duration::from_secs(10);
+const FOLLOWED: Duration = Duration::from_secs(30);
+
+/// How long nothing has to move before a quota is counted anew; twice as long every further time after the same rise.
+const STILL: Duration = Duration::from_secs(1);
+
+/// How often a quota is counted anew after one rise.
+const RECOUNTS: u32 = 5;
 
 /// The most owners that one cycle nudges; the rest waits for the next.
 const MOST: usize = 64;
@@ -81,6 +92,8 @@ pub(super) struct Nudger {
     promised: BTreeMap<Namespace, BTreeSet<(OwnerKind, Arc<str>)>>,
     /// When each owner was nudged last.
     nudged: BTreeMap<OwnerUid, Instant>,
+    /// Where admission is to count anew.
+    recounts: BTreeSet<Namespace>,
     next: Option<Instant>,
 }
 
@@ -89,16 +102,44 @@ pub(super) struct Nudger {
 struct Rise {
     /// Since when it has been in force.
     in_force: Option<Instant>,
-    /// The owners that lacked pods until it was, and were not nudged since.
-    owners: BTreeSet<OwnerUid>,
+    /// The owners that lacked pods until it was, and still do.
+    owners: BTreeMap<OwnerUid, Told>,
+    /// What keeps owners out that have room by what is seen of pods.
+    miscount: Option<Miscount>,
+    /// How often it was counted anew.
+    recounts: u32,
+}
+
+/// Whether an owner was nudged since its quota has risen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Not,
+    Once,
+}
+
+/// Pods that admission charges and nobody sees.
+#[derive(Debug, PartialEq, Eq)]
+struct Miscount {
+    /// Since when nothing has moved.
+    since: Instant,
+    /// What is charged.
+    charged: Bounds,
+    /// How many pods are lacking.
+    missing: u32,
 }
 
 impl Nudger {
     /// The quotas of these namespaces allow more now, or will once they are in force.
     pub(super) fn risen(&mut self, namespaces: BTreeSet<Namespace>) {
         for namespace in namespaces {
-            self.rises.entry(namespace).or_default().in_force = None;
+            let rise = self.rises.entry(namespace).or_default();
+            *rise = Rise { owners: std::mem::take(&mut rise.owners), ..Rise::default() };
         }
+    }
+
+    /// Where admission is to count anew, since this was asked last.
+    pub(super) fn take_recounts(&mut self) -> BTreeSet<Namespace> {
+        std::mem::take(&mut self.recounts)
     }
 
     /// The last plan has pods of their own queue go for some owners: these are nudged as soon as there is room.
@@ -121,10 +162,16 @@ impl Nudger {
         self.next
     }
 
-    /// Whom to nudge: the owners that lacked pods when their quota rose, still do, and have room for one more.
+    /// Whom to nudge: the owners that lacked pods when their quota rose, still do, and have room for one more, by what is
+    /// seen of pods and by what admission has `charged` in their namespace.
     ///
     /// They count as nudged from now on, each once for each rise.
-    pub(super) fn due(&mut self, snapshot: &Snapshot, now: Instant) -> Vec<Nudge> {
+    pub(super) fn due(
+        &mut self,
+        snapshot: &Snapshot,
+        charged: impl Fn(&Namespace) -> Bounds,
+        now: Instant,
+    ) -> Vec<Nudge> {
         if !self.begun {
             self.begun = true;
             let ours = |state: &NamespaceState| state.quota.as_ref().is_some_and(|quota| quota.ours);
@@ -138,17 +185,24 @@ impl Nudger {
         rises.retain(|namespace, rise| {
             let Some(state) = snapshot.namespaces.get(namespace) else { return false };
             let Some(quota) = state.quota.as_ref().filter(|_| !state.queues.is_empty()) else { return false };
-            self.follow(namespace, state, quota, rise, now, &mut nudges);
+            self.follow((namespace, state, quota), &charged(namespace), rise, now, &mut nudges);
             let since = rise.in_force.map(|since| now.duration_since(since));
-            since.is_none_or(|since| since < FOLLOWED && !rise.owners.is_empty())
+            let is_followed = since.is_none_or(|since| since < FOLLOWED && !rise.owners.is_empty());
+            is_followed || rise.miscount.is_some()
         });
         self.rises = rises;
-        self.keep_promises(snapshot, now, &mut nudges);
+        self.keep_promises(snapshot, charged, now, &mut nudges);
         nudges
     }
 
     /// Finds those among the promised that have room by now.
-    fn keep_promises(&mut self, snapshot: &Snapshot, now: Instant, nudges: &mut Vec<Nudge>) {
+    fn keep_promises(
+        &mut self,
+        snapshot: &Snapshot,
+        charged: impl Fn(&Namespace) -> Bounds,
+        now: Instant,
+        nudges: &mut Vec<Nudge>,
+    ) {
         let mut promised = std::mem::take(&mut self.promised);
         promised.retain(|namespace, owners| {
             let Some(state) = snapshot.namespaces.get(namespace) else { return false };
@@ -156,7 +210,7 @@ impl Nudger {
             let Some(quota) = state.quota.as_ref().filter(|_| state.queues.iter().any(yields)) else {
                 return false;
             };
-            let mut room = Room::of(state, quota);
+            let mut room = Room::of(state, quota).within_admission(quota, &charged(namespace));
             let lacking = lacking(state);
             let key = |owner: &Owner| (owner.kind, Arc::clone(&owner.name));
             owners.retain(|promised| lacking.iter().any(|(owner, _)| key(owner) == *promised));
@@ -184,36 +238,39 @@ impl Nudger {
     /// Finds those to nudge in one namespace.
     fn follow(
         &mut self,
-        namespace: &Namespace,
-        state: &NamespaceState,
-        quota: &Quota,
+        (namespace, state, quota): (&Namespace, &NamespaceState, &Quota),
+        charged: &Bounds,
         rise: &mut Rise,
         now: Instant,
         nudges: &mut Vec<Nudge>,
     ) {
         let lacking = lacking(state);
         let uids: BTreeSet<&OwnerUid> = lacking.iter().map(|(owner, _)| &owner.uid).collect();
-        rise.owners.retain(|uid| uids.contains(uid));
+        rise.owners.retain(|uid, _| uids.contains(uid));
         if rise.in_force.is_none() {
             // Whoever tries until it is in force may be refused until then.
-            rise.owners.extend(uids.into_iter().cloned());
+            rise.owners.extend(uids.into_iter().map(|uid| (uid.clone(), Told::Not)));
             let in_force = quota.unconfirmed.is_empty() && quota.enforced == quota.hard;
             rise.in_force = in_force.then_some(now);
         }
-        let mut room = Room::of(state, quota);
+        let mut seen = Room::of(state, quota);
+        let mut room = seen.clone().within_admission(quota, charged);
+        let mut kept_out = 0_u32;
         for (owner, missing) in lacking {
-            if !room.has_one(&owner.shape.requests) {
+            let requests = &owner.shape.requests;
+            if !room.has_one(requests) {
+                kept_out = kept_out.saturating_add(if seen.has_one(requests) { missing } else { 0 });
                 continue;
             }
-            let waits = rise.owners.contains(&owner.uid);
+            let waits = rise.owners.get(&owner.uid) == Some(&Told::Not);
             let left_alone = self.nudged.get(&owner.uid).map(|at| rested(*at));
             match left_alone {
-                // It is on its way to take what there is.
-                Some(until) if waits => self.wake_at(until),
-                Some(_) => {}
+                // It is on its way to take what there is. Then it is seen what came of that.
+                Some(until) => self.wake_at(until),
                 None if waits && nudges.len() < MOST => {
-                    rise.owners.remove(&owner.uid);
+                    rise.owners.insert(owner.uid.clone(), Told::Once);
                     self.nudged.insert(owner.uid.clone(), now);
+                    self.wake_at(rested(now));
                     nudges.push(Nudge::of(namespace, owner));
                 }
                 None if waits => {
@@ -223,13 +280,50 @@ impl Nudger {
                 // Nobody refused it, or it was nudged and does not come: the room is anybody's.
                 None => continue,
             }
-            room.take(&owner.shape.requests, missing);
+            seen.take(requests, missing);
+            room.take(requests, missing);
         }
+        if rise.in_force.is_some() {
+            self.watch_count(namespace, rise, charged, kept_out, now);
+        }
+    }
+
+    /// Has a quota counted anew by which so many pods are `kept_out` for what nobody sees, while nothing moves any more.
+    fn watch_count(
+        &mut self,
+        namespace: &Namespace,
+        rise: &mut Rise,
+        charged: &Bounds,
+        kept_out: u32,
+        now: Instant,
+    ) {
+        if kept_out == 0 || rise.recounts >= RECOUNTS {
+            rise.miscount = None;
+            return;
+        }
+        let still = rise.miscount.take().filter(|was| was.charged == *charged && was.missing == kept_out);
+        let mut since = still.map_or(now, |was| was.since);
+        if now >= still_until(since, rise.recounts) {
+            rise.recounts = rise.recounts.saturating_add(1);
+            rise.in_force = Some(now);
+            rise.owners.values_mut().for_each(|told| *told = Told::Not);
+            self.recounts.insert(namespace.clone());
+            since = now;
+        }
+        if rise.recounts < RECOUNTS {
+            self.wake_at(still_until(since, rise.recounts));
+        }
+        rise.miscount = Some(Miscount { since, charged: charged.clone(), missing: kept_out });
     }
 
     fn wake_at(&mut self, at: Instant) {
         self.next = self.next.into_iter().chain([at]).min();
     }
+}
+
+/// How long nothing has to have moved `since` then for another count after so many.
+fn still_until(since: Instant, recounts: u32) -> Instant {
+    since.checked_add(STILL.saturating_mul(1 << recounts)).unwrap_or(since)
 }
 
 fn rested(at: Instant) -> Instant {

@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::api::Patch;
 use quotient_crds::names::{
     GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE,
-    QUEUE_ANNOTATION, QUOTA,
+    QUEUE_ANNOTATION, QUOTA, RECOUNT_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
@@ -100,6 +100,24 @@ pub(super) fn update(
     operations.extend(content.on_delete(goes_with_queue));
     operations.push(content.amounts());
     json_patch(operations)
+}
+
+/// Makes the quota `uid` that bears `standing` name one thing more that it bounds, or not any more; no amount changes.
+pub(super) fn mark(
+    uid: &QuotaUid,
+    standing: Generation,
+    marked: bool,
+) -> Result<Patch<()>, serde_json::Error> {
+    let path = format!("/spec/hard/{}", RECOUNT_KEY.replace('/', "~1"));
+    json_patch(vec![
+        json!({"op": "test", "path": "/metadata/uid", "value": uid.as_str()}),
+        json!({"op": "test", "path": annotation(GENERATION_ANNOTATION), "value": standing.to_string()}),
+        if marked {
+            json!({"op": "add", "path": path, "value": "0"})
+        } else {
+            json!({"op": "remove", "path": path})
+        },
+    ])
 }
 
 /// New content for a quota of our name that was not written by us, as it was just read: `found`.

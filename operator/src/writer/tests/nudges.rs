@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::amounts::Amounts;
-use quotient_engine::names::QueueName;
+use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::OwnerKind;
@@ -55,6 +55,14 @@ fn ours(version: u32, hard: u32, enforced: u32) -> Value {
     quota
 }
 
+/// What admission has charged, as the view has it.
+fn charged(view: &View) -> impl Fn(&Namespace) -> Bounds {
+    |namespace| {
+        let observed = view.read(|index| index.observed_quota(namespace).cloned());
+        observed.map(|observed| observed.charged.clone()).unwrap_or_default()
+    }
+}
+
 struct World {
     view: View,
     nudger: Nudger,
@@ -81,7 +89,7 @@ impl World {
     /// What one cycle does about nudges. Returns how many requests have been made by then.
     async fn cycle(&mut self) -> usize {
         let snapshot = self.view.read(|index| index.snapshot(NOW));
-        let due = self.nudger.due(&snapshot, Instant::now());
+        let due = self.nudger.due(&snapshot, charged(&self.view), Instant::now());
         send(&self.tools, due).await;
         self.log.all().len()
     }
@@ -146,6 +154,9 @@ async fn rises_in_quick_succession_are_told_every_two_seconds() {
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_secs(2));
     tokio::time::sleep_until(rest).await;
     assert_eq!(world.cycle().await, 2);
+    // What came of it is looked at once.
+    tokio::time::sleep_until(world.nudger.next().unwrap()).await;
+    assert_eq!(world.cycle().await, 2);
     assert_eq!(world.nudger.next(), None);
 }
 
@@ -207,7 +218,7 @@ async fn a_large_rise_is_told_in_pieces() {
     assert_eq!(world.raise(6, 100, 0).await, 64);
     assert!(world.nudger.next().unwrap() <= Instant::now());
     assert_eq!(world.cycle().await, 70);
-    assert_eq!(world.nudger.next(), None);
+    assert!(world.nudger.next().unwrap() > Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -219,12 +230,76 @@ async fn what_is_refused_is_not_repeated() {
         let tools = tools(client, view.clone()).0;
         let mut nudger = Nudger::default();
         for _ in 0..3 {
-            let due = nudger.due(&view.read(|index| index.snapshot(NOW)), Instant::now());
+            let due = nudger.due(&view.read(|index| index.snapshot(NOW)), charged(&view), Instant::now());
             send(&tools, due).await;
         }
         assert_eq!(log.lines(), [WEB], "{code}");
         assert_eq!(tools.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
     }
+}
+
+/// Our quota of namespace a in force, with so much charged.
+fn charging(version: u32, hard: u32, used: u32) -> Value {
+    let mut quota = ours(version, hard, hard);
+    quota["status"]["used"] = json!({"requests.cpu": used.to_string()});
+    quota
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_admission_would_refuse_is_told_when_it_would_not_any_more() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
+    assert_eq!(world.raise(6, 2, 0).await, 1);
+    put(&world.view, &pod_of("web", "p1"));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    put(&world.view, &charging(8, 3, 3));
+    world.nudger.risen(["a".into()].into());
+    assert_eq!(world.cycle().await, 1, "admission has no room");
+    put(&world.view, &charging(9, 3, 1));
+    assert_eq!(world.cycle().await, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
+    world.raise(6, 3, 0).await;
+    // It was refused two pods that are charged nevertheless.
+    put(&world.view, &pod_of("web", "p1"));
+    put(&world.view, &charging(8, 3, 2));
+    world.cycle().await;
+    tokio::time::sleep(Duration::from_millis(900)).await;
+    put(&world.view, &charging(9, 3, 3));
+    world.cycle().await;
+    let next = world.nudger.next().unwrap();
+    assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
+    assert_eq!(world.nudger.take_recounts(), [].into());
+    tokio::time::sleep_until(next).await;
+    assert_eq!(world.cycle().await, 1, "no use in a nudge before");
+    assert_eq!(world.nudger.take_recounts(), ["a".into()].into());
+    // Counted anew, it is told again, although it was since the rise.
+    put(&world.view, &charging(10, 3, 1));
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(world.cycle().await, 2);
+    tokio::time::sleep_until(world.nudger.next().unwrap()).await;
+    assert_eq!(world.cycle().await, 2);
+    assert_eq!(world.nudger.next(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
+    let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
+    put(&world.view, &charging(6, 3, 3));
+    world.nudger.risen(["a".into()].into());
+    world.cycle().await;
+    let start = Instant::now();
+    let mut recounts = Vec::new();
+    while let Some(next) = world.nudger.next() {
+        tokio::time::sleep_until(next).await;
+        assert_eq!(world.cycle().await, 0);
+        if !world.nudger.take_recounts().is_empty() {
+            recounts.push(start.elapsed().as_secs());
+        }
+    }
+    assert_eq!(recounts, [1, 3, 7, 15, 31]);
 }
 
 /// A plan in which `web` waits for pods of its own queue to go.

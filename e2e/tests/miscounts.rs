@@ -1,0 +1,58 @@
+//! What admission charges without a pod, which happens when a quota is written while pods are refused.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::core::v1::ResourceQuota;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use quotient_crds::names::RECOUNT_KEY;
+use quotient_e2e::quotient::{OPERATOR_USER, PATIENCE, PodCounts, Stage};
+use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
+use quotient_judge::Tolerance;
+use serde_json::json;
+
+/// Without the operator nobody would count them for five minutes.
+const SOON: Duration = Duration::from_secs(60);
+
+/// The pod was refused by the quota of somebody else and then by ours, which charges eight cpu of nobody.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_told() -> Result<()> {
+    let options = Options { recounts: Some(KUBERNETES_RECOUNTS), ..Options::default() };
+    let stage = Stage::set_on(options, &[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.bed.create_namespace("team").await?;
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team");
+    let nobody = json!({"metadata": {"name": "nobody"}, "spec": {"hard": {"pods": "0"}}});
+    quotas.create(&PostParams::default(), &serde_json::from_value(nobody)?).await?;
+    eventually("nobody is let in", PATIENCE, async || {
+        let status = quotas.get("nobody").await?.status.unwrap_or_default();
+        ensure!(status.hard.is_some(), "{status:?}");
+        Ok(())
+    })
+    .await?;
+    stage.deployment("team", "web", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.queue_object("team", "team", json!({"weight": 1})).await?;
+    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+
+    let miscounted = Patch::Merge(json!({"status": {"used": {"requests.cpu": "8"}}}));
+    quotas.patch_status("quotient", &PatchParams::default(), &miscounted).await?;
+    quotas.delete("nobody", &DeleteParams::default()).await?;
+    eventually("the pods that were refused run", SOON, async || {
+        let counts = stage.pod_counts("team").await?;
+        ensure!(counts == PodCounts::running(2), "{counts:?}");
+        Ok(())
+    })
+    .await?;
+    let quota = quotas.get("quotient").await?;
+    let used = quota.status.unwrap_or_default().used.unwrap_or_default();
+    assert_eq!(used["requests.cpu"].0, "2");
+    assert!(!quota.spec.unwrap_or_default().hard.unwrap_or_default().contains_key(RECOUNT_KEY));
+    let marks = stage.bed.audit().events()?.into_iter().filter(|event| {
+        let request = event.request.as_ref().map(ToString::to_string).unwrap_or_default();
+        event.user == OPERATOR_USER && request.contains("recounts.quotient.dev")
+    });
+    assert_eq!(marks.count(), 2, "the key comes and goes");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
