@@ -347,7 +347,7 @@ pub struct Args {
         long,
         env = "QUOTIENT_EVICTIONS_IN_PARALLEL",
         value_name = "COUNT",
-        default_value_t = 32,
+        default_value_t = 16,
         value_parser = clap::value_parser!(u16).range(1..=256),
         help_heading = "Pace"
     )]
