@@ -22,6 +22,7 @@ impl NamespaceEntry {
     ///
     /// What is remembered does not count as a change: it comes from decisions.
     pub(crate) fn put_queue(&mut self, mut queue: Queue, observed: ObservedQueue) -> bool {
+        self.last_will = None;
         let at = match self.find_queue(&queue.name) {
             Ok(at) => at,
             Err(at) => {
@@ -73,8 +74,19 @@ impl NamespaceEntry {
             return false;
         }
         self.queues.remove(at);
-        Arc::make_mut(&mut self.state).queues.remove(at);
+        let gone = Arc::make_mut(&mut self.state).queues.remove(at);
+        if self.queues.is_empty() {
+            self.last_will = Some(gone.removes_quota);
+        }
         true
+    }
+
+    /// Whether the quota is to go, as the last Queue said; none while there is a Queue, or if none was seen to go.
+    ///
+    /// The quota says so, too, but only as of its last write: whoever annotates the Queue and deletes it in the same moment
+    /// means what the Queue said last.
+    pub(crate) const fn last_will(&self) -> Option<bool> {
+        self.last_will
     }
 
     /// The names of the Queues, in order.

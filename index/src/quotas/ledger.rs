@@ -7,9 +7,9 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Ledger, Seen};
 use quotient_engine::names::Namespace;
 
-use crate::resource_version::Age;
-
 use crate::index::Index;
+use crate::namespace::NamespaceEntry;
+use crate::resource_version::Age;
 
 impl Index {
     /// What was granted so far; none if there is no ledger, and what quotas say is what was granted.
@@ -55,6 +55,11 @@ impl Index {
         if let Some(quota) = &mut quota {
             quota.unstamped |= self.observed_quota(namespace).is_some_and(|observed| observed.marked);
             quota.charged = self.charged_beyond_pods(namespace);
+            if let Some(goes) = self.namespaces.get(namespace).and_then(NamespaceEntry::last_will) {
+                // A quota that is to stay and says otherwise is written, or else it would be believed after a restart.
+                quota.unstamped |= quota.goes_with_queue && !goes;
+                quota.goes_with_queue = goes;
+            }
         }
         let changed = self.namespaces.entry(namespace.clone()).or_default().show_quota(quota);
         self.drop_if_empty(namespace);

@@ -4,7 +4,6 @@
 use futures::{StreamExt, stream};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Orphan, Plan};
-use quotient_index::Index;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -84,11 +83,7 @@ impl OrphanWriter {
 }
 
 async fn settle_one(tools: &Tools, plan: &Plan, namespace: &Namespace, orphan: &Orphan) -> Outcome {
-    // It stays whatever it says: what its Queue wanted stands on it already.
-    let goes_with_queue = || {
-        let goes = |index: &mut Index| Some(index.observed_quota(namespace)?.goes_with_queue);
-        tools.view.read(goes).unwrap_or_default()
-    };
+    let goes_with_queue = || tools.view.read(|index| index.quota_goes_with_queue(namespace));
     match orphan {
         Orphan::Remove => quota_call::remove(tools, namespace).await,
         Orphan::Lower(hard) => quota_call::write(tools, namespace, None, hard, goes_with_queue()).await,

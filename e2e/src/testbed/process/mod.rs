@@ -1,5 +1,6 @@
 //! Processes that cannot outlive their owner.
 
+mod group;
 mod managed;
 mod spec;
 mod supervisor;

@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use rustix::process::Pid;
 
+use super::group::until_nobody_runs;
 use super::{ManagedProcess, ProcessError, ProcessSpec};
 
 /// The watchdog: waits until the other end of its standard input closes, removes the scratch directory and kills
@@ -21,6 +23,9 @@ while read -r line; do :; done
 rm -rf -- \"$1\"
 kill -s KILL 0
 ";
+
+/// How long whoever the watchdog has killed may take to end.
+const LAST_BREATH: Duration = Duration::from_secs(10);
 
 /// Starts processes in one process group, led by a watchdog that kills all of them as soon as the owner is gone:
 /// the kernel closes the owner's end of the pipe however the owner ends.
@@ -89,7 +94,9 @@ impl Supervisor {
 impl Drop for Supervisor {
     fn drop(&mut self) {
         drop(self.watchdog.stdin.take());
+        let group = Pid::from_child(&self.watchdog);
         // It ends with its own signal; there is nothing to learn from its status.
         let _ = self.watchdog.wait();
+        until_nobody_runs(group, LAST_BREATH);
     }
 }
