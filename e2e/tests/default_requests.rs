@@ -182,6 +182,8 @@ async fn it_stays_and_goes_with_the_quota() -> Result<()> {
     }
     stage.until_allowed("stays", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("goes", "cpu 4, memory 8Gi").await?;
+    // The operator learns of both at once: what the Queue said last is not on the quota.
+    operator.process().pause()?;
     let annotate =
         ["annotate", "queues.quotient.dev/goes", "--namespace=goes", "quotient.dev/on-delete=Remove"];
     stage.bed.kubectl(annotate).await?;
@@ -189,9 +191,14 @@ async fn it_stays_and_goes_with_the_quota() -> Result<()> {
         let queues: Api<Queue> = Api::namespaced(stage.bed.client(), team);
         queues.delete(team, &DeleteParams::default()).await?;
     }
+    operator.process().resume()?;
     until_defaults(&stage.bed, "goes", Value::Null).await?;
     stage.until_allowed("stays", "nothing").await?;
-    assert!(!quotas(&stage.bed).await?.contains_key("goes"));
+    eventually("the quota is gone with its Queue", PATIENCE, async || {
+        ensure!(!quotas(&stage.bed).await?.contains_key("goes"), "it is there");
+        Ok(())
+    })
+    .await?;
     until_defaults(&stage.bed, "stays", defaults()).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await

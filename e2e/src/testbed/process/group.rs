@@ -22,7 +22,9 @@ pub(super) fn until_nobody_runs(group: Pid, patience: Duration) {
 
 fn somebody_runs(group: Pid) -> bool {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-    processes.filter_map(|process| state_within(&process.path(), group)).any(|state| state != 'Z' && state != 'X')
+    processes
+        .filter_map(|process| state_within(&process.path(), group))
+        .any(|state| state != 'Z' && state != 'X')
 }
 
 /// The state of the process with this directory in `/proc`, if it is one of the group.
