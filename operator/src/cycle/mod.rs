@@ -9,7 +9,8 @@
 //!
 //! One cycle at a time: a plan is executed from the snapshot that it was made from, and the next snapshot is
 //! taken when every write of the last plan has been answered or has timed out. So there is one writer, and what
-//! it wrote is in the view before it decides again.
+//! it wrote is in the view before it decides again. Evictions are waited for no longer than they are begun: room that the
+//! first ones freed is not to wait for the answer to the last one. A pod that was asked to go counts as leaving meanwhile.
 
 mod debounce;
 mod remember;
@@ -89,8 +90,14 @@ struct Ended {
 }
 
 impl Cycle {
-    /// Decides and writes until stopped.
+    /// Decides and writes until stopped, and then waits for what is under way.
     pub async fn run(mut self) -> Result<(), CycleError> {
+        self.until_stopped().await?;
+        self.writer.finish().await;
+        Ok(())
+    }
+
+    async fn until_stopped(&mut self) -> Result<(), CycleError> {
         let start = Instant::now();
         let mut debounce = Debounce::new(self.pace.interval);
         let mut next = start;
@@ -146,7 +153,7 @@ impl Cycle {
     }
 
     async fn wait(&mut self, next: Instant, led: bool) -> Wake {
-        let tools = &mut self.tools;
+        let (tools, writer) = (&mut self.tools, &mut self.writer);
         let heartbeat = in_future(HEARTBEAT);
         let gained = async {
             if led {
@@ -154,11 +161,14 @@ impl Cycle {
             }
             tools.leadership.gained().await;
         };
+        // What is answered is in the view then, and wakes the loop by itself if that is a reason for a decision.
+        let go_on = async { while !writer.answered().await {} };
         tokio::select! {
             biased;
             () = tools.stop.cancelled() => Wake::Stop,
             () = tools.view.changed() => Wake::Due,
             () = gained => Wake::Due,
+            () = go_on => Wake::Due,
             () = tokio::time::sleep_until(next) => Wake::Due,
             () = tokio::time::sleep_until(heartbeat) => Wake::Heartbeat,
         }

@@ -5,8 +5,6 @@ use std::iter::Peekable;
 use std::time::Duration;
 use std::vec;
 
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
@@ -21,6 +19,7 @@ use super::Tools;
 use super::backoff::Backoff;
 use super::blocked::{Blocked, blocked_queues};
 use super::eviction_body::eviction;
+use super::flights::{Flight, Flights, Landed};
 use super::forced::Forced;
 use super::queue_budgets::QueueBudgets;
 use super::rate::Rate;
@@ -39,7 +38,11 @@ const ASSUMED: Duration = Duration::from_secs(10);
 
 /// For how long one cycle asks for evictions, even if the API server is slow. Then the next cycle comes: it gives what
 /// became free to those who wait for it, and goes on.
-const CYCLE: Duration = Duration::from_millis(100);
+const CYCLE: Duration = Duration::from_millis(250);
+
+/// For how long one cycle waits for answers. While they come, waiting for them paces what the API server is asked to do by
+/// what it can do; one that hangs (a webhook, a budget that others write) holds up nobody else's share for longer.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How long an evicted pod without a grace of its queue's is taken to need, until the watch shows its real deadline.
 const GRACE_SECONDS: u64 = 30;
@@ -63,6 +66,14 @@ pub(super) struct Evictor {
     assumed: Vec<(Instant, PodId)>,
     /// When more of the last plan's evictions may be asked for than one cycle does.
     unfinished: Option<Instant>,
+    /// What was asked for and is not answered yet, in this cycle or one before.
+    flights: Flights,
+    /// Whether more waits only for answers.
+    crowded: bool,
+    /// How many pods went that the log has not told of.
+    evicted: usize,
+    /// Who went without grace, by queue, that nobody was told of.
+    untold: BTreeMap<QueueName, Vec<PodName>>,
 }
 
 /// One eviction to ask for.
@@ -112,6 +123,10 @@ impl Evictor {
             forced: Forced::default(),
             assumed: Vec::new(),
             unfinished: None,
+            flights: Flights::default(),
+            crowded: false,
+            evicted: 0,
+            untold: BTreeMap::new(),
         }
     }
 
@@ -129,8 +144,12 @@ impl Evictor {
         [assumed, self.backoff.next(now), self.forced.next(), self.unfinished].into_iter().flatten().min()
     }
 
-    /// Pods that were only assumed to leave and are still there count as staying again.
-    pub(super) fn forget_assumed(&mut self) {
+    /// Takes note of what was answered by now. Pods that were only assumed to leave and are still there count as staying
+    /// again.
+    pub(super) fn catch_up(&mut self) {
+        while let Some(landed) = self.flights.landed_already() {
+            self.land(landed);
+        }
         let now = Instant::now();
         let view = &self.tools.view;
         self.assumed.retain(|(until, pod)| {
@@ -142,6 +161,24 @@ impl Evictor {
         });
     }
 
+    /// Waits for the next answer; for ever, if none is to come. Says whether more may be asked for because of it, or
+    /// something is to be tried again at another time than before.
+    pub(super) async fn answered(&mut self) -> bool {
+        let Some(landed) = self.flights.landed().await else { return std::future::pending().await };
+        let before = self.next_retry();
+        self.land(landed);
+        self.crowded || self.next_retry() != before
+    }
+
+    /// Waits until everything is answered or has timed out.
+    pub(super) async fn finish(&mut self) {
+        while let Some(landed) = self.flights.landed().await {
+            self.land(landed);
+        }
+    }
+
+    /// Asks for the evictions of `plan`, or as many as this cycle has time for. Returns when all that were asked for are
+    /// answered, or have been waited for long enough. What is not answered by then counts as leaving until it is.
     pub(super) async fn evict(&mut self, plan: &Plan) {
         let now = Instant::now();
         self.backoff.forget_old(now);
@@ -149,43 +186,90 @@ impl Evictor {
         let mut wanted: Vec<Wanted<'_>> = victims.map(Wanted::Victim).collect();
         // Last, for they give room to nobody who could not have it in half a minute as well.
         wanted.extend(self.forced.due(&plan.forced, now).into_iter().map(Wanted::Stuck));
+        wanted.retain(|wanted| !self.flights.contains(wanted.pod()));
         self.per_queue.forget_rested(now);
         self.unfinished = None;
         let mut turn = Turn { began: now, left: wanted.into_iter().peekable(), asked: 0, postponed: 0 };
-        let tools = self.tools.clone();
-        let tools = &tools;
-        let call = async |at, wanted| (wanted, evict_one(tools, at, wanted).await);
-        let mut calls = FuturesUnordered::new();
-        let mut evicted = 0_usize;
-        let mut forced: BTreeMap<&Namespace, Vec<PodName>> = BTreeMap::new();
+        let over = tokio::time::sleep_until(now.checked_add(PATIENCE).unwrap_or(now));
+        tokio::pin!(over);
         loop {
-            while calls.len() < self.parallel
+            while self.flights.len() < self.parallel
                 && let Some((at, wanted)) = self.next_due(&mut turn)
             {
-                calls.push(call(at, wanted));
+                self.ask(plan, at, wanted);
             }
-            let Some((wanted, verdict)) = calls.next().await else { break };
-            tools.beat.now();
-            let Some(verdict) = verdict else { continue };
-            match wanted {
-                Wanted::Victim(eviction) => {
-                    evicted = evicted.saturating_add(usize::from(verdict == Verdict::Evicted));
-                    self.note(plan, eviction, verdict);
-                }
-                Wanted::Stuck(pod) => {
-                    if self.note_forced(plan, pod, verdict) {
-                        forced.entry(&pod.namespace).or_default().push(pod.name.clone());
-                    }
-                }
+            // What a cycle before has waited for long enough is not waited for again.
+            if turn.asked == 0 {
+                break;
+            }
+            tokio::select! {
+                biased;
+                landed = self.flights.landed() => match landed {
+                    Some(landed) => self.land(landed),
+                    None => break,
+                },
+                () = &mut over => break,
             }
         }
-        let postponed = turn.postponed.saturating_add(turn.left.len());
+        self.hold_what_is_under_way();
+        let left = turn.left.len();
+        self.crowded = left > 0 && self.unfinished.is_none();
+        let postponed = turn.postponed.saturating_add(left);
         self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
+        self.tell();
+    }
+
+    fn ask(&mut self, plan: &Plan, at: Instant, wanted: Wanted<'_>) {
+        let pod = wanted.pod().clone();
+        let flight = match wanted {
+            Wanted::Victim(eviction) => Flight::Victim {
+                eviction: eviction.clone(),
+                news: Happening::evicted(plan, eviction),
+                started: self.tools.view.read(|index| index.pod_started(&pod)),
+            },
+            Wanted::Stuck(pod) => Flight::Stuck { queue: governing(plan, &pod.namespace).cloned() },
+        };
+        let call = evict_one(self.tools.clone(), at, pod.clone(), wanted.grace_seconds());
+        self.flights.begin(pod, flight, call);
+    }
+
+    /// Until they are answered, pods that were asked to go count as leaving: nobody is asked to go instead.
+    fn hold_what_is_under_way(&self) {
+        for (pod, flight) in self.flights.iter() {
+            if let Flight::Victim { eviction, .. } = flight {
+                let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
+                self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
+            }
+        }
+    }
+
+    /// Takes note of what became of an eviction.
+    fn land(&mut self, (pod, flight, verdict): Landed) {
+        self.tools.beat.now();
+        match (flight, verdict) {
+            (Flight::Victim { eviction, news, started }, Some(verdict)) => {
+                self.note(&eviction, news, started, verdict);
+            }
+            (Flight::Victim { .. }, None) => self.stays(&pod),
+            (Flight::Stuck { queue }, Some(verdict)) => self.note_forced(queue, pod, verdict),
+            (Flight::Stuck { .. }, None) => {}
+        }
+    }
+
+    /// The pod does not leave, as far as is known.
+    fn stays(&self, pod: &PodId) {
+        self.tools.view.update(|index| index.pod_eviction_forgotten(pod));
+    }
+
+    /// Tells what went since this was called last.
+    fn tell(&mut self) {
+        let evicted = std::mem::take(&mut self.evicted);
         if evicted > 0 {
             info!(pods = evicted, "evicted pods");
         }
-        for (namespace, pods) in forced {
-            self.tell_forced(plan, namespace, pods);
+        for (queue, mut pods) in std::mem::take(&mut self.untold) {
+            pods.sort_unstable();
+            self.tools.announcer.announce(Happening::ForceDeleted { queue, pods });
         }
     }
 
@@ -214,18 +298,19 @@ impl Evictor {
         None
     }
 
-    fn note(&mut self, plan: &Plan, eviction: &Eviction, verdict: Verdict) {
+    fn note(&mut self, eviction: &Eviction, news: Happening, started: Option<Timestamp>, verdict: Verdict) {
         let pod = &eviction.pod;
         let named = format!("{}/{}", pod.namespace, pod.name);
         match verdict {
             Verdict::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");
+                self.evicted = self.evicted.saturating_add(1);
                 self.backoff.granted(pod);
                 let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
                 self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
-                let ran = self.ran_seconds(pod);
+                let ran = self.seconds_since(started);
                 self.tools.metrics.queues.evicted(&eviction.queue, eviction.reason, ran);
-                self.tools.announcer.announce(Happening::evicted(plan, eviction));
+                self.tools.announcer.announce(news);
             }
             Verdict::Gone => {
                 debug!(pod = named, "to be evicted, but gone already");
@@ -242,6 +327,7 @@ impl Evictor {
                     }
                 }
                 self.tools.metrics.queues.refused_eviction(&eviction.queue, refusal.name());
+                self.stays(pod);
                 let now = Instant::now();
                 // An admission webhook that restarts, rights that are being changed: nobody goes instead before it was said
                 // twice.
@@ -256,6 +342,7 @@ impl Evictor {
             Verdict::Busy(why) => {
                 debug!(pod = named, why, "the API server has no time for the eviction");
                 self.tools.metrics.queues.refused_eviction(&eviction.queue, OVERLOADED);
+                self.stays(pod);
                 self.backoff.busy(pod, Instant::now());
             }
             Verdict::Unknown(why) => {
@@ -265,53 +352,44 @@ impl Evictor {
         }
     }
 
-    /// What became of a pod that was asked to go without grace. Says whether it went and that is news.
-    fn note_forced(&mut self, plan: &Plan, pod: &PodId, verdict: Verdict) -> bool {
+    /// What became of a pod of `queue` that was asked to go without grace.
+    fn note_forced(&mut self, queue: Option<QueueName>, pod: PodId, verdict: Verdict) {
         let named = format!("{}/{}", pod.namespace, pod.name);
-        self.forced.asked(pod, Instant::now());
+        self.forced.asked(&pod, Instant::now());
+        let count = |reason| {
+            if let Some(queue) = &queue {
+                self.tools.metrics.queues.refused_eviction(queue, reason);
+            }
+        };
         match verdict {
             Verdict::Evicted => {
                 self.tools.metrics.evictions.forced.inc();
-                let news = self.forced.granted(pod);
-                if news {
+                if self.forced.granted(&pod) {
                     info!(pod = named, "deleted a pod without grace that was long past its deadline");
+                    if let Some(queue) = queue {
+                        self.untold.entry(queue).or_default().push(pod.name);
+                    }
                 }
-                return news;
             }
             Verdict::Gone => debug!(pod = named, "to be deleted without grace, but gone already"),
             Verdict::Refused(refusal, why) => {
-                self.count_refusal(plan, pod, refusal.name());
+                count(refusal.name());
                 warn!(pod = named, error = why, "the pod was not deleted without grace");
             }
             Verdict::Busy(why) => {
-                self.count_refusal(plan, pod, OVERLOADED);
+                count(OVERLOADED);
                 debug!(pod = named, why, "the API server has no time for the deletion without grace");
             }
             Verdict::Unknown(why) => {
                 warn!(pod = named, error = why, "whether the pod was deleted without grace is not known");
             }
         }
-        false
     }
 
-    /// Counts a pod that was to go without grace and does not.
-    fn count_refusal(&self, plan: &Plan, pod: &PodId, reason: &str) {
-        if let Some(queue) = governing(plan, &pod.namespace) {
-            self.tools.metrics.queues.refused_eviction(queue, reason);
-        }
-    }
-
-    /// For how long the pod has run.
-    fn ran_seconds(&self, pod: &PodId) -> u64 {
-        let started = self.tools.view.read(|index| index.pod_started(pod));
+    /// For how long a pod has run that started then.
+    fn seconds_since(&self, started: Option<Timestamp>) -> u64 {
         let ran = started.map_or(0, |started| self.tools.clock.engine_now().millis_since(started));
         u64::try_from(ran).unwrap_or_default() / 1000
-    }
-
-    fn tell_forced(&self, plan: &Plan, namespace: &Namespace, mut pods: Vec<PodName>) {
-        let Some(queue) = governing(plan, namespace) else { return };
-        pods.sort_unstable();
-        self.tools.announcer.announce(Happening::ForceDeleted { queue: queue.clone(), pods });
     }
 
     fn assume_leaving(&mut self, eviction: &Eviction) {
@@ -329,7 +407,7 @@ fn governing<'a>(plan: &'a Plan, namespace: &Namespace) -> Option<&'a QueueName>
 }
 
 /// Asks for one eviction at `at`. None if it may not be asked for any more.
-async fn evict_one(tools: &Tools, at: Instant, wanted: Wanted<'_>) -> Option<Verdict> {
+async fn evict_one(tools: Tools, at: Instant, pod: PodId, grace_seconds: Option<u32>) -> Option<Verdict> {
     tokio::select! {
         biased;
         () = tools.stop.cancelled() => return None,
@@ -338,9 +416,8 @@ async fn evict_one(tools: &Tools, at: Instant, wanted: Wanted<'_>) -> Option<Ver
     if !tools.may_write() {
         return None;
     }
-    let pod = wanted.pod();
     let api: Api<Pod> = Api::namespaced(tools.client.clone(), pod.namespace.as_str());
-    let (parameters, body) = (PostParams::default(), eviction(pod, wanted.grace_seconds()));
+    let (parameters, body) = (PostParams::default(), eviction(&pod, grace_seconds));
     let call = api.create_subresource::<_, Status>("eviction", pod.name.as_str(), &parameters, &body);
     let answer = ask(CALL, call).await;
     tools.metrics.wrote(KIND, answer.result());

@@ -17,6 +17,7 @@ mod blocked;
 mod drift;
 mod eviction_body;
 mod evictions;
+mod flights;
 mod forced;
 mod lacking;
 mod limit_range_call;
@@ -137,13 +138,14 @@ impl Writer {
         self.mode
     }
 
-    /// To be called before every snapshot: forgets what was only assumed, and is stale by now, and has the ledger in view.
+    /// To be called before every snapshot: notes what was answered meanwhile, forgets what was only assumed and is stale by
+    /// now, and has the ledger in view.
     ///
     /// # Errors
     ///
     /// With the reason, when nothing may be written because the ledger is not known.
     pub async fn before_snapshot(&mut self) -> Result<(), String> {
-        self.evictor.forget_assumed();
+        self.evictor.catch_up();
         self.quotas.note_enforced();
         if self.mode >= Mode::Quota { self.ledger.ready().await } else { Ok(()) }
     }
@@ -188,8 +190,8 @@ impl Writer {
         }
     }
 
-    /// Carries out the evictions of `plan`, and `nudges` beside them. Returns when every call was answered or timed
-    /// out.
+    /// Carries out the evictions of `plan`, and `nudges` beside them. Returns when every nudge was answered or timed out, and
+    /// every eviction was, or has been waited for long enough: see [`Writer::answered`].
     pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Nudge>) {
         let evictions = async {
             if self.mode >= Mode::Full {
@@ -210,6 +212,17 @@ impl Writer {
     /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
     pub async fn keep_queue_jobs(&mut self, plan: &Plan) {
         self.queue_jobs.keep(plan).await;
+    }
+
+    /// Waits for the answer to an eviction that nobody waits for any more; for ever, if there is none. Says whether the loop
+    /// should go on because of it. Nothing is lost if the waiting is given up.
+    pub async fn answered(&mut self) -> bool {
+        self.evictor.answered().await
+    }
+
+    /// Waits until every call was answered or has timed out. None may be begun any more.
+    pub async fn finish(&mut self) {
+        self.evictor.finish().await;
     }
 
     /// Quotas that the API server refuses, and why.

@@ -232,10 +232,14 @@ async fn a_lost_answer_counts_as_evicted_for_a_while() {
     let mut evictor = Evictor::new(tools, SETTINGS);
     evictor.evict(&planned(&view)).await;
     assert_eq!(log.all().len(), 2);
-    evictor.forget_assumed();
+    evictor.catch_up();
+    assert_eq!(evictor.next_retry(), None, "as long as an answer may come, it is waited for");
+    assert_eq!(victims(&planned(&view)), Vec::<String>::new());
+    assert!(evictor.answered().await, "the loop has to look again when it does not come");
+    evictor.catch_up();
     assert_eq!(victims(&planned(&view)), Vec::<String>::new());
     tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.forget_assumed();
+    evictor.catch_up();
     assert_eq!(victims(&planned(&view)), ["p4", "p3"]);
 }
 
@@ -281,8 +285,8 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
     let (tools, _announced) = tools(client, view.clone());
     let mut evictor = Evictor::new(tools, SETTINGS);
     evictor.evict(&planned(&view)).await;
-    // A hundred a second: a burst of twenty, and one every 10 ms until 100 ms have passed.
-    assert_eq!(log.all().len(), 30);
+    // A hundred a second: a burst of twenty, and one every 10 ms until 250 ms have passed.
+    assert_eq!(log.all().len(), 45);
     assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..10 {
         evictor.evict(&planned(&view)).await;
@@ -297,15 +301,15 @@ async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
         vec![node(40), queue("a"), queue("b"), quota("a", 5, Some(2), 20, 20), quota("b", 5, Some(1), 0, 0)];
     objects.extend((0..40).map(|number| pod("a", &format!("p{number}"))));
     let view = view(&objects);
-    let (client, log) = client(|_| Reply::Late(Duration::from_millis(60), Box::new(done())));
+    let (client, log) = client(|_| Reply::Late(Duration::from_millis(150), Box::new(done())));
     let (tools, _announced) = tools(client, view.clone());
     let metrics = tools.metrics.clone();
     let mut evictor = Evictor::new(tools, SETTINGS);
     let start = tokio::time::Instant::now();
     evictor.evict(&planned(&view)).await;
-    // Four at a time, begun after 0 and 60 ms; what is begun after 120 ms belongs to the next cycle.
+    // Four at a time, begun after 0 and 150 ms; what is begun after 300 ms belongs to the next cycle.
     assert_eq!(log.all().len(), 8);
-    assert_eq!(start.elapsed().as_millis(), 120);
+    assert_eq!(start.elapsed().as_millis(), 300);
     assert_eq!(metrics.evictions.postponed.get(), 12);
     assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..2 {
@@ -314,6 +318,61 @@ async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
     assert_eq!(log.all().len(), 20);
     assert_eq!(metrics.evictions.postponed.get(), 0);
     assert_eq!(evictor.next_retry(), None);
+}
+
+/// A cycle waits for no answer longer than a second: others wait for the next one.
+#[tokio::test(start_paused = true)]
+async fn evictions_that_hang_hold_up_nobody_else() {
+    let mut objects =
+        vec![node(40), queue("a"), queue("b"), quota("a", 5, Some(2), 20, 20), quota("b", 5, Some(1), 0, 0)];
+    objects.extend((0..40).map(|number| pod("a", &format!("p{number}"))));
+    let view = view(&objects);
+    let (client, log) = client(|_| Reply::Late(Duration::from_secs(4), Box::new(done())));
+    let (tools, _announced) = tools(client, view.clone());
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let start = tokio::time::Instant::now();
+    for _ in 0..2 {
+        evictor.evict(&planned(&view)).await;
+        assert_eq!((log.all().len(), start.elapsed().as_secs()), (4, 1), "four at a time, waited for once");
+    }
+    assert_eq!(evictor.next_retry(), None, "not time, but an answer is waited for");
+    assert!(evictor.answered().await);
+    assert_eq!(start.elapsed().as_secs(), 4);
+    // Whoever is under way counts as leaving: nobody is asked twice, or in another's place.
+    assert_eq!(planned(&view).evictions.len(), 16);
+    evictor.catch_up();
+    evictor.evict(&planned(&view)).await;
+    assert_eq!(log.all().len(), 8);
+    evictor.finish().await;
+    assert_eq!(start.elapsed().as_secs(), 8);
+    assert_eq!(planned(&view).evictions.len(), 12);
+}
+
+/// Answers come when the cycle is long over.
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_is_believed_as_well() {
+    let view = overused();
+    let late = |reply| Reply::Late(Duration::from_secs(2), Box::new(reply));
+    let refused = by_budget as fn() -> Reply;
+    let (client, log) = client(move |asked| late(if asked.path.contains("p4") { refused() } else { done() }));
+    let (tools, mut announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let start = tokio::time::Instant::now();
+    evictor.evict(&planned_now(&view)).await;
+    assert_eq!(start.elapsed().as_millis(), 1000);
+    assert!(planned_now(&view).evictions.is_empty(), "both count as leaving");
+    evictor.evict(&planned_now(&view)).await;
+    assert_eq!(log.all().len(), 2);
+    assert!(announced.try_recv().is_err(), "nobody is told before it is so");
+
+    tokio::time::timeout(Duration::from_secs(3), evictor.finish()).await.unwrap();
+    assert_eq!(start.elapsed().as_millis(), 2000);
+    tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
+    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
+    assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
+    let Happening::Preempted(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
+    assert_eq!(told.pod.name.to_string(), "p3");
 }
 
 #[tokio::test(start_paused = true)]

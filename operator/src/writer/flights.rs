@@ -1,0 +1,102 @@
+//! Evictions that were asked for and are not answered yet.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, PodId};
+use quotient_engine::time::Timestamp;
+use tokio::task::{JoinError, JoinSet};
+
+use super::verdict::Verdict;
+use crate::announce::Happening;
+
+/// What was asked for.
+#[derive(Debug)]
+pub(super) enum Flight {
+    /// A pod that runs.
+    Victim {
+        /// The decision.
+        eviction: Eviction,
+        /// What people are told when it goes.
+        news: Happening,
+        /// Since when it has run. The pod may be gone before the answer is there.
+        started: Option<Timestamp>,
+    },
+    /// A pod that should have been gone long ago.
+    Stuck {
+        /// The queue that governs its namespace.
+        queue: Option<QueueName>,
+    },
+}
+
+/// Evictions under way. They end as they do whether somebody waits for them or not; dropping this ends them where they
+/// are.
+#[derive(Debug, Default)]
+pub(super) struct Flights {
+    calls: JoinSet<(PodId, Option<Verdict>)>,
+    under_way: BTreeMap<PodId, Flight>,
+}
+
+/// One that has ended: how, if it was sent at all.
+pub(super) type Landed = (PodId, Flight, Option<Verdict>);
+
+impl Flights {
+    /// Sends `call`, which asks `pod` to go.
+    pub(super) fn begin(
+        &mut self,
+        pod: PodId,
+        flight: Flight,
+        call: impl Future<Output = Option<Verdict>> + Send + 'static,
+    ) {
+        self.under_way.insert(pod.clone(), flight);
+        self.calls.spawn(async move { (pod, call.await) });
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.under_way.len()
+    }
+
+    pub(super) fn contains(&self, pod: &PodId) -> bool {
+        self.under_way.contains_key(pod)
+    }
+
+    /// What is under way.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodId, &Flight)> {
+        self.under_way.iter()
+    }
+
+    /// Waits until one has ended; none if none is under way. Nothing is lost if the waiting is given up.
+    pub(super) async fn landed(&mut self) -> Option<Landed> {
+        loop {
+            let joined = self.calls.join_next().await?;
+            if let Some(landed) = self.take(joined) {
+                return Some(landed);
+            }
+        }
+    }
+
+    /// One that has ended already.
+    pub(super) fn landed_already(&mut self) -> Option<Landed> {
+        loop {
+            let joined = self.calls.try_join_next()?;
+            if let Some(landed) = self.take(joined) {
+                return Some(landed);
+            }
+        }
+    }
+
+    fn take(&mut self, joined: Result<(PodId, Option<Verdict>), JoinError>) -> Option<Landed> {
+        match joined {
+            Ok((pod, verdict)) => {
+                let flight = self.under_way.remove(&pod)?;
+                Some((pod, flight, verdict))
+            }
+            // As if it had been called here.
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => resume_unwind(panic),
+                Err(_) => None,
+            },
+        }
+    }
+}
