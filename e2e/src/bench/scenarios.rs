@@ -10,7 +10,7 @@ use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
 pub fn scenarios() -> Vec<Scenario> {
     let at_once = Duration::ZERO;
     let later = Duration::from_secs(5);
-    let mut all = vec![free_room(Kind::Job, 100)];
+    let mut all: Vec<_> = [100, 500].map(|cpus| free_room(Kind::Job, cpus)).into();
     all.extend([100, 500, 2000].map(|cpus| reclaim_half(Kind::Job, cpus, at_once)));
     all.extend([100, 500].map(|cpus| reclaim_half(Kind::Deployment, cpus, at_once)));
     all.push(reclaim_half(Kind::Pods, 100, at_once));
@@ -35,7 +35,7 @@ fn without_headroom() -> Value {
 pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     let half = cpus / 2;
     Scenario {
-        name: "free-room".to_owned(),
+        name: format!("free-room-{cpus}"),
         says: format!("{half} of {cpus} cpu are free; somebody asks for {half} one-cpu pods"),
         ground: Ground {
             queues: vec![QueueAt::of("holder", observed()), QueueAt::of("gainer", observed())],

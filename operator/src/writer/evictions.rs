@@ -213,7 +213,7 @@ impl Evictor {
         }
         self.hold_what_is_under_way();
         let left = turn.left.len();
-        self.crowded = left > 0 && self.unfinished.is_none();
+        self.crowded = left > 0;
         let postponed = turn.postponed.saturating_add(left);
         self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
         self.tell();
