@@ -223,7 +223,7 @@ impl Evictor {
         let pod = wanted.pod().clone();
         let flight = match wanted {
             Wanted::Victim(eviction) => Flight::Victim {
-                eviction: eviction.clone(),
+                eviction: Box::new(eviction.clone()),
                 news: Happening::evicted(plan, eviction),
                 started: self.tools.view.read(|index| index.pod_started(&pod)),
             },

@@ -17,7 +17,7 @@ pub(super) enum Flight {
     /// A pod that runs.
     Victim {
         /// The decision.
-        eviction: Eviction,
+        eviction: Box<Eviction>,
         /// What people are told when it goes.
         news: Happening,
         /// Since when it has run. The pod may be gone before the answer is there.
