@@ -180,7 +180,7 @@ fn misjudged(forest: &Forest, plan: &Plan, of: &Branch) -> Option<String> {
     })
 }
 
-/// DESIGN's own examples, where fractions and quanta part.
+/// Examples where fractions and quanta part.
 #[test]
 fn the_examples_of_the_definition() {
     let weighted = |weights: [u32; 3]| weights.map(|weight| claim(100, 0, 0, weight));

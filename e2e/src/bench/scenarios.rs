@@ -76,7 +76,7 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
     }
 }
 
-/// The one of DESIGN's table with 500 cpu and 250 pods.
+/// The same with pods of two cpus.
 fn two_cpu_pods() -> Scenario {
     Scenario {
         name: "half-two-cpu-500".to_owned(),

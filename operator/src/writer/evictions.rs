@@ -170,11 +170,12 @@ impl Evictor {
         self.crowded || self.next_retry() != before
     }
 
-    /// Waits until everything is answered or has timed out.
+    /// Waits until everything is answered or has timed out, and tells of it.
     pub(super) async fn finish(&mut self) {
         while let Some(landed) = self.flights.landed().await {
             self.land(landed);
         }
+        self.tell();
     }
 
     /// Asks for the evictions of `plan`, or as many as this cycle has time for. Returns when all that were asked for are
@@ -190,8 +191,7 @@ impl Evictor {
         self.per_queue.forget_rested(now);
         self.unfinished = None;
         let mut turn = Turn { began: now, left: wanted.into_iter().peekable(), asked: 0, postponed: 0 };
-        let over = tokio::time::sleep_until(now.checked_add(PATIENCE).unwrap_or(now));
-        tokio::pin!(over);
+        let over = now.checked_add(PATIENCE).unwrap_or(now);
         loop {
             while self.flights.len() < self.parallel
                 && let Some((at, wanted)) = self.next_due(&mut turn)
@@ -208,7 +208,7 @@ impl Evictor {
                     Some(landed) => self.land(landed),
                     None => break,
                 },
-                () = &mut over => break,
+                () = tokio::time::sleep_until(over) => break,
             }
         }
         self.hold_what_is_under_way();

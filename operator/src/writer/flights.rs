@@ -68,35 +68,20 @@ impl Flights {
 
     /// Waits until one has ended; none if none is under way. Nothing is lost if the waiting is given up.
     pub(super) async fn landed(&mut self) -> Option<Landed> {
-        loop {
-            let joined = self.calls.join_next().await?;
-            if let Some(landed) = self.take(joined) {
-                return Some(landed);
-            }
-        }
+        let joined = self.calls.join_next().await?;
+        self.take(joined)
     }
 
     /// One that has ended already.
     pub(super) fn landed_already(&mut self) -> Option<Landed> {
-        loop {
-            let joined = self.calls.try_join_next()?;
-            if let Some(landed) = self.take(joined) {
-                return Some(landed);
-            }
-        }
+        let joined = self.calls.try_join_next()?;
+        self.take(joined)
     }
 
     fn take(&mut self, joined: Result<(PodId, Option<Verdict>), JoinError>) -> Option<Landed> {
-        match joined {
-            Ok((pod, verdict)) => {
-                let flight = self.under_way.remove(&pod)?;
-                Some((pod, flight, verdict))
-            }
-            // As if it had been called here.
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => resume_unwind(panic),
-                Err(_) => None,
-            },
-        }
+        // Nothing is ever aborted while it is waited for, so it panicked: as if it had been called here.
+        let (pod, verdict) = joined.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+        let flight = self.under_way.remove(&pod)?;
+        Some((pod, flight, verdict))
     }
 }

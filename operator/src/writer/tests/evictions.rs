@@ -20,9 +20,15 @@ use crate::writer::evictions::Evictor;
 
 /// Of 4 cpu, queue a holds all with four pods; queue b deserves half, and a's quota is lowered already.
 fn overused() -> View {
-    let mut objects =
-        vec![node(4), queue("a"), queue("b"), quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(1), 0, 0)];
-    objects.extend(["p1", "p2", "p3", "p4"].map(|name| pod("a", name)));
+    overused_by(2)
+}
+
+/// The same with twice so many cpus and pods.
+fn overused_by(half: u32) -> View {
+    let pods = half * 2;
+    let lowered = quota("a", 5, Some(2), half, half);
+    let mut objects = vec![node(pods), queue("a"), queue("b"), lowered, quota("b", 5, Some(1), 0, 0)];
+    objects.extend((1..=pods).map(|number| pod("a", &format!("p{number}"))));
     view(&objects)
 }
 
@@ -277,10 +283,7 @@ async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
 
 #[tokio::test(start_paused = true)]
 async fn a_large_preemption_is_asked_for_in_pieces() {
-    let mut objects =
-        vec![node(120), queue("a"), queue("b"), quota("a", 5, Some(2), 60, 60), quota("b", 5, Some(1), 0, 0)];
-    objects.extend((0..120).map(|number| pod("a", &format!("p{number}"))));
-    let view = view(&objects);
+    let view = overused_by(60);
     let (client, log) = client(|_| done());
     let (tools, _announced) = tools(client, view.clone());
     let mut evictor = Evictor::new(tools, SETTINGS);
@@ -297,10 +300,7 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
-    let mut objects =
-        vec![node(40), queue("a"), queue("b"), quota("a", 5, Some(2), 20, 20), quota("b", 5, Some(1), 0, 0)];
-    objects.extend((0..40).map(|number| pod("a", &format!("p{number}"))));
-    let view = view(&objects);
+    let view = overused_by(20);
     let (client, log) = client(|_| Reply::Late(Duration::from_millis(150), Box::new(done())));
     let (tools, _announced) = tools(client, view.clone());
     let metrics = tools.metrics.clone();
@@ -323,10 +323,7 @@ async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
 /// A cycle waits for no answer longer than a second: others wait for the next one.
 #[tokio::test(start_paused = true)]
 async fn evictions_that_hang_hold_up_nobody_else() {
-    let mut objects =
-        vec![node(40), queue("a"), queue("b"), quota("a", 5, Some(2), 20, 20), quota("b", 5, Some(1), 0, 0)];
-    objects.extend((0..40).map(|number| pod("a", &format!("p{number}"))));
-    let view = view(&objects);
+    let view = overused_by(20);
     let (client, log) = client(|_| Reply::Late(Duration::from_secs(4), Box::new(done())));
     let (tools, _announced) = tools(client, view.clone());
     let mut evictor = Evictor::new(tools, SETTINGS);
