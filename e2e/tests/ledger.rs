@@ -130,6 +130,41 @@ async fn a_lost_ledger_is_made_up_from_the_quotas() -> anyhow::Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
+/// Anyone may write a quota `quotient` into a namespace without a Queue, with any stamp. It moves no generation, and a stamp
+/// that no ledger counts to is replaced in a managed namespace.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
+    let stage = Stage::set(&[NODE]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("a", json!({"weight": 1})).await?;
+    stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
+    stage.bed.create_namespace("unmanaged").await?;
+    let latest = (1_u64 << 62).to_string();
+    let quota = json!({
+        "apiVersion": "v1", "kind": "ResourceQuota",
+        "metadata": {
+            "name": QUOTA, "namespace": "unmanaged", "labels": {"app.kubernetes.io/managed-by": "quotient"},
+            "annotations": {GENERATION_ANNOTATION: latest},
+        },
+        "spec": {"hard": {"requests.cpu": "1000"}},
+    });
+    stage.bed.apply(&quota.to_string()).await?;
+    for stamp in ["0", "4611686018427387905", "18446744073709551615"] {
+        let patch = Patch::Merge(json!({"metadata": {"annotations": {GENERATION_ANNOTATION: stamp}}}));
+        quotas(&stage, "a").patch(QUOTA, &PatchParams::default(), &patch).await?;
+    }
+    stage.queue("b", json!({"weight": 1})).await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
+    assert!(stamp(&stage, "a").await? < 100 && stamp(&stage, "b").await? < 100);
+    for reason in ["Missing", "Unreadable", "Older"] {
+        let rebuilds = metric(&operator, &format!("quotient_ledger_rebuilds_total{{reason=\"{reason}\"}}")).await?;
+        assert!(rebuilds < 1.0, "{reason}");
+    }
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
 /// Somebody else writes the ledger: the cycle is dropped, and what is decided next is right.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_ledger_that_was_written_by_somebody_else_is_read_again() -> anyhow::Result<()> {

@@ -64,9 +64,21 @@ fn an_entry_is_fenced_once_its_stamp_is_seen_and_nothing_larger_is_in_force() {
 }
 
 #[test]
-fn stamps_that_nobody_counted_up_to_are_none() {
-    assert_eq!(Generation::from_stamp("7"), Some(Generation::new(7)));
-    for text in ["", "-1", "+1", "007", "seven", "9223372036854775807", "18446744073709551616"] {
+fn stamps_outside_what_a_ledger_counts_are_none() {
+    for number in [1, 7, 1 << 62] {
+        assert_eq!(Generation::from_stamp(&number.to_string()), Some(Generation::new(number)));
+    }
+    for text in [
+        "",
+        "0",
+        "-1",
+        "+1",
+        "007",
+        "seven",
+        "4611686018427387905",
+        "9223372036854775807",
+        "18446744073709551616",
+    ] {
         assert_eq!(Generation::from_stamp(text), None, "{text}");
     }
 }

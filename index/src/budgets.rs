@@ -6,6 +6,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Budget;
 
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::namespace::BudgetNote;
@@ -46,6 +47,11 @@ impl Keeps<Object> for Index {
         let budget = Budget { name: key.1, selector, allowed: allowed(object) };
         let note = BudgetNote { uid: (*uid).into(), age };
         self.namespaces.entry(key.0).or_default().put_budget(budget, note)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.budgets.0.seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

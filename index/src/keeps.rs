@@ -1,5 +1,7 @@
 //! What the index offers for every kind of object that it keeps.
 
+use crate::decoded::Undecodable;
+
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
 /// The index keeps pods and their owners (ReplicaSets, StatefulSets, Jobs), PodDisruptionBudgets, PodGroups,
@@ -12,6 +14,10 @@ pub trait Keeps<K> {
     /// Ignored are: an object without a name, one older (by resourceVersion) than what is kept under its name,
     /// and, for kinds that are also written, one whose uid was deleted before.
     fn apply(&mut self, object: &K) -> bool;
+
+    /// Takes note of an object that exists and cannot be decoded. What is kept of it stays as it was decoded last; a kind with
+    /// a place for it keeps the object as invalid.
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool;
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///

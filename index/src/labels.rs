@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::Namespace as Object;
 use quotient_engine::labels::Labels;
 use quotient_engine::names::Namespace;
 
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
@@ -64,6 +65,11 @@ impl Keeps<Object> for Index {
         self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
         // What was granted there may land from now on.
         self.show_quota(&name) | self.show_labels(&name)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.labels.relist.seen(&Namespace::from(&*object.key().1));
+        false
     }
 
     fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {

@@ -19,6 +19,7 @@
 //! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
 mod budgets;
+mod decoded;
 mod gangs;
 mod gone;
 mod governable;
@@ -27,6 +28,7 @@ mod interned;
 mod keeps;
 mod labels;
 pub mod limit_ranges;
+mod metadata;
 mod namespace;
 pub mod nodes;
 mod owners;
@@ -36,7 +38,6 @@ mod priority_classes;
 pub mod queue_jobs;
 pub mod queues;
 pub mod quotas;
-mod readable;
 mod reading;
 mod relist;
 mod resource_version;
@@ -49,11 +50,11 @@ mod time;
 #[cfg(test)]
 mod tests;
 
+pub use decoded::{Decoded, Undecodable};
 pub use gangs::{Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::Keeps;
-pub use readable::{KeepsUnreadable, Readable, Unreadable};
 pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::api::scheduling::v1::PriorityClass as Object;
 
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
@@ -99,6 +100,11 @@ impl Keeps<Object> for Index {
         };
         self.priority_classes.entries.insert(name.into(), class);
         self.show_priorities()
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.priority_classes.relist.seen(&object.key().1);
+        false
     }
 
     fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {

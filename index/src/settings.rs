@@ -1,7 +1,10 @@
 //! What the index needs to know from configuration.
 
+use std::collections::BTreeSet;
+
 use kube::core::Selector;
 use quotient_engine::amounts::Amounts;
+use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Settings;
 
 /// How objects are read into snapshots.
@@ -16,12 +19,17 @@ pub struct IndexSettings {
     /// What the cluster grows to at most where an autoscaler adds nodes: what is missing to it counts as expandable.
     /// Empty where nothing is added.
     pub ceiling: Amounts,
+    /// Namespaces that no Queue can manage, because their pods keep the cluster running.
+    pub protected: BTreeSet<Namespace>,
 }
 
 impl IndexSettings {
     /// How long a node has to be Ready before it counts, unless configured: long enough to outlast a flapping
     /// kubelet, short enough to be no wait when a cluster grows.
     pub const DEFAULT_READY_SECONDS: i64 = 10;
+
+    /// The namespaces that no Queue can manage, unless configured: those of Kubernetes itself.
+    pub const PROTECTED: [&str; 3] = ["kube-system", "kube-public", "kube-node-lease"];
 }
 
 impl Default for IndexSettings {
@@ -31,6 +39,7 @@ impl Default for IndexSettings {
             ready_seconds: Self::DEFAULT_READY_SECONDS,
             nodes: Selector::default(),
             ceiling: Amounts::new(),
+            protected: Self::PROTECTED.into_iter().map(Namespace::from).collect(),
         }
     }
 }

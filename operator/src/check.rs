@@ -8,7 +8,7 @@ use k8s_openapi::api::authorization::v1::{
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
 use quotient_crds::Queue;
-use quotient_index::Readable;
+use quotient_index::Decoded;
 
 use crate::answer::{Answer, ask, said};
 use crate::rights::{Right, needed};
@@ -50,7 +50,7 @@ async fn api_server(client: &Client) -> Finding {
 }
 
 async fn kind(client: &Client) -> Finding {
-    let queues: Api<Readable<Queue>> = Api::all(client.clone());
+    let queues: Api<Decoded<Queue>> = Api::all(client.clone());
     match ask(CALL, queues.list(&ListParams::default().limit(1))).await {
         Answer::Done(_) => Finding::good("the kind Queue is served".to_owned()),
         Answer::Refused(status) if status.code == 404 => Finding::bad(

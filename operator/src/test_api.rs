@@ -115,7 +115,9 @@ fn whole(body: &Value) -> UnsyncBoxBody<Bytes, Infallible> {
 fn line_by_line(lines: Vec<(Duration, Value)>) -> UnsyncBoxBody<Bytes, Infallible> {
     let said = stream::iter(lines).then(|(wait, line)| async move {
         tokio::time::sleep(wait).await;
-        Ok(Frame::data(Bytes::from(format!("{line}\n"))))
+        // The type comes first, as the API server writes it.
+        let (what, object) = (&line["type"], &line["object"]);
+        Ok(Frame::data(Bytes::from(format!("{{\"type\":{what},\"object\":{object}}}\n"))))
     });
     StreamBody::new(said.chain(stream::pending())).boxed_unsync()
 }

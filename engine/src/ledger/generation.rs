@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(u64);
 
-/// Stamps above this were not counted up to by anybody, so they are no stamps: nothing could come after them.
+/// The latest stamp that is believed. No ledger counts that far, and no later generation would fit after it.
 const MOST: u64 = 1 << 62;
 
 impl Generation {
@@ -15,9 +15,10 @@ impl Generation {
         Self(number)
     }
 
-    /// The generation that a quota's annotation names; none if it names none.
+    /// The generation that a quota's annotation names; none if it names none from 1 to [`MOST`]. The first write of a ledger
+    /// is generation 1, so no quota was ever stamped with 0.
     pub fn from_stamp(text: &str) -> Option<Self> {
-        let stamp = Self(text.parse().ok().filter(|number| *number <= MOST)?);
+        let stamp = Self(text.parse().ok().filter(|number| (1..=MOST).contains(number))?);
         // A write tests the text, not what it means.
         (stamp.to_string() == text).then_some(stamp)
     }

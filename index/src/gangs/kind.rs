@@ -7,6 +7,7 @@ use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{Gang, Ties};
 
 use super::pod_group::{GroupName, PLACES, PodGroup, Scheduler};
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::namespace::GroupNote;
@@ -50,6 +51,12 @@ impl<S: Scheduler> Keeps<PodGroup<S>> for Index {
         let size = note.size;
         self.namespaces.entry(key.0.clone()).or_default().pod_groups.insert(key.1.clone(), note);
         self.resize_gang(&key, size)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        let (namespace, name) = object.key();
+        self.pod_groups.seen(&(namespace, GroupName { family: S::FAMILY, name }));
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -7,6 +7,7 @@ use k8s_openapi::api::core::v1::LimitRange;
 use quotient_engine::names::Namespace;
 
 use super::ObservedLimitRange;
+use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -48,6 +49,11 @@ impl Keeps<LimitRange> for Index {
             Some(observed) => self.namespaces.entry(key.0).or_default().put_limit_range(observed),
             None => kept.is_some() && self.remove_limit_range(&key, None),
         }
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.limit_ranges.relist.seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -84,6 +84,11 @@ impl NamespaceEntry {
             || !self.state.queue_jobs.is_empty()
     }
 
+    /// Whether a Queue in it governs its pods; a parent queue does not.
+    pub(crate) fn is_managed(&self) -> bool {
+        self.state.queues.iter().any(|queue| queue.children.is_none())
+    }
+
     /// Whether there is a Queue in it: only then owners, budgets and the quotas of others make a difference.
     fn has_queues(&self) -> bool {
         !self.queues.is_empty()

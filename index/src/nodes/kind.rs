@@ -10,6 +10,7 @@ use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
 use super::entry::NodeEntry;
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
@@ -75,6 +76,11 @@ impl Keeps<Object> for Index {
                 true
             }
         }
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.nodes.relist.seen(&NodeName::from(&*object.key().1));
+        false
     }
 
     fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {

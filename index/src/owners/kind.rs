@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size};
 
+use crate::decoded::Undecodable;
 use crate::gangs::stated;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -107,6 +108,11 @@ impl<O: OwnerObject> Keeps<O> for Index {
         let controller = Controller::of(metadata);
         let note = OwnerNote { age, asked, wanted, rightful, said, controller };
         self.namespaces.entry(key.0).or_default().put_owner(owner, note)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.owners.relist(O::KIND).seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -16,6 +16,7 @@ use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
 use super::stuck::stuck;
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::placement::placement;
@@ -95,6 +96,12 @@ impl Keeps<Object> for Index {
         let pod = self.read_pod(object, &namespace, name, PodUid::new(&*uid), known.as_ref());
         let changed = self.namespaces.entry(namespace).or_default().put_pod(pod, age);
         self.pods_seen_until(age) | changed
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        let (namespace, name) = object.key();
+        self.pods.relist.seen(&(namespace, PodName::from(&*name)));
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -11,12 +11,14 @@ use k8s_openapi::api::core::v1::{
     PodStatus, ResourceRequirements, Toleration,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
 use serde::{Deserialize, Deserializer};
 
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
+use crate::metadata::Metadata;
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
 #[derive(Clone, Debug)]
@@ -34,21 +36,6 @@ struct Whole {
     metadata: Metadata,
     spec: Option<Spec>,
     status: Option<Status>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Metadata {
-    name: Option<String>,
-    namespace: Option<String>,
-    uid: Option<String>,
-    resource_version: Option<String>,
-    creation_timestamp: Option<Time>,
-    deletion_timestamp: Option<Time>,
-    deletion_grace_period_seconds: Option<i64>,
-    labels: Option<BTreeMap<String, String>>,
-    annotations: Option<BTreeMap<String, String>>,
-    owner_references: Option<Vec<OwnerReference>>,
 }
 
 #[derive(Deserialize)]
@@ -101,24 +88,6 @@ impl From<Whole> for Pod {
             metadata: whole.metadata.into(),
             spec: whole.spec.map(PodSpec::from),
             status: whole.status.map(PodStatus::from),
-        }
-    }
-}
-
-impl From<Metadata> for ObjectMeta {
-    fn from(metadata: Metadata) -> Self {
-        Self {
-            name: metadata.name,
-            namespace: metadata.namespace,
-            uid: metadata.uid,
-            resource_version: metadata.resource_version,
-            creation_timestamp: metadata.creation_timestamp,
-            deletion_timestamp: metadata.deletion_timestamp,
-            deletion_grace_period_seconds: metadata.deletion_grace_period_seconds,
-            labels: metadata.labels,
-            annotations: metadata.annotations,
-            owner_references: metadata.owner_references,
-            ..Self::default()
         }
     }
 }
@@ -213,6 +182,10 @@ impl Resource for LeanPod {
 impl Keeps<LeanPod> for Index {
     fn apply(&mut self, object: &LeanPod) -> bool {
         Keeps::<Pod>::apply(self, &object.0)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        Keeps::<Pod>::apply_undecodable(self, object)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{QueueJob as Written, QueueJobStatus};
+use quotient_crds::QueueJob as Written;
 use quotient_engine::names::Namespace;
 
 use super::decode::undecodable;
 use super::show::QueueJobEntry;
 use super::task_job::TaskJob;
+use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
-use crate::readable::{KeepsUnreadable, Unreadable};
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -35,6 +35,13 @@ impl Keeps<Written> for Index {
         self.put_queue_job(&object.metadata, |index, uid| index.decode_queue_job(object, uid))
     }
 
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        let problem =
+            format!("the QueueJob cannot be read: {}; correct the field and apply it again", object.error);
+        let (metadata, status) = (&object.metadata, object.status());
+        self.put_queue_job(metadata, |_, uid| undecodable(metadata, uid, Some(&problem), status.as_ref()))
+    }
+
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
         self.queue_jobs.gone.insert(uid);
         self.remove_queue_job(&namespace.into(), name, Some(uid))
@@ -52,13 +59,6 @@ impl Keeps<Written> for Index {
         missing
             .iter()
             .fold(false, |changed, (namespace, name)| self.remove_queue_job(namespace, name, None) | changed)
-    }
-}
-
-impl KeepsUnreadable<Written> for Index {
-    fn apply_unreadable(&mut self, object: &Unreadable<QueueJobStatus>, problem: &str) -> bool {
-        let (metadata, status) = (&object.metadata, object.status.as_ref());
-        self.put_queue_job(metadata, |_, uid| undecodable(metadata, uid, Some(problem), status))
     }
 }
 

@@ -8,10 +8,10 @@ use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Queue;
 
 use super::{ObservedQueue, decode, undecodable};
+use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
-use crate::readable::{KeepsUnreadable, Unreadable};
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -32,6 +32,13 @@ impl Default for QueueKind {
 impl Keeps<Written> for Index {
     fn apply(&mut self, object: &Written) -> bool {
         self.put_queue(&object.metadata, (Some(&object.spec), object.status.as_ref()), || decode(object))
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        let problem =
+            format!("the Queue cannot be read: {}; correct the field and apply it again", object.error);
+        let (metadata, status) = (&object.metadata, object.status());
+        self.put_queue(metadata, (None, status.as_ref()), || undecodable(metadata, &problem))
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
@@ -55,13 +62,6 @@ impl Keeps<Written> for Index {
     }
 }
 
-impl KeepsUnreadable<Written> for Index {
-    fn apply_unreadable(&mut self, object: &Unreadable<QueueStatus>, problem: &str) -> bool {
-        let (metadata, status) = (&object.metadata, object.status.as_ref());
-        self.put_queue(metadata, (None, status), || undecodable(metadata, problem))
-    }
-}
-
 impl Index {
     fn put_queue(
         &mut self,
@@ -81,7 +81,15 @@ impl Index {
             return false;
         }
         let observed = ObservedQueue::of(metadata, &uid, spec, status);
-        let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(decode(), observed);
+        let mut queue = decode();
+        if queue.children.is_none() && self.settings.protected.contains(&namespace) {
+            let problem = format!(
+                "no Queue can manage the namespace {namespace}, because it is protected: it is the operator's own or one of \
+                 --protected-namespaces; delete this Queue and apply one in a team's namespace"
+            );
+            queue = undecodable(metadata, &problem);
+        }
+        let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(queue, observed);
         self.show_labels(&namespace) | self.show_quota(&namespace) | changed
     }
 

@@ -9,6 +9,7 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::names::Namespace;
 
 use super::{ForeignQuota, ObservedQuota};
+use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -55,6 +56,11 @@ impl Keeps<ResourceQuota> for Index {
         }
         let observed = ObservedQuota::of(object, &uid);
         self.observe_quota(&namespace, Some(observed))
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.quotas.relist.seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -26,12 +26,14 @@ impl Index {
         concerned.iter().fold(false, |changed, namespace| self.show_quota(namespace) | changed)
     }
 
-    /// Every quota of the name `quotient` that was seen.
+    /// Every quota of the name `quotient` in a managed namespace. In others anyone may write a quota of that name, with any
+    /// stamp and any amounts, so what stands there says nothing of what was granted.
     pub fn quotas_seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
-        self.namespaces.iter().filter_map(|(name, entry)| Some((name, entry.observed_quota()?.seen())))
+        let managed = self.namespaces.iter().filter(|(_, entry)| entry.is_managed());
+        managed.filter_map(|(name, entry)| Some((name, entry.observed_quota()?.seen())))
     }
 
-    /// The newest stamp that a quota was seen with.
+    /// The newest stamp that a quota of a managed namespace was seen with.
     pub fn newest_stamp(&self) -> Option<Generation> {
         self.quotas_seen().filter_map(|(_, seen)| seen.stamp).max()
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use quotient_engine::names::Namespace;
 
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
@@ -48,6 +49,11 @@ impl Keeps<HorizontalPodAutoscaler> for Index {
         let target = (target.kind.as_str().into(), target.name.as_str().into());
         let autoscaler = Autoscaler { uid: (*uid).into(), age, target };
         self.namespaces.entry(key.0).or_default().put_autoscaler(key.1, autoscaler)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.autoscalers.0.seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

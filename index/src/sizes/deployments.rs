@@ -6,6 +6,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use quotient_engine::names::Namespace;
 
 use super::Said;
+use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
@@ -48,6 +49,11 @@ impl Keeps<Deployment> for Index {
         let said = Said::of(metadata, u32::try_from(replicas).unwrap_or_default());
         let size = DeploymentSize { uid: (*uid).into(), age, said };
         self.namespaces.entry(key.0).or_default().put_deployment(key.1, size)
+    }
+
+    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+        self.deployments.0.seen(&object.key());
+        false
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

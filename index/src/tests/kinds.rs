@@ -24,8 +24,8 @@ macro_rules! for_kind {
             "PriorityClass" => $action!(k8s_openapi::api::scheduling::v1::PriorityClass),
             "LimitRange" => $action!(k8s_openapi::api::core::v1::LimitRange),
             "ResourceQuota" => $action!(k8s_openapi::api::core::v1::ResourceQuota),
-            "QueueJob" => $action!(crate::Readable<quotient_crds::QueueJob>),
-            "Queue" => $action!(crate::Readable<quotient_crds::Queue>),
+            "QueueJob" => $action!(crate::Decoded<quotient_crds::QueueJob>),
+            "Queue" => $action!(crate::Decoded<quotient_crds::Queue>),
             other => panic!("no such kind here: {other}"),
         }
     };

@@ -9,6 +9,8 @@ use quotient_engine::snapshot::Growth;
 use super::{apply, at, index_of, story};
 use crate::{Index, Keeps};
 
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
+
 const NAMESPACE: &str = "{kind: Namespace, metadata: {name: a, uid: n, resourceVersion: '1'}}";
 
 fn cpu(cores: i128) -> Bounds {
@@ -79,6 +81,7 @@ fn what_may_land_counts_until_the_stamp_is_seen_and_in_force() {
     );
     // Somebody else's stamp is news whatever comes with it: the ledger may be older than we know.
     assert_eq!(apply(&mut index, &quota("9", 6, 3, 3)), [true]);
+    apply(&mut index, QUEUE);
     assert_eq!(index.newest_stamp(), Some(Generation::new(6)));
 }
 
@@ -106,7 +109,7 @@ fn a_create_may_land_where_there_is_a_namespace() {
 fn a_queue_proves_its_namespace() {
     let mut index = Index::new(crate::IndexSettings::default());
     index.set_ledger(Some(ledger().into()));
-    apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}");
+    apply(&mut index, QUEUE);
     let state = index.snapshot(at("12:00:00")).namespaces[&"a".into()].clone();
     assert_eq!(state.quota.as_ref().map(|quota| quota.unconfirmed.clone()), Some(cpu(8)));
 }
@@ -125,8 +128,19 @@ fn a_quota_without_an_entry_has_yet_to_be_written() {
 }
 
 #[test]
+fn a_quota_of_an_unmanaged_namespace_says_nothing_of_what_was_granted() {
+    let parent = "{kind: Queue, metadata: {name: parent, namespace: a, uid: p}, spec: {children: {namespaces: {from: All}}}}";
+    let mut index = index_of(&format!("{}\n---\n{parent}", quota("5", 1 << 62, 8, 8)));
+    assert_eq!(index.newest_stamp(), None);
+    let rebuilt = Ledger::rebuild(index.quotas_seen(), at("12:00:00"));
+    assert_eq!((rebuilt.generation, rebuilt.entries.len()), (Generation::new(1), 0));
+    apply(&mut index, QUEUE);
+    assert_eq!(index.newest_stamp(), Some(Generation::new(1 << 62)));
+}
+
+#[test]
 fn a_ledger_that_is_made_up_holds_growth_until_all_quotas_bear_its_stamp() {
-    let mut index = index_of(&quota("5", 4, 8, 8));
+    let mut index = index_of(&format!("{QUEUE}\n---\n{}", quota("5", 4, 8, 8)));
     let rebuilt = Ledger::rebuild(index.quotas_seen(), at("12:00:00"));
     assert_eq!(rebuilt.generation, Generation::new((1 << 20) + 5));
     index.set_ledger(Some(rebuilt.into()));

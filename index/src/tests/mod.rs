@@ -3,6 +3,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "an overflow in a test is a failure, as it should be")]
 
 mod budgets;
+mod decoded;
 mod freshness;
 mod gangs;
 mod interleavings;

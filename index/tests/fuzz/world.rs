@@ -8,7 +8,7 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use quotient_crds::Queue;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Keeps, Readable};
+use quotient_index::{Decoded, Index, IndexSettings, Keeps};
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -55,7 +55,7 @@ pub(super) fn index_of(objects: &[Value]) -> Index {
             "HorizontalPodAutoscaler" => apply::<HorizontalPodAutoscaler>(&mut index, object),
             "PodDisruptionBudget" => apply::<PodDisruptionBudget>(&mut index, object),
             "PriorityClass" => apply::<PriorityClass>(&mut index, object),
-            "Queue" => apply::<Readable<Queue>>(&mut index, object),
+            "Queue" => apply::<Decoded<Queue>>(&mut index, object),
             other => panic!("no kind {other}"),
         }
     }

@@ -7,6 +7,7 @@ use http::Method;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Client;
 use prometheus::Registry;
+use quotient_crds::Queue;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
@@ -141,6 +142,13 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
         view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+    }
+    // What stands on a quota counts in managed namespaces only.
+    for quota in quotas {
+        let namespace = &quota["metadata"]["namespace"];
+        let queue = json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
+        let queue: Queue = serde_json::from_value(queue).unwrap();
+        view.read(|index| Keeps::<Queue>::apply(index, &queue));
     }
     Tools {
         client,

@@ -11,6 +11,8 @@ pub struct WatchMetrics {
     pub errors: IntCounterVec,
     /// Watches that said nothing for too long and were opened anew.
     pub silences: IntCounterVec,
+    /// Objects that cannot be decoded, each time that a list or a watch shows one.
+    pub undecodable: IntCounterVec,
     /// When each kind was heard of last, in seconds since 1970.
     pub heard: GaugeVec,
     /// Objects that the index keeps.
@@ -34,6 +36,12 @@ impl WatchMetrics {
                 Unit::Count,
                 &KIND,
                 "Watches that said nothing for --watch-silence-seconds and were opened anew.",
+            ))?,
+            undecodable: into.counters(metric(
+                "quotient_watch_undecodable_objects_total",
+                Unit::Count,
+                &KIND,
+                "Objects that a list or a watch showed and that cannot be decoded; each is skipped and named in the log.",
             ))?,
             heard: into.gauges(metric(
                 "quotient_watch_heard_timestamp_seconds",

@@ -7,8 +7,8 @@ use futures::{Stream, StreamExt, pin_mut};
 use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
-use kube::{Api, Resource};
-use quotient_index::{Index, Keeps};
+use kube::{Api, Client, Resource};
+use quotient_index::{Decoded, Index, Keeps, Undecodable};
 use serde::de::DeserializeOwned;
 use tracing::{debug, info, warn};
 
@@ -35,11 +35,12 @@ pub(super) struct Feed {
 
 impl Feed {
     /// Watches for ever. Returns only if the stream ends, which it never should.
-    pub(super) async fn run<K>(self, api: Api<K>, config: watcher::Config) -> &'static str
+    pub(super) async fn run<K>(self, client: Client, config: watcher::Config) -> &'static str
     where
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
         Index: Keeps<K>,
     {
+        let api = Api::<Decoded<K>>::all(client);
         let mut patience = self.patience.clone();
         loop {
             tokio::select! {
@@ -54,7 +55,7 @@ impl Feed {
 
     async fn follow<K>(
         &self,
-        events: impl Stream<Item = watcher::Result<Event<K>>> + Send,
+        events: impl Stream<Item = watcher::Result<Event<Decoded<K>>>> + Send,
         patience: &mut Patience,
     ) where
         K: Resource<DynamicType = ()>,
@@ -89,14 +90,17 @@ impl Feed {
         }
     }
 
-    fn take<K>(&self, event: Event<K>)
+    fn take<K>(&self, event: Event<Decoded<K>>)
     where
         K: Resource<DynamicType = ()>,
         Index: Keeps<K>,
     {
         match event {
             Event::Apply(object) | Event::InitApply(object) => {
-                self.view.update(|index| Keeps::<K>::apply(index, &object));
+                if let Err(undecodable) = &object.0 {
+                    self.tell(undecodable);
+                }
+                self.view.update(|index| Keeps::<Decoded<K>>::apply(index, &object));
             }
             Event::Delete(object) => {
                 let meta = object.meta();
@@ -117,6 +121,16 @@ impl Feed {
                 }
             }
         }
+    }
+}
+
+impl Feed {
+    /// Counts and names an object that cannot be decoded.
+    fn tell(&self, Undecodable { error, metadata, .. }: &Undecodable) {
+        let text = |field: &'_ Option<String>| field.clone().unwrap_or_default();
+        let (namespace, name) = (text(&metadata.namespace), text(&metadata.name));
+        self.metrics.watches.undecodable.with_label_values(&[self.kind]).inc();
+        warn!(kind = self.kind, namespace, name, error, "skipped an object that cannot be decoded");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Watches: one task a kind feeds the index, each with its own connection and its own backoff.
 //!
 //! Private watches, not kube's shared streams: those never deliver a delete and can freeze their store. Objects
-//! are read into the index one by one and dropped, so a list of 20,000 pods never lies in memory as a whole.
+//! are decoded one by one, read into the index and dropped. A list of 20,000 pods never lies in memory as a whole, and an
+//! object that cannot be decoded is skipped, counted and named.
 
 mod feed;
 mod full_list;
@@ -18,11 +19,11 @@ use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use std::time::Duration;
 
+use kube::Client;
 use kube::runtime::watcher;
-use kube::{Api, Client};
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Readable, Volcano};
+use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -126,36 +127,32 @@ pub fn start(
     };
     let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
 
-    tasks.spawn(feed("namespaces").run(Api::<Namespace>::all(client.clone()), config()));
-    tasks.spawn(feed(NODES).run(Api::<Node>::all(client.clone()), config()));
+    tasks.spawn(feed("namespaces").run::<Namespace>(client.clone(), config()));
+    tasks.spawn(feed(NODES).run::<Node>(client.clone(), config()));
     // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
     let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");
-    tasks.spawn(feed("pods").run(Api::<LeanPod>::all(client.clone()), pods));
-    // Who wants pods. There is no selecting those that do: of the others the index keeps nothing.
-    tasks.spawn(feed("replicasets").run(Api::<ReplicaSet>::all(client.clone()), config()));
-    tasks.spawn(feed("statefulsets").run(Api::<StatefulSet>::all(client.clone()), config()));
-    tasks.spawn(feed("jobs").run(Api::<Job>::all(client.clone()), config()));
-    // Who says how many.
-    tasks.spawn(feed("deployments").run(Api::<Deployment>::all(client.clone()), config()));
-    let autoscalers = Api::<HorizontalPodAutoscaler>::all(client.clone());
-    tasks.spawn(feed("horizontalpodautoscalers").run(autoscalers, config()));
-    tasks.spawn(feed("priorityclasses").run(Api::<PriorityClass>::all(client.clone()), config()));
-    tasks.spawn(feed("poddisruptionbudgets").run(Api::<PodDisruptionBudget>::all(client.clone()), config()));
-    // One that cannot be read must not hide all others.
-    tasks.spawn(feed("queues").run(Api::<Readable<Queue>>::all(client.clone()), config()));
-    tasks.spawn(feed("queuejobs").run(Api::<Readable<QueueJob>>::all(client.clone()), config()));
-    // Not only ours: what somebody else's gives a default for is left to it.
-    tasks.spawn(feed("limitranges").run(Api::<LimitRange>::all(client.clone()), config()));
-    // Not only ours: what somebody else's allows a namespace bounds the share of its Queue.
-    tasks.spawn(feed("resourcequotas").run(Api::<ResourceQuota>::all(client.clone()), config()));
+    tasks.spawn(feed("pods").run::<LeanPod>(client.clone(), pods));
+    // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
+    tasks.spawn(feed("replicasets").run::<ReplicaSet>(client.clone(), config()));
+    tasks.spawn(feed("statefulsets").run::<StatefulSet>(client.clone(), config()));
+    tasks.spawn(feed("jobs").run::<Job>(client.clone(), config()));
+    // What says how many pods a workload wants.
+    tasks.spawn(feed("deployments").run::<Deployment>(client.clone(), config()));
+    tasks.spawn(feed("horizontalpodautoscalers").run::<HorizontalPodAutoscaler>(client.clone(), config()));
+    tasks.spawn(feed("priorityclasses").run::<PriorityClass>(client.clone(), config()));
+    tasks.spawn(feed("poddisruptionbudgets").run::<PodDisruptionBudget>(client.clone(), config()));
+    tasks.spawn(feed("queues").run::<Queue>(client.clone(), config()));
+    tasks.spawn(feed("queuejobs").run::<QueueJob>(client.clone(), config()));
+    // Not only ours: a resource with a default in another LimitRange is left to that LimitRange.
+    tasks.spawn(feed("limitranges").run::<LimitRange>(client.clone(), config()));
+    // Not only ours: other quotas of a namespace bound the share of its Queue.
+    tasks.spawn(feed("resourcequotas").run::<ResourceQuota>(client.clone(), config()));
     // How large gangs of other schedulers are.
-    tasks.spawn(pod_groups(COSCHEDULING).run(Api::<PodGroup<Coscheduling>>::all(client.clone()), config()));
-    tasks.spawn(pod_groups(VOLCANO).run(Api::<PodGroup<Volcano>>::all(client.clone()), config()));
-    tasks.spawn(pod_groups(KAI).run(Api::<PodGroup<Kai>>::all(client.clone()), config()));
-    let of_kubernetes = Api::<PodGroup<KubernetesAlpha>>::all(client.clone());
-    tasks.spawn(pod_groups(KUBERNETES_ALPHA).run(of_kubernetes, config()));
-    let of_kubernetes = Api::<PodGroup<KubernetesBeta>>::all(client.clone());
-    tasks.spawn(pod_groups(KUBERNETES_BETA).run(of_kubernetes, config()));
+    tasks.spawn(pod_groups(COSCHEDULING).run::<PodGroup<Coscheduling>>(client.clone(), config()));
+    tasks.spawn(pod_groups(VOLCANO).run::<PodGroup<Volcano>>(client.clone(), config()));
+    tasks.spawn(pod_groups(KAI).run::<PodGroup<Kai>>(client.clone(), config()));
+    tasks.spawn(pod_groups(KUBERNETES_ALPHA).run::<PodGroup<KubernetesAlpha>>(client.clone(), config()));
+    tasks.spawn(pod_groups(KUBERNETES_BETA).run::<PodGroup<KubernetesBeta>>(client.clone(), config()));
 }
 
 #[cfg(test)]

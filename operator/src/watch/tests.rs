@@ -190,6 +190,24 @@ fn queue(namespace: &str, spec: &Value) -> Value {
     })
 }
 
+/// An object of every kind whose `metadata` no decoder takes, beside a sound one.
+#[tokio::test(start_paused = true)]
+async fn one_object_that_cannot_be_decoded_stops_no_kind() {
+    let listed = |_: &str| {
+        let metadata = |name: &str, labels: Value| json!({"name": name, "namespace": "a", "uid": name, "labels": labels});
+        vec![
+            json!({"metadata": metadata("bad", json!({})), "spec": {"template": 1, "containers": 1, "hard": 1, "tasks": 1}, "value": "x", "status": 1}),
+            json!({"metadata": metadata("worse", json!([1]))}),
+        ]
+    };
+    let watching = Watching::begin(listed, |_| vec![]).await;
+    for kind in KINDS {
+        let metrics = &watching.metrics.watches;
+        assert_eq!(metrics.errors.with_label_values(&[kind]).get(), 0, "{kind}");
+        assert!(metrics.undecodable.with_label_values(&[kind]).get() >= 1, "{kind}");
+    }
+}
+
 /// What no schema would have let in, and every other Queue.
 #[tokio::test(start_paused = true)]
 async fn one_queue_that_cannot_be_decoded_hides_no_other() {

@@ -11,7 +11,7 @@ use quotient_crds::names::FIELD_MANAGER;
 use quotient_crds::{Queue, QueueStatus};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
-use quotient_index::{Keeps, Readable};
+use quotient_index::{Decoded, Keeps};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -131,7 +131,7 @@ async fn write_one(tools: &Tools, change: &Change) -> Outcome {
         Ok(None) => return Outcome::Written,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
-    let api: Api<Readable<Queue>> = Api::namespaced(tools.client.clone(), change.queue.namespace.as_str());
+    let api: Api<Decoded<Queue>> = Api::namespaced(tools.client.clone(), change.queue.namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let answer = ask(CALL, api.patch_status(&change.queue.name, &parameters, &patch)).await;
     tools.metrics.wrote(KIND, answer.result());
@@ -139,7 +139,7 @@ async fn write_one(tools: &Tools, change: &Change) -> Outcome {
         Answer::Done(queue) => {
             debug!(queue = %change.queue, "wrote the status");
             // Read our own writes. Nothing is decided by a status, so nobody is woken.
-            tools.view.read(|index| Keeps::<Readable<Queue>>::apply(index, &queue));
+            tools.view.read(|index| Keeps::<Decoded<Queue>>::apply(index, &queue));
             Outcome::Written
         }
         Answer::Refused(status) if status.code == 404 => Outcome::Written,

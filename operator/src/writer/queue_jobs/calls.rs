@@ -12,7 +12,7 @@ use quotient_crds::QueueJob;
 use quotient_crds::names::FIELD_MANAGER;
 use quotient_engine::plan::QueueJobName;
 use quotient_index::queue_jobs::{job_body, job_name, task_hash};
-use quotient_index::{Keeps, Readable};
+use quotient_index::{Decoded, Keeps};
 use serde_json::{Value, json};
 
 use super::actions::Action;
@@ -174,7 +174,7 @@ async fn delete(tools: &Tools, name: &QueueJobName, task: &str, uid: &str) -> Do
 }
 
 async fn expire(tools: &Tools, name: &QueueJobName) -> Done {
-    let api: Api<Readable<QueueJob>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    let api: Api<Decoded<QueueJob>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
     let uid = tools.view.read(|index| index.observed_queue_job(&name.namespace, &name.name));
     let Some(uid) = uid.map(|observed| observed.uid.as_str().to_owned()) else { return Done::Skipped };
     let parameters = DeleteParams {

@@ -9,7 +9,7 @@ use kube::api::{Patch, PatchParams};
 use quotient_crds::names::FIELD_MANAGER;
 use quotient_crds::{QueueJob, QueueJobStatus};
 use quotient_engine::plan::{Plan, QueueJobName};
-use quotient_index::{Keeps, Readable};
+use quotient_index::{Decoded, Keeps};
 use serde_json::json;
 use tokio::time::Instant;
 use tracing::warn;
@@ -121,14 +121,14 @@ async fn write_one(
     }
     let value = |status: &QueueJobStatus| serde_json::to_value(status).map_err(|error| error.to_string());
     let Some(patch) = merge_patch(&value(stored)?, &value(wanted)?) else { return Ok(()) };
-    let api: Api<Readable<QueueJob>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    let api: Api<Decoded<QueueJob>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let patch = Patch::Merge(json!({"status": patch}));
     let answer = ask(CALL, api.patch_status(&name.name, &parameters, &patch)).await;
     tools.metrics.wrote(KIND, answer.result());
     match answer {
         Answer::Done(job) => {
-            tools.view.update(|index| Keeps::<Readable<QueueJob>>::apply(index, &job));
+            tools.view.update(|index| Keeps::<Decoded<QueueJob>>::apply(index, &job));
             Ok(())
         }
         Answer::Refused(status) if status.code == 404 => Ok(()),

@@ -10,6 +10,7 @@ mod quotas;
 mod scalings;
 mod statuses;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
@@ -20,7 +21,7 @@ use kube::Client;
 use prometheus::Registry;
 use quotient_crds::Queue;
 use quotient_engine::amounts::Resource;
-use quotient_engine::ledger::{Entry, Ledger, Seen};
+use quotient_engine::ledger::{Entry, Ledger};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Plan, plan};
 use quotient_engine::snapshot::Settings;
@@ -108,12 +109,15 @@ fn keep_ledger(view: &View) {
         if index.ledger().is_some_and(|ledger| Some(ledger.generation) >= index.newest_stamp()) {
             return;
         }
-        let stamped = |(namespace, seen): (&Namespace, Seen<'_>)| {
-            let (granted, largest) = (seen.hard.clone(), seen.hard.max(seen.enforced));
-            Some((namespace.clone(), Entry { granted, largest, generation: seen.stamp?, changed: NOW }))
+        let namespaces: Vec<Namespace> = index.snapshot(NOW).namespaces.into_keys().collect();
+        let stamped = |namespace: &Namespace| {
+            let seen = index.observed_quota(namespace)?;
+            let (granted, largest) = (seen.hard.clone(), seen.hard.max(&seen.enforced));
+            Some((namespace.clone(), Entry { granted, largest, generation: seen.generation?, changed: NOW }))
         };
-        let entries = index.quotas_seen().filter_map(stamped).collect();
-        let generation = index.newest_stamp().unwrap_or_default();
+        let entries: BTreeMap<Namespace, Entry> =
+            namespaces.iter().filter_map(stamped).collect();
+        let generation = entries.values().map(|entry| entry.generation).max().unwrap_or_default();
         index.set_ledger(Some(Ledger { generation, entries, rebuilt: None, inherited: None }.into()));
     });
 }

@@ -1,0 +1,147 @@
+//! Objects that no decoder of the operator takes: each is skipped, counted and named, and stops neither a running operator
+//! nor one that starts.
+
+use anyhow::{Context as _, Result, ensure};
+use quotient_e2e::quotient::{Operator, PATIENCE, Programs, queue};
+use quotient_e2e::testbed::{Options, TestBed, eventually};
+use serde_json::{Value, json};
+
+/// A map in a map, so many times.
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!({}), |inner, _| json!({"f:a": inner}))
+}
+
+/// What any writer may put into the metadata of its own object.
+fn managed_fields(version: &str) -> Value {
+    json!([{
+        "manager": "odd", "operation": "Update", "apiVersion": version, "time": "9999-12-31T23:59:59Z",
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:metadata": {"f:annotations": nested(120)}},
+    }])
+}
+
+/// One object of every kind that the operator watches: its version, the path of its kind and what it says.
+fn one_of_each_kind() -> Vec<(&'static str, &'static str, Value)> {
+    let template = json!({"metadata": {"labels": {"app": "odd"}}, "spec": {"containers": [
+        {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1m", "memory": "1Mi"}}},
+    ]}});
+    let selector = json!({"matchLabels": {"app": "odd"}});
+    let of_template = |size: u32| json!({"replicas": size, "selector": selector, "template": template});
+    let mut job = template.clone();
+    job["spec"]["restartPolicy"] = "Never".into();
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "odd"});
+    vec![
+        ("v1", "/api/v1/nodes", json!({"spec": {"unschedulable": true}})),
+        ("v1", "/api/v1/namespaces", json!({})),
+        ("v1", "/api/v1/namespaces/team/pods", json!({"spec": template["spec"]})),
+        ("v1", "/api/v1/namespaces/team/limitranges", json!({"spec": {"limits": []}})),
+        ("v1", "/api/v1/namespaces/team/resourcequotas", json!({"spec": {"hard": {"pods": "100"}}})),
+        ("apps/v1", "/apis/apps/v1/namespaces/team/replicasets", json!({"spec": of_template(0)})),
+        ("apps/v1", "/apis/apps/v1/namespaces/team/statefulsets", json!({"spec": of_template(0)})),
+        ("apps/v1", "/apis/apps/v1/namespaces/team/deployments", json!({"spec": of_template(0)})),
+        ("batch/v1", "/apis/batch/v1/namespaces/team/jobs", json!({"spec": {"suspend": true, "template": job}})),
+        (
+            "autoscaling/v2",
+            "/apis/autoscaling/v2/namespaces/team/horizontalpodautoscalers",
+            json!({"spec": {"scaleTargetRef": target, "maxReplicas": 2}}),
+        ),
+        (
+            "policy/v1",
+            "/apis/policy/v1/namespaces/team/poddisruptionbudgets",
+            json!({"spec": {"selector": selector, "maxUnavailable": 1}}),
+        ),
+        ("scheduling.k8s.io/v1", "/apis/scheduling.k8s.io/v1/priorityclasses", json!({"value": 5})),
+        (
+            "quotient.dev/v1alpha1",
+            "/apis/quotient.dev/v1alpha1/namespaces/odd/queues",
+            json!({"spec": {"weight": 1, "demand": "Observed"}}),
+        ),
+        (
+            "quotient.dev/v1alpha1",
+            "/apis/quotient.dev/v1alpha1/namespaces/team/queuejobs",
+            json!({"spec": {"suspend": true, "tasks": [{"name": "w", "replicas": 1, "template": {"spec": template["spec"]}}]}}),
+        ),
+    ]
+}
+
+async fn post(bed: &TestBed, path: &str, object: &Value) -> Result<()> {
+    bed.kubectl_with_input(["create", "--raw", path, "-f", "-"], &object.to_string()).await?;
+    Ok(())
+}
+
+fn queue_of(namespace: &str) -> Value {
+    json!({
+        "apiVersion": "quotient.dev/v1alpha1", "kind": "Queue",
+        "metadata": {"name": namespace, "namespace": namespace}, "spec": {"weight": 1},
+    })
+}
+
+/// The value of a metric of one kind of object; 0 if it is not there.
+async fn count(operator: &Operator, metric: &str, kind: &str) -> Result<f64> {
+    let (_, text) = operator.get("/metrics").await?;
+    let name = format!("{metric}{{kind=\"{kind}\"}} ");
+    Ok(text.lines().find_map(|line| line.strip_prefix(&name)).map(str::parse).transpose()?.unwrap_or_default())
+}
+
+/// A Queue that is made now gets its quota.
+async fn shares_move(bed: &TestBed, namespace: &str) -> Result<()> {
+    bed.create_namespace(namespace).await?;
+    bed.apply(&queue_of(namespace).to_string()).await?;
+    eventually(format!("{namespace} gets a share"), PATIENCE, async || {
+        let view = queue(bed, namespace, namespace).await?;
+        ensure!(!view.allocated.is_empty(), "{view:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_bad_object_of_any_kind_stops_nothing() -> Result<()> {
+    let programs = Programs::build().await?;
+    let bed = TestBed::start(Options::default()).await?;
+    bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
+    let operator = Operator::start(&bed, &programs).await?;
+    shares_move(&bed, "team").await?;
+
+    let mut kinds = Vec::new();
+    for (version, path, mut object) in one_of_each_kind() {
+        let kind = path.rsplit('/').next().context("a path")?;
+        object["metadata"] = json!({"name": "odd", "managedFields": managed_fields(version)});
+        post(&bed, path, &object).await.with_context(|| format!("creating {path}"))?;
+        let stored = bed.kubectl(["get", "--raw", &format!("{path}/odd")]).await?;
+        ensure!(stored.contains("9999-12-31T23:59:59Z"), "{path} was stored without: {stored}");
+        kinds.push(kind);
+    }
+    let deep = json!({
+        "apiVersion": "quotient.dev/v1alpha1", "kind": "QueueJob", "metadata": {"name": "deep"},
+        "spec": {"tasks": [{"name": "w", "replicas": 1, "template": {"spec": nested(140)}}]},
+    });
+    let jobs = "/apis/quotient.dev/v1alpha1/namespaces/team/queuejobs";
+    post(&bed, jobs, &deep).await?;
+
+    shares_move(&bed, "later").await?;
+    the_deep_one_is_counted_and_told(&bed, &operator, jobs).await?;
+    operator.stop().await?;
+    let operator = Operator::start(&bed, &programs).await?;
+    shares_move(&bed, "latest").await?;
+    the_deep_one_is_counted_and_told(&bed, &operator, jobs).await?;
+    for kind in kinds {
+        ensure!(count(&operator, "quotient_watch_errors_total", kind).await? < 1.0, "{kind}");
+    }
+    let log = operator.process().log();
+    ensure!(log.contains("cannot be decoded") && log.contains("deep"), "{log}");
+    operator.stop().await?;
+    Ok(bed.stop().await?)
+}
+
+async fn the_deep_one_is_counted_and_told(bed: &TestBed, operator: &Operator, jobs: &str) -> Result<()> {
+    eventually("the deep QueueJob is counted, and says why nothing starts", PATIENCE, async || {
+        let counted = count(operator, "quotient_watch_undecodable_objects_total", "queuejobs").await?;
+        ensure!(counted >= 1.0, "{counted}");
+        let stored = bed.kubectl(["get", "--raw", &format!("{jobs}/deep")]).await?;
+        ensure!(stored.contains("nested more than 128 levels deep"), "{stored}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
