@@ -24,7 +24,12 @@ pub enum Lost {
     /// No answer within the time allowed.
     TimedOut(Duration),
     /// The server failed after it had taken the request.
-    Server(String),
+    Server {
+        /// The HTTP status.
+        code: u16,
+        /// The server's own words.
+        message: String,
+    },
     /// The connection failed, or what came back could not be read.
     Connection(String),
 }
@@ -33,7 +38,7 @@ impl std::fmt::Display for Lost {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TimedOut(limit) => write!(formatter, "no answer within {limit:?}"),
-            Self::Server(message) | Self::Connection(message) => formatter.write_str(message),
+            Self::Server { message, .. } | Self::Connection(message) => formatter.write_str(message),
         }
     }
 }
@@ -53,7 +58,9 @@ pub(crate) fn judge<T>(error: kube::Error) -> Answer<T> {
         kube::Error::Api(status) if (400..500).contains(&status.code) && status.code != 408 => {
             Answer::Refused(status)
         }
-        kube::Error::Api(status) => Answer::Unknown(Lost::Server(said(&status))),
+        kube::Error::Api(status) => {
+            Answer::Unknown(Lost::Server { code: status.code, message: said(&status) })
+        }
         // It never left the process.
         error @ kube::Error::BuildRequest(_) => {
             Answer::Refused(Status::failure(&error.to_string(), "BadRequest").with_code(400).boxed())
@@ -85,7 +92,7 @@ impl<T> Answer<T> {
                 _ => "refused",
             },
             Self::Unknown(Lost::TimedOut(_)) => "timeout",
-            Self::Unknown(Lost::Server(_)) => "server_error",
+            Self::Unknown(Lost::Server { .. }) => "server_error",
             Self::Unknown(Lost::Connection(_)) => "connection_error",
         }
     }

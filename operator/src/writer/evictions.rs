@@ -1,9 +1,8 @@
 //! Evicting pods: many at once, each once, none without need; and once more, without grace, those that do not go.
 
-use std::collections::BTreeMap;
-use std::iter::Peekable;
+use std::collections::btree_map::{Entry, OccupiedEntry};
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
-use std::vec;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
@@ -56,6 +55,8 @@ const OVERLOADED: &str = "Overloaded";
 /// Evicts pods.
 pub(super) struct Evictor {
     tools: Tools,
+    /// The most that are under way at a time in one namespace. Evictions that hang (a webhook, a budget that other clients
+    /// write) hold up no other namespace; the rate bounds them all together.
     parallel: usize,
     per_cycle: usize,
     rate: Rate,
@@ -101,11 +102,14 @@ impl Wanted<'_> {
     }
 }
 
+/// Evictions to ask for, by namespace, each with its place in the order of all.
+type Queued<'a> = BTreeMap<&'a Namespace, VecDeque<(usize, Wanted<'a>)>>;
+
 /// The evictions of one cycle.
 struct Turn<'a> {
     began: Instant,
     /// What has not been looked at yet.
-    left: Peekable<vec::IntoIter<Wanted<'a>>>,
+    left: Queued<'a>,
     asked: usize,
     /// How many wait for their queue's budget.
     postponed: usize,
@@ -190,12 +194,14 @@ impl Evictor {
         wanted.retain(|wanted| !self.flights.contains(wanted.pod()));
         self.per_queue.forget_rested(now);
         self.unfinished = None;
-        let mut turn = Turn { began: now, left: wanted.into_iter().peekable(), asked: 0, postponed: 0 };
+        let mut left = Queued::new();
+        for (place, wanted) in wanted.iter().enumerate() {
+            left.entry(&wanted.pod().namespace).or_default().push_back((place, *wanted));
+        }
+        let mut turn = Turn { began: now, left, asked: 0, postponed: 0 };
         let over = now.checked_add(PATIENCE).unwrap_or(now);
         loop {
-            while self.flights.len() < self.parallel
-                && let Some((at, wanted)) = self.next_due(&mut turn)
-            {
+            while let Some((at, wanted)) = self.next_due(&mut turn) {
                 self.ask(plan, at, wanted);
             }
             // What a cycle before has waited for long enough is not waited for again.
@@ -212,7 +218,7 @@ impl Evictor {
             }
         }
         self.hold_what_is_under_way();
-        let left = turn.left.len();
+        let left = turn.left.values().map(VecDeque::len).sum();
         self.crowded = left > 0;
         let postponed = turn.postponed.saturating_add(left);
         self.tools.metrics.evictions.postponed.set(i64::try_from(postponed).unwrap_or(i64::MAX));
@@ -276,14 +282,18 @@ impl Evictor {
     /// What is asked for next in this turn, and when. None if nothing more is.
     fn next_due<'a>(&mut self, turn: &mut Turn<'a>) -> Option<(Instant, Wanted<'a>)> {
         let began = turn.began;
-        while let Some(&wanted) = turn.left.peek() {
+        while let Some(mut first) = self.first_with_a_slot(&mut turn.left) {
+            let (_, wanted) = *first.get().front()?;
             let is_late = turn.asked > 0 && began.elapsed() >= CYCLE;
             if is_late || turn.asked >= self.per_cycle || self.rate.next(began).duration_since(began) >= CYCLE
             {
                 self.unfinished = Some(began);
                 return None;
             }
-            turn.left.next();
+            first.get_mut().pop_front();
+            if first.get().is_empty() {
+                first.remove();
+            }
             if let Wanted::Victim(eviction) = wanted {
                 let at = self.per_queue.take(&eviction.queue, began);
                 if at > began {
@@ -296,6 +306,19 @@ impl Evictor {
             return Some((self.rate.reserve(began), wanted));
         }
         None
+    }
+
+    /// The namespace with the first of what is left, of those that have a free slot.
+    fn first_with_a_slot<'t, 'a>(
+        &self,
+        left: &'t mut Queued<'a>,
+    ) -> Option<OccupiedEntry<'t, &'a Namespace, VecDeque<(usize, Wanted<'a>)>>> {
+        let open = left.iter().filter(|(namespace, _)| self.flights.count_in(namespace) < self.parallel);
+        let (&first, _) = open.min_by_key(|(_, queued)| queued.front().map(|(place, _)| *place))?;
+        match left.entry(first) {
+            Entry::Occupied(entry) => Some(entry),
+            Entry::Vacant(_) => None,
+        }
     }
 
     fn note(&mut self, eviction: &Eviction, news: Happening, started: Option<Timestamp>, verdict: Verdict) {
@@ -322,15 +345,15 @@ impl Evictor {
                     Refusal::Budget | Refusal::SeveralBudgets => {
                         debug!(pod = named, why, "the eviction is blocked");
                     }
-                    Refusal::Forbidden | Refusal::Other => {
+                    Refusal::Forbidden | Refusal::ServerError | Refusal::Other => {
                         warn!(pod = named, error = why, "the eviction was refused");
                     }
                 }
                 self.tools.metrics.queues.refused_eviction(&eviction.queue, refusal.name());
                 self.stays(pod);
                 let now = Instant::now();
-                // An admission webhook that restarts, rights that are being changed: nobody goes instead before it was said
-                // twice.
+                // An admission webhook that restarts, rights that are being changed: no other pod is evicted instead before
+                // the API server has refused twice.
                 if !refusal.is_by_budget() && self.backoff.doubts(pod, now) {
                     return;
                 }

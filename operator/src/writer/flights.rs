@@ -1,9 +1,10 @@
 //! Evictions that were asked for and are not answered yet.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::panic::resume_unwind;
 
-use quotient_engine::names::QueueName;
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Eviction, PodId};
 use quotient_engine::time::Timestamp;
 use tokio::task::{JoinError, JoinSet};
@@ -36,6 +37,7 @@ pub(super) enum Flight {
 pub(super) struct Flights {
     calls: JoinSet<(PodId, Option<Verdict>)>,
     under_way: BTreeMap<PodId, Flight>,
+    by_namespace: BTreeMap<Namespace, usize>,
 }
 
 /// One that has ended: how, if it was sent at all.
@@ -49,12 +51,16 @@ impl Flights {
         flight: Flight,
         call: impl Future<Output = Option<Verdict>> + Send + 'static,
     ) {
-        self.under_way.insert(pod.clone(), flight);
+        if self.under_way.insert(pod.clone(), flight).is_none() {
+            let count = self.by_namespace.entry(pod.namespace.clone()).or_default();
+            *count = count.saturating_add(1);
+        }
         self.calls.spawn(async move { (pod, call.await) });
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.under_way.len()
+    /// How many are under way in `namespace`.
+    pub(super) fn count_in(&self, namespace: &Namespace) -> usize {
+        self.by_namespace.get(namespace).copied().unwrap_or_default()
     }
 
     pub(super) fn contains(&self, pod: &PodId) -> bool {
@@ -82,6 +88,12 @@ impl Flights {
         // Nothing is ever aborted while it is waited for, so it panicked: as if it had been called here.
         let (pod, verdict) = joined.unwrap_or_else(|error| resume_unwind(error.into_panic()));
         let flight = self.under_way.remove(&pod)?;
+        if let Entry::Occupied(mut count) = self.by_namespace.entry(pod.namespace.clone()) {
+            *count.get_mut() = count.get().saturating_sub(1);
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
         Some((pod, flight, verdict))
     }
 }

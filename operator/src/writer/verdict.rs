@@ -28,6 +28,8 @@ pub(super) enum Refusal {
     SeveralBudgets,
     /// The operator may not evict it.
     Forbidden,
+    /// The API server failed: an admission webhook that cannot be called answers like this for as long as it is down.
+    ServerError,
     /// Something else.
     Other,
 }
@@ -44,6 +46,7 @@ impl Refusal {
             Self::Budget => "Budget",
             Self::SeveralBudgets => "SeveralBudgets",
             Self::Forbidden => "Forbidden",
+            Self::ServerError => "ServerError",
             Self::Other => "Other",
         }
     }
@@ -57,8 +60,12 @@ pub(super) fn verdict(answer: Answer<Status>) -> Verdict {
     match answer {
         Answer::Done(_) => Verdict::Evicted,
         Answer::Refused(status) => refused(&status),
-        Answer::Unknown(Lost::Server(message)) if message.contains(TWO_BUDGETS) => {
+        Answer::Unknown(Lost::Server { code: 500, message }) if message.contains(TWO_BUDGETS) => {
             Verdict::Refused(Refusal::SeveralBudgets, message)
+        }
+        // If the pod was evicted all the same, the watch shows it before the eviction is asked for again.
+        Answer::Unknown(Lost::Server { code: 500, message }) => {
+            Verdict::Refused(Refusal::ServerError, message)
         }
         Answer::Unknown(lost) => Verdict::Unknown(lost.to_string()),
     }
@@ -161,6 +168,14 @@ mod tests {
             "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
         });
         assert!(matches!(of(other), Verdict::Busy(_)));
+    }
+
+    #[test]
+    fn a_webhook_that_cannot_be_called_is_a_refusal() {
+        let message =
+            "Internal error occurred: failed calling webhook \"pods.example.com\": no endpoints available";
+        let body = json!({"status": "Failure", "message": message, "reason": "InternalError", "code": 500});
+        assert_eq!(of(body), Verdict::Refused(Refusal::ServerError, message.to_owned()));
     }
 
     #[test]

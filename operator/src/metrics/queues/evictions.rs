@@ -10,7 +10,7 @@ use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, Unit, label, metric
 const EVICTED: [Reason; 3] = [Reason::Reclaimed, Reason::Overcommitted, Reason::MovedAside];
 
 /// What stands in the way of an eviction.
-const REFUSED: [&str; 5] = ["Budget", "SeveralBudgets", "Forbidden", "Overloaded", "Other"];
+const REFUSED: [&str; 6] = ["Budget", "SeveralBudgets", "Forbidden", "ServerError", "Overloaded", "Other"];
 
 /// Counters by the queue whose pods it is about.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Evictions {
                 &[
                     NAMESPACE,
                     QUEUE,
-                    label("reason", "`Budget`, `SeveralBudgets`, `Forbidden`, `Overloaded`, `Other`"),
+                    label("reason", "`Budget`, `SeveralBudgets`, `Forbidden`, `ServerError`, `Overloaded`, `Other`"),
                 ],
                 "Evictions of the queue's pods that the API server refused, by what stood in the way; each is asked for again.",
             ))?,

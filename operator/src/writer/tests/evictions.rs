@@ -190,6 +190,55 @@ async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_p
     );
 }
 
+/// As while an admission webhook that fails closed is down.
+#[tokio::test(start_paused = true)]
+async fn a_server_error_twice_is_a_refusal_and_another_pod_goes() {
+    let view = overused();
+    let message = "Internal error occurred: failed calling webhook \"pods.example.com\"";
+    let down = move || refusal(500, "InternalError", message, &Value::Null);
+    let (client, log) = client(move |asked| if asked.path.contains("p4") { down() } else { done() });
+    let (tools, _announced) = tools(client, view.clone());
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    evictor.evict(&planned_now(&view)).await;
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p4"], "one failure may be a passing one");
+    tokio::time::advance(Duration::from_secs(1)).await;
+    evictor.evict(&plan).await;
+    assert_eq!(log.all().len(), 3);
+    let plan = planned_now(&view);
+    assert_eq!(victims(&plan), ["p2"]);
+    assert_eq!(
+        blocked(&evictor, &plan),
+        [format!("b/team: EvictionRefused pod a/p4 cannot be evicted: {message}")]
+    );
+    assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "ServerError"), 2);
+}
+
+/// A webhook hangs for the pods of one namespace; the pods of another go at once.
+#[tokio::test(start_paused = true)]
+async fn evictions_that_hang_in_one_namespace_take_no_slot_from_another() {
+    let mut objects = vec![node(16), queue("a"), queue("b"), queue("c"), queue("d")];
+    objects.extend([quota("a", 5, Some(2), 4, 4), quota("b", 5, Some(2), 4, 4)]);
+    objects.extend([quota("c", 5, Some(1), 0, 0), quota("d", 5, Some(1), 0, 0)]);
+    for namespace in ["a", "b"] {
+        objects.extend((0..8).map(|number| pod(namespace, &format!("{namespace}{number}"))));
+    }
+    let view = view(&objects);
+    let (client, log) = client(|asked| if asked.path.contains("/a/") { Reply::Silence } else { done() });
+    let (tools, _announced) = tools(client, view.clone());
+    // A slot for each of two pods at a time.
+    let mut evictor = Evictor::new(tools, WriteSettings { evictions_in_parallel: 2, ..SETTINGS });
+    let plan = planned(&view);
+    assert_eq!(plan.evictions.len(), 8);
+    let asked = |namespace: &str| {
+        let all = log.all();
+        all.iter().filter(|asked| asked.path.contains(namespace)).count()
+    };
+    let _ = tokio::time::timeout(Duration::from_millis(300), evictor.evict(&plan)).await;
+    assert_eq!((asked("/a/"), asked("/b/")), (2, 4));
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     let view = overused();
