@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use kube::Api;
 use quotient_crds::{ConditionType, Queue};
-use quotient_e2e::quotient::{PATIENCE, Stage, queue, writes_of_operator};
+use quotient_e2e::quotient::{PATIENCE, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::eventually;
 use quotient_judge::Tolerance;
 use serde_json::json;
@@ -27,6 +27,7 @@ async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Resul
     the_api_server_refuses(&stage).await?;
     a_second_queue_is_told(&stage).await?;
     a_pod_without_requests_is_refused(&stage).await?;
+    a_queue_in_a_protected_namespace_has_no_effect(&stage).await?;
     an_empty_namespace_is_nothing_special(&stage).await?;
 
     let log = operator.process().log();
@@ -98,6 +99,26 @@ async fn a_pod_without_requests_is_refused(stage: &Stage) -> anyhow::Result<()> 
     let text = format!("{:#}", anyhow::Error::from(error));
     assert!(text.contains("quotient") && text.contains("must specify"), "{text}");
     Ok(())
+}
+
+/// Also where no admission policy refuses the Queue.
+async fn a_queue_in_a_protected_namespace_has_no_effect(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.kubectl(["delete", "validatingadmissionpolicybinding", "quotient-queues"]).await?;
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "kube-system");
+    eventually("the API server takes the Queue", PATIENCE, async || {
+        stage.queue_object("kube-system", "system", json!({"weight": 1_000_000})).await
+    })
+    .await?;
+    eventually("the Queue is not Ready", PATIENCE, async || {
+        let status = queues.get("system").await?.status.unwrap_or_default();
+        let ready = status.condition(ConditionType::Ready).context("no condition Ready")?;
+        ensure!(ready.status == "False" && ready.message.contains("is protected"), "{ready:?}");
+        Ok(())
+    })
+    .await?;
+    assert!(!quotas(&stage.bed).await?.contains_key("kube-system"));
+    queues.delete("system", &kube::api::DeleteParams::default()).await?;
+    stage.until_shares("the other Queue is as before", GOOD).await
 }
 
 /// A Queue in a namespace without pods, and a namespace without anything, are ordinary.

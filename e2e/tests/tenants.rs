@@ -7,7 +7,9 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, Pod, ResourceQuota, Secret};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
-use quotient_e2e::quotient::{PATIENCE, RELEASE, SYSTEM_NAMESPACE, helm_arguments, queue, quotas};
+use quotient_e2e::quotient::{
+    PATIENCE, RELEASE, SYSTEM_NAMESPACE, helm_arguments, queue, quotas, workspace_root,
+};
 use quotient_e2e::testbed::{Options, TestBed, eventually, objects};
 use serde_json::{Value, json};
 
@@ -33,10 +35,13 @@ async fn until_in_force(bed: &TestBed) -> Result<()> {
     let maps: Api<ConfigMap> = Api::namespaced(operator, SYSTEM_NAMESPACE);
     let map: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "other"}}))?;
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
-    let quota = ["create", "quota", "quotient", "--hard=cpu=9", "--namespace=team-b", "--dry-run=server"];
+    let jobs: Api<Job> = Api::namespaced(as_operator(bed).await?, "team-b");
+    let job: Job = serde_json::from_value(json!({"metadata": {"name": "other"}, "spec": {"template": {"spec": {
+        "restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}],
+    }}}}))?;
     eventually("the policies are in force", PATIENCE, async || {
         ensure!(maps.create(&dry_run, &map).await.is_err(), "the operator may write any ConfigMap");
-        ensure!(bed.kubectl(quota).await.is_err(), "anybody may write the quota");
+        ensure!(jobs.create(&dry_run, &job).await.is_err(), "the operator may create any Job");
         Ok(())
     })
     .await?;
@@ -111,7 +116,49 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
     ] {
         by_policy(jobs.create(&post, &job("stolen", owners)?).await.map(drop), why);
     }
-    let ours = job("ours", owner("QueueJob", "quotient.dev/v1alpha1", true))?;
+    let of_queue_job = owner("QueueJob", "quotient.dev/v1alpha1", true);
+    for (change, why) in [
+        (json!({"volumes": [{"name": "host", "hostPath": {"path": "/"}}]}), "mount no hostPath volumes"),
+        (json!({"hostNetwork": true}), "use no host namespaces"),
+        (json!({"hostPID": true}), "use no host namespaces"),
+        (json!({"hostIPC": true}), "use no host namespaces"),
+        (json!({"nodeName": "node-1"}), "name no node"),
+        (json!({"priorityClassName": "system-node-critical"}), "no system priority class"),
+        (
+            json!({"containers": [{"name": "main", "image": "main", "securityContext": {"privileged": true}}]}),
+            "no privileged containers",
+        ),
+        (
+            json!({"initContainers": [{"name": "first", "image": "main", "securityContext": {"privileged": true}}]}),
+            "no privileged containers",
+        ),
+    ] {
+        let mut stolen = serde_json::to_value(job("stolen", of_queue_job.clone())?)?;
+        let pod = stolen.pointer_mut("/spec/template/spec").and_then(Value::as_object_mut).context("a pod")?;
+        pod.extend(change.as_object().context("a map")?.clone());
+        by_policy(jobs.create(&post, &serde_json::from_value(stolen)?).await.map(drop), why);
+    }
+    // A forged owner does not open a protected namespace.
+    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
+        let system: Api<Job> = Api::namespaced(bed.client(), namespace);
+        let theirs = job("theirs", of_queue_job.clone())?;
+        system.create(&post, &theirs).await?;
+        let stolen: Api<Job> = Api::namespaced(thief.clone(), namespace);
+        let why = "no Jobs in protected namespaces";
+        by_policy(stolen.create(&post, &job("stolen", of_queue_job.clone())?).await.map(drop), why);
+        let gone = |outcome: &kube::Result<()>| matches!(outcome, Err(kube::Error::Api(status)) if status.code == 404);
+        // Its owner never was: the garbage collector may be faster.
+        let outcome = stolen.delete("theirs", &DeleteParams::default()).await.map(drop);
+        if !gone(&outcome) {
+            by_policy(outcome, why);
+        }
+        let run = Patch::Merge(json!({"spec": {"suspend": false}}));
+        let outcome = stolen.patch("theirs", &PatchParams::default(), &run).await.map(drop);
+        if !gone(&outcome) {
+            by_policy(outcome, "no workloads in protected namespaces");
+        }
+    }
+    let ours = job("ours", of_queue_job)?;
     jobs.create(&post, &ours).await?;
     match jobs.delete("ours", &DeleteParams::background()).await {
         // Its owner never was: the garbage collector may be faster.
@@ -122,7 +169,7 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
     // And the size of others' Jobs only goes down, with a note beside it.
     let scale = Patch::Merge(json!({"spec": {"parallelism": 9}}));
     let outcome = jobs.patch("plain", &PatchParams::default(), &scale).await;
-    by_policy(outcome.map(drop), "lowers the size of an owner only with");
+    by_policy(outcome.map(drop), "lowers the size of a workload only with");
     Ok(())
 }
 
@@ -187,14 +234,31 @@ async fn as_operator(bed: &TestBed) -> Result<Client> {
     Ok(bed.client_for(&kubeconfig).await?)
 }
 
-/// Even who may write every quota cannot write that one: administrators of namespaces who were given more, and those of
-/// the cluster, who would not do it on purpose.
+/// A user with every right in the namespaces `team-a` and `team-b`, and none elsewhere.
+async fn owner_of_namespaces(bed: &TestBed) -> Result<PathBuf> {
+    let owner = bed.user_kubeconfig("owner", None)?;
+    for namespace in ["--namespace=team-a", "--namespace=team-b"] {
+        let bind = ["create", "rolebinding", "owner", "--clusterrole=cluster-admin", "--user=owner", namespace];
+        bed.kubectl(bind).await?;
+    }
+    Ok(owner)
+}
+
+/// A user with the chart's role for administrators of shares, and no other.
+async fn administrator(bed: &TestBed) -> Result<PathBuf> {
+    let administrator = bed.user_kubeconfig("administrator", None)?;
+    let bind = ["create", "clusterrolebinding", "administrator", "--clusterrole=quotient-admin", "--user=administrator"];
+    bed.kubectl(bind).await?;
+    Ok(administrator)
+}
+
+/// A right to write all quotas of a namespace is no right to write that one, nor its status.
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_but_the_operator_writes_its_quotas() -> Result<()> {
+async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
     let (bed, _) = bed().await?;
     quota(&bed, "team-a").await?;
-    let admin = bed.kubeconfig_path();
-    let why = "written by Quotient alone";
+    let owner = owner_of_namespaces(&bed).await?;
+    let why = "is written by Quotient";
     let hard = ["-p={\"spec\":{\"hard\":{\"requests.cpu\":\"9\"}}}", "--type=merge", "--namespace=team-a"];
     let patch = [&["patch", "resourcequota/quotient"][..], &hard].concat();
     let create = ["create", "quota", "quotient", "--hard=cpu=9", "--namespace=team-b"];
@@ -205,8 +269,15 @@ async fn nobody_but_the_operator_writes_its_quotas() -> Result<()> {
         vec!["delete", "--raw=/api/v1/namespaces/team-a/resourcequotas"],
         create.to_vec(),
     ] {
-        refused(&bed, &admin, &arguments, "", why).await;
+        refused(&bed, &owner, &arguments, "", why).await;
     }
+    let open = [
+        "patch", "resourcequota/quotient", "--subresource=status", "--type=merge", "--namespace=team-a",
+        "-p={\"status\":{\"hard\":{\"requests.cpu\":\"99\"}}}",
+    ];
+    let why = "the status of the ResourceQuota";
+    refused(&bed, &owner, &open, "", why).await;
+    refused(&bed, &bed.kubeconfig_path(), &open, "", why).await;
     // Quotas of other names are anybody's business.
     bed.kubectl(["create", "quota", "own", "--hard=pods=9", "--namespace=team-a"]).await?;
     bed.kubectl(["delete", "quota", "own", "--namespace=team-a"]).await?;
@@ -227,13 +298,57 @@ async fn nobody_but_the_operator_writes_its_quotas() -> Result<()> {
     Ok(bed.stop().await?)
 }
 
+/// The emergency step of the runbook QuotientDown, word for word, by a user who has the chart's role for administrators and no
+/// other right; the operator is down, and admission follows at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Result<()> {
+    let (bed, _) = bed().await?;
+    quota(&bed, "team-a").await?;
+    let administrator = administrator(&bed).await?;
+    let page = std::fs::read_to_string(workspace_root().join("docs/runbooks/QuotientDown.md"))?;
+    let emergency = page.split_once("## Mitigation").context("a mitigation")?.1;
+    let command = emergency.lines().find(|line| line.starts_with("kubectl ")).context("a command")?;
+    let shell = async |command: &str| -> Result<()> {
+        let path = std::env::var("PATH").unwrap_or_default();
+        let output = tokio::process::Command::new("sh")
+            .args(["-c", command])
+            .env("KUBECONFIG", &administrator)
+            .env("PATH", format!("{}:{path}", bed.programs_directory().display()))
+            .output()
+            .await?;
+        ensure!(output.status.success(), "`{command}`: {}", String::from_utf8_lossy(&output.stderr));
+        Ok(())
+    };
+    eventually("the administrator may", PATIENCE, async || shell(command).await).await?;
+    let pods = [("cpu", "9"), ("memory", "1Gi")];
+    eventually("a pod of nine cpus is admitted", PATIENCE, async || {
+        bed.create_pod("team-a", "large", &pods).await?;
+        Ok::<(), anyhow::Error>(())
+    })
+    .await?;
+    shell("kubectl --namespace team-a delete resourcequota quotient").await?;
+    assert!(quotas(&bed).await?.is_empty());
+    Ok(bed.stop().await?)
+}
+
+/// The policy does not depend on what installs the CRDs.
+#[tokio::test(flavor = "multi_thread")]
+async fn protected_namespaces_need_no_crds_of_the_chart() -> Result<()> {
+    let helm = quotient_e2e::testbed::Helm::find().await?;
+    let rendered = helm.run(helm_arguments(&["template"], &["crds.install=false"])).await?;
+    assert!(!rendered.contains("kind: CustomResourceDefinition"));
+    let policies = rendered.split("\n---\n").filter(|document| document.contains("name: quotient-queues"));
+    assert_eq!(policies.count(), 2, "a policy and its binding");
+    Ok(())
+}
+
 /// No Queue governs what keeps the cluster running; a parent, which governs nothing, may be anywhere.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_queue_governs_protected_namespaces() -> Result<()> {
     let (bed, _) = bed().await?;
     let admin = bed.kubeconfig_path();
     for namespace in ["kube-system", SYSTEM_NAMESPACE] {
-        let why = format!("no Queue governs the namespace {namespace}");
+        let why = format!("a Queue cannot manage the namespace {namespace}");
         refused(&bed, &admin, &["create", "-f", "-"], &queue_of(namespace, "{weight: 1}"), &why).await;
     }
     bed.apply(&queue_of(SYSTEM_NAMESPACE, "{children: {namespaces: {from: All}}}")).await?;
@@ -274,11 +389,11 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
     };
     let patch = async |body: Value| sets.patch("web", &PatchParams::default(), &Patch::Merge(body)).await;
     for (body, why) in [
-        (json!({"spec": {"minReadySeconds": 9}}), "changes nothing in the spec of an owner but its size"),
-        (json!({"spec": {"replicas": 9}}), "lowers the size of an owner only with"),
-        (json!({"spec": {"replicas": 1}}), "lowers the size of an owner only with"),
-        (sized(1, Some("9"), Some("1")), "lowers the size of an owner only with"),
-        (sized(1, Some("2"), Some("0")), "lowers the size of an owner only with"),
+        (json!({"spec": {"minReadySeconds": 9}}), "changes nothing in the spec of a workload but its size"),
+        (json!({"spec": {"replicas": 9}}), "lowers the size of a workload only with"),
+        (json!({"spec": {"replicas": 1}}), "lowers the size of a workload only with"),
+        (sized(1, Some("9"), Some("1")), "lowers the size of a workload only with"),
+        (sized(1, Some("2"), Some("0")), "lowers the size of a workload only with"),
         (json!({"metadata": {"annotations": {"quotient.dev/replicas-before": "9"}}}), "sets one annotation"),
         (json!({"metadata": {"labels": {"of": "b"}}}), "changes no labels"),
         (json!({"metadata": {"finalizers": ["example.org/never"]}}), "changes no labels, finalizers"),
@@ -291,7 +406,7 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
     patch(sized(1, Some("2"), Some("1"))).await?;
     patch(sized(0, Some("2"), Some("0"))).await?;
     patch(sized(1, Some("2"), Some("1"))).await?;
-    by_policy(patch(sized(3, None, None)).await.map(drop), "lowers the size of an owner only with");
+    by_policy(patch(sized(3, None, None)).await.map(drop), "lowers the size of a workload only with");
     patch(sized(2, None, None)).await?;
 
     bed.create_pod("team-a", "mine", &[("cpu", "1"), ("memory", "1Mi")]).await?;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Parser, ValueEnum};
+use quotient_index::IndexSettings;
 
 /// Every flag of the operator. Each has an environment variable, named in `--help`; the flag wins.
 ///
@@ -33,6 +34,18 @@ pub struct Args {
     /// Left out: cpu, memory and every extended resource that a node offers.
     #[arg(long, env = "QUOTIENT_RESOURCES", value_delimiter = ',', value_name = "NAME,…")]
     pub resources: Vec<String>,
+
+    /// Namespaces that no Queue can manage, separated by commas. The operator's own namespace is always one.
+    ///
+    /// Their pods keep the cluster running. A Queue there is not Ready and has no effect.
+    #[arg(
+        long,
+        env = "QUOTIENT_PROTECTED_NAMESPACES",
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        default_values_t = IndexSettings::PROTECTED.map(str::to_owned)
+    )]
+    pub protected_namespaces: Vec<String>,
 
     /// The nodes whose capacity is shared, as a label selector such as `pool in (batch,gpu)`; all if left out.
     ///
@@ -342,7 +355,7 @@ pub struct Args {
     )]
     pub quota_writes_in_parallel: u16,
 
-    /// The most evictions asked for at the same time.
+    /// The most evictions of one namespace's pods asked for at the same time.
     #[arg(
         long,
         env = "QUOTIENT_EVICTIONS_IN_PARALLEL",

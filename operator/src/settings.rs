@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::names::Namespace;
 use quotient_engine::snapshot;
 use quotient_index::{IndexSettings, governable};
 
@@ -95,7 +96,7 @@ pub struct Pace {
 pub struct WriteSettings {
     /// The most quotas written at the same time.
     pub quotas_in_parallel: usize,
-    /// The most evictions asked for at the same time.
+    /// The most evictions of one namespace's pods asked for at the same time.
     pub evictions_in_parallel: usize,
     /// The most evictions asked for in a second.
     pub evictions_per_second: u32,
@@ -188,6 +189,9 @@ impl Settings {
             return Err(SettingsError::CapacityTwice);
         }
         let pool_label = stated(args.pool_label.as_deref()).map(pool).transpose()?;
+        let protected =
+            args.protected_namespaces.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
+        let protected = protected.chain([ledger.namespace.as_str()]).map(Namespace::from).collect();
         Ok(Self {
             mode: args.mode,
             index: IndexSettings {
@@ -203,6 +207,7 @@ impl Settings {
                 ready_seconds: args.node_ready_seconds.into(),
                 nodes,
                 ceiling,
+                protected,
             },
             identity,
             clock: Clock::wall(),

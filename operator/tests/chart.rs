@@ -41,7 +41,7 @@ fn check(file: &str, expected: &str) {
 }
 
 /// Flags that the chart sets itself, or that make no sense in a cluster.
-const NO_VALUES: [&str; 10] = [
+const NO_VALUES: [&str; 11] = [
     "check",
     "context",
     "help",
@@ -51,6 +51,7 @@ const NO_VALUES: [&str; 10] = [
     "listen",
     "metrics-certificate",
     "metrics-listen",
+    "protected-namespaces",
     "version",
 ];
 

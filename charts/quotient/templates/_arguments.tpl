@@ -26,6 +26,7 @@ map or a list is written as the flag wants it.
 - "--metrics-certificate=/etc/quotient/certificate"
 {{- end }}
 - {{ printf "--lease-namespace=%s" .Release.Namespace | quote }}
+- {{ printf "--protected-namespaces=%s" (join "," .Values.admission.protectedNamespaces) | quote }}
 {{- range $flag, $value := .Values.extraArgs }}
 - {{ printf "--%s=%v" $flag $value | quote }}
 {{- end }}

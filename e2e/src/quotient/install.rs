@@ -8,7 +8,7 @@ use kube::Api;
 use tokio::sync::OnceCell;
 
 use super::{RELEASE, SYSTEM_NAMESPACE, helm_arguments, workspace_root};
-use crate::testbed::{ADMIN, Helm, TestBed};
+use crate::testbed::{Helm, TestBed};
 
 /// The chart as scenarios need it, rendered once a process.
 static RENDERED: OnceCell<String> = OnceCell::const_new();
@@ -23,8 +23,7 @@ pub async fn install_crds(bed: &TestBed) -> anyhow::Result<()> {
 
 /// Applies all of the chart: kinds, account, roles and admission policies; does nothing where that was done before.
 ///
-/// Its Deployment has no replicas, for the operator is a process of ours. The test's own user may do to quotas what nobody
-/// else may, to see that it is put right.
+/// Its Deployment has no replicas, because the operator is a process of ours.
 pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
     let namespaces: Api<Namespace> = Api::all(bed.client());
     if namespaces.get_opt(SYSTEM_NAMESPACE).await?.is_none() {
@@ -41,9 +40,7 @@ pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
 }
 
 async fn render() -> anyhow::Result<String> {
-    let exempt = format!("admission.exemptUsers={{{ADMIN}}}");
-    let values = ["replicaCount=0", &exempt];
-    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
+    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &["replicaCount=0"])).await?)
 }
 
 async fn until_served(bed: &TestBed) -> anyhow::Result<()> {
