@@ -53,12 +53,12 @@ fn one_of_each_kind() -> Vec<(&'static str, &'static str, Value)> {
         (
             "quotient.dev/v1alpha1",
             "/apis/quotient.dev/v1alpha1/namespaces/odd/queues",
-            json!({"spec": {"weight": 1, "demand": "Observed"}}),
+            json!({"kind": "Queue", "spec": {"weight": 1, "demand": "Observed"}}),
         ),
         (
             "quotient.dev/v1alpha1",
             "/apis/quotient.dev/v1alpha1/namespaces/team/queuejobs",
-            json!({"spec": {"suspend": true, "tasks": [{"name": "w", "replicas": 1, "template": {"spec": template["spec"]}}]}}),
+            json!({"kind": "QueueJob", "spec": {"suspend": true, "tasks": [{"name": "w", "replicas": 1, "template": {"spec": template["spec"]}}]}}),
         ),
     ]
 }
@@ -106,6 +106,7 @@ async fn one_bad_object_of_any_kind_stops_nothing() -> Result<()> {
     let mut kinds = Vec::new();
     for (version, path, mut object) in one_of_each_kind() {
         let kind = path.rsplit('/').next().context("a path")?;
+        object["apiVersion"] = version.into();
         object["metadata"] = json!({"name": "odd", "managedFields": managed_fields(version)});
         post(&bed, path, &object).await.with_context(|| format!("creating {path}"))?;
         let stored = bed.kubectl(["get", "--raw", &format!("{path}/odd")]).await?;
@@ -114,7 +115,9 @@ async fn one_bad_object_of_any_kind_stops_nothing() -> Result<()> {
     }
     let deep = json!({
         "apiVersion": "quotient.dev/v1alpha1", "kind": "QueueJob", "metadata": {"name": "deep"},
-        "spec": {"tasks": [{"name": "w", "replicas": 1, "template": {"spec": nested(140)}}]},
+        "spec": {"tasks": [{"name": "w", "replicas": 1, "template": {"spec": {
+            "containers": [{"name": "main", "image": "main"}], "affinity": nested(140),
+        }}}]},
     });
     let jobs = "/apis/quotient.dev/v1alpha1/namespaces/team/queuejobs";
     post(&bed, jobs, &deep).await?;
