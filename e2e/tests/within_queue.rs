@@ -220,6 +220,15 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     assert!(told.contains("of a higher priority than 10 in queue team/team; it gets its 2 back"), "{told}");
     stage.release(NAMESPACE).await?;
     until(&stage, "high 1, low 1, middle 2").await?;
+    let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because pods of a higher priority in the queue needed \
+                the room; in mode Full Quotient restores the size when the queue and a node have room";
+    eventually("the Queue says what became of low", PATIENCE, async || {
+        let path = "-o=jsonpath={range .status.unmet[*]}{.reason}: {.message}{\"\\n\"}{end}";
+        let unmet = stage.bed.kubectl(["get", "queues.quotient.dev", "team", "-n", NAMESPACE, path]).await?;
+        ensure!(unmet.lines().any(|line| line == said), "{unmet}");
+        Ok(())
+    })
+    .await?;
     let writes = sizes_written(&stage, mark)?;
     assert_eq!(writes.len(), 2, "a mark and a size: {writes:?}");
     assert!(writes[0].starts_with("pods team/low-") && writes[1] == "deployments team/low", "{writes:?}");

@@ -115,6 +115,60 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Every reason, in the order above.
+    pub const ALL: [Self; 50] = [
+        Self::Reclaimed,
+        Self::Overcommitted,
+        Self::MovedAside,
+        Self::WaitingForPreemption,
+        Self::WaitingForQuota,
+        Self::WaitingForLedger,
+        Self::Fenced,
+        Self::NothingToEvict,
+        Self::Blocked,
+        Self::Delayed,
+        Self::NotInUse,
+        Self::StuckTerminating,
+        Self::CapacityUntrusted,
+        Self::ViewStale,
+        Self::UnitAboveShare,
+        Self::ShareInUse,
+        Self::AboveLimit,
+        Self::ForeignQuota,
+        Self::Fragmented,
+        Self::NoNodeFits,
+        Self::WaitingForNodes,
+        Self::RoomAvailable,
+        Self::NotTakenUp,
+        Self::PolicyDisabled,
+        Self::MirrorPod,
+        Self::DaemonSetPod,
+        Self::SystemCritical,
+        Self::NodeNotCounted,
+        Self::LastReplica,
+        Self::GangFloor,
+        Self::Guarantee,
+        Self::Budget,
+        Self::EvictionRefused,
+        Self::PriorityAboveAsk,
+        Self::Outranked,
+        Self::Restored,
+        Self::GaveWay,
+        Self::Autoscaled,
+        Self::OptedOut,
+        Self::SizeSetByAnother,
+        Self::RollingOut,
+        Self::NotScalable,
+        Self::NamespaceTaken,
+        Self::ManagedByKueue,
+        Self::InvalidSpec,
+        Self::ParentNotFound,
+        Self::ParentNotAccepting,
+        Self::ParentCycle,
+        Self::ParentStalled,
+        Self::GuaranteedAboveLimit,
+    ];
+
     /// The stable CamelCase name used in conditions, events, labels and JSON.
     pub const fn name(self) -> &'static str {
         match self {
@@ -175,5 +229,49 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const SOURCE: &str = include_str!("reason.rs");
+    const PAGE: &str = include_str!("../../docs/reference/reasons.md");
+
+    #[test]
+    fn all_is_every_reason_in_order() {
+        assert!(Reason::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+        // `name` is exhaustive, so the compiler keeps its list complete.
+        assert_eq!(SOURCE.matches("=> \"").count(), Reason::ALL.len(), "a reason is missing from ALL");
+    }
+
+    #[test]
+    fn the_reference_explains_every_reason_once() {
+        let rows: Vec<Vec<&str>> = PAGE
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `"))
+            .map(|row| row.trim_end_matches(" |").split(" | ").collect())
+            .collect();
+        for reason in Reason::ALL {
+            let start = format!("{reason}`");
+            let explained: Vec<&Vec<&str>> = rows.iter().filter(|row| row[0] == start).collect();
+            assert_eq!(
+                explained.len(),
+                1,
+                "docs/reference/reasons.md has {reason} {} times",
+                explained.len()
+            );
+            assert!(explained[0].len() == 3, "docs/reference/reasons.md: {:?}", explained[0]);
+            assert!(explained[0].iter().all(|cell| !cell.trim().is_empty()), "{:?}", explained[0]);
+        }
+        // Those after the last heading belong to conditions without a decision.
+        let decisions = PAGE.split("## States without a decision").next().unwrap_or_default();
+        let named: BTreeSet<&str> =
+            decisions.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+        let known: BTreeSet<&str> = Reason::ALL.iter().map(|reason| reason.name()).collect();
+        assert_eq!(named, known, "docs/reference/reasons.md explains a reason that does not exist");
     }
 }

@@ -530,6 +530,26 @@ fn what_is_held_back_counts_as_asked_for() {
     );
 }
 
+/// The controller does not try to create what Quotient took from its size, so no bound stands in its way.
+#[test]
+fn what_yielded_within_a_limit_says_so_and_not_that_the_limit_is_reached() {
+    explains(
+        "settings resources=gpu
+         node n1 gpu=4
+         queue a within=LowerPriority limit=gpu:2
+         quota a gpu=2
+         owner a/low replicas=1 former=2 gpu=1 priority=1
+         owner a/high replicas=1 gpu=1 priority=9
+         pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+         pod a/high-1 gpu=1 node=n1 started=10 owner=high priority=9",
+        &expect![[r#"
+            step 1: capacity 4gpu
+              a: deserved 2gpu, allocated 2gpu, used 2gpu
+                1 pods of ReplicaSet low, 1gpu each: GaveWay
+        "#]],
+    );
+}
+
 // ---- beside QueueJobs -----------------------------------------------------------------------------------
 
 #[test]

@@ -41,6 +41,9 @@ pub(super) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
 
 /// What stands in the way, for people.
 pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+    if let (Reason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
+        return lowered.to_string();
+    }
     let text = match unmet.reason {
         Reason::UnitAboveShare => {
             let share = queue.deserved.max(&queue.fair_share);
@@ -50,7 +53,6 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
                 format!("one alone is more than the {} that the queue could have", share.compact())
             };
         }
-        Reason::GaveWay => "its owner was scaled down for pods of a higher priority in the queue",
         Reason::ShareInUse => "other pods of its queue use the share",
         Reason::AboveLimit => "the limit of the queue, or of one above it, would be exceeded",
         Reason::ForeignQuota => "another ResourceQuota of the namespace does not allow it",

@@ -1,9 +1,11 @@
 //! A pod to evict, and the numbers that justify it.
 
+use std::fmt;
+
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{Owner, OwnerKind};
+use crate::snapshot::{Owner, OwnerKind, Setter};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -81,6 +83,47 @@ pub struct Unmet {
     pub requests: Amounts,
     /// What stands in the way.
     pub reason: Reason,
+    /// How far Quotient lowered the workload for other pods of the queue, if it did.
+    pub lowered: Option<Lowered>,
+}
+
+/// A workload whose size Quotient lowered for pods of a higher priority in the same queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// The object in whose spec the size stands.
+    pub setter: Setter,
+    /// The size before, which Quotient remembers on the object.
+    pub from: u32,
+    /// The size now.
+    pub to: u32,
+    /// Why Quotient leaves the size alone now, if it does.
+    pub left_alone: Option<Reason>,
+}
+
+impl Lowered {
+    /// The record of `owner`; none if Quotient did not lower it or the size is back.
+    pub(crate) fn of(owner: &Owner) -> Option<Self> {
+        let size = &owner.size;
+        let (setter, from) = (size.setter.clone()?, size.former?);
+        let lowered = Self { setter, from, to: size.written, left_alone: size.left_alone };
+        (lowered.to < lowered.from).then_some(lowered)
+    }
+}
+
+/// What Quotient did, to how many pods, and what brings the others back.
+impl fmt::Display for Lowered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { setter, from, to, left_alone } = self;
+        write!(
+            formatter,
+            "Quotient lowered {setter} from {from} to {to} because pods of a higher priority in the queue needed the room; "
+        )?;
+        match left_alone {
+            None => formatter
+                .write_str("in mode Full Quotient restores the size when the queue and a node have room"),
+            Some(reason) => write!(formatter, "Quotient leaves the size alone now ({reason})"),
+        }
+    }
 }
 
 /// Who asks for room.

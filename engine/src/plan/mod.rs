@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use decide::plan;
-pub use eviction::{Asker, Eviction, PassedOver, PodId, Stage, Unmet};
+pub use eviction::{Asker, Eviction, Lowered, PassedOver, PodId, Stage, Unmet};
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};

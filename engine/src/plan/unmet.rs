@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::leaf::Leaf;
-use super::{Asker, QueuePlan, Unmet};
+use super::{Asker, Lowered, QueuePlan, Unmet};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, node_patience};
 use crate::names::OwnerUid;
@@ -35,6 +35,7 @@ impl Obstacles<'_, '_> {
             pods: ask.pods,
             requests: ask.owner.shape.requests.clone(),
             reason: self.of_ask(ask),
+            lowered: Lowered::of(ask.owner),
         }));
         unmet
     }
@@ -70,6 +71,7 @@ impl Obstacles<'_, '_> {
                 pods: 1,
                 requests: pod.requests().clone(),
                 reason,
+                lowered: owner.and_then(|owner| Lowered::of(owner)),
             });
         }
         unmet
@@ -109,12 +111,13 @@ impl Obstacles<'_, '_> {
         let share = self.decided.deserved.max(&self.decided.fair_share);
         if ask.not_taken_up {
             Reason::NotTakenUp
+        } else if ask.held_back == ask.pods {
+            // Before every bound: its controller does not even try to create them.
+            Reason::GaveWay
         } else if above_foreign {
             Reason::ForeignQuota
         } else if above_limit {
             Reason::AboveLimit
-        } else if ask.held_back == ask.pods {
-            Reason::GaveWay
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {

@@ -26,6 +26,7 @@ impl<'a> Placing<'a> {
                     pods: 1,
                     requests: stuck.pod.requests().clone(),
                     reason,
+                    lowered: None,
                 });
             }
         }

@@ -224,6 +224,7 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
         pods: 3,
         requests: amounts(2000, 0),
         reason,
+        lowered: None,
     };
     QueuePlan {
         preempting: amounts(2000, 0),
@@ -361,4 +362,23 @@ fn a_quota_that_others_change_again_and_again_is_not_in_sync() {
     assert_eq!(ready(&plan, &contested), format!("False QuotaContested: {what}"));
     let unusual = unusual(&status(&plan, None, &contested, 10));
     assert_eq!(unusual, ["Ready=False QuotaContested", "QuotaSynced=False QuotaContested"]);
+}
+
+#[test]
+fn every_reason_of_a_condition_is_explained() {
+    let source = include_str!("conditions.rs");
+    let page = include_str!("../../../docs/reference/reasons.md");
+    let is_word = |text: &&str| {
+        text.starts_with(|first: char| first.is_ascii_uppercase())
+            && text.chars().all(|letter| letter.is_ascii_alphabetic())
+    };
+    let reasons: Vec<&str> =
+        source.split('"').skip(1).step_by(2).filter(is_word).filter(|word| *word != "True").collect();
+    assert!(reasons.contains(&"HeldByItself") && reasons.len() > 15, "{reasons:?}");
+    for reason in reasons {
+        assert!(
+            page.contains(&format!("\n| `{reason}` |")),
+            "docs/reference/reasons.md does not explain {reason}"
+        );
+    }
 }

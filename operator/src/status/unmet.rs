@@ -23,7 +23,8 @@ pub(super) fn ask(unmet: &Unmet) -> String {
 
 /// What stands in the way of one ask, and what would help.
 pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
-    match unmet.reason {
+    let said = match unmet.reason {
+        Reason::GaveWay => String::new(),
         Reason::UnitAboveShare => format!(
             "one pod requests {}, and all that the queue deserves is {}; {}",
             unmet.requests,
@@ -31,6 +32,11 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
             way_out(Reason::UnitAboveShare)
         ),
         reason => format!("{}; {}", obstacle(reason), way_out(reason)),
+    };
+    match &unmet.lowered {
+        None => said,
+        Some(lowered) if said.is_empty() => lowered.to_string(),
+        Some(lowered) => format!("{said}. {lowered}"),
     }
 }
 
@@ -133,7 +139,9 @@ fn who(asker: &Asker) -> String {
 mod tests {
     use super::*;
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::snapshot::OwnerKind;
+    use quotient_engine::names::OwnerUid;
+    use quotient_engine::plan::Lowered;
+    use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
 
     /// Those that a pod or a queue may wait for.
     const ALL: [Reason; 17] = [
@@ -161,7 +169,8 @@ mod tests {
     }
 
     fn web(pods: u32, reason: Reason) -> Unmet {
-        Unmet { who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()), pods, requests: cpu(2000), reason }
+        let who = Asker::Owner(OwnerKind::ReplicaSet, "web".into());
+        Unmet { who, pods, requests: cpu(2000), reason, lowered: None }
     }
 
     #[test]
@@ -187,6 +196,31 @@ mod tests {
             message(&queue, &web(3, Reason::UnitAboveShare)),
             "one pod requests cpu 2, and all that the queue deserves is cpu 1500m; ask for less in one pod, or give \
              the queue a larger weight or a guarantee of that size"
+        );
+    }
+
+    #[test]
+    fn a_workload_that_quotient_lowered_is_told_with_both_sizes() {
+        let setter = Setter { kind: SetterKind::Deployment, name: "web".into(), uid: OwnerUid::new("u-web") };
+        let lowered = Lowered { setter, from: 5, to: 3, left_alone: None };
+        let unmet = Unmet { lowered: Some(lowered.clone()), ..web(2, Reason::GaveWay) };
+        let told = "Quotient lowered Deployment web from 5 to 3 because pods of a higher priority in the queue needed the \
+                    room; in mode Full Quotient restores the size when the queue and a node have room";
+        assert_eq!(message(&QueuePlan::default(), &unmet), told);
+        // Some of its pods lack more than that.
+        let unmet = Unmet { reason: Reason::ShareInUse, pods: 3, ..unmet };
+        assert_eq!(
+            message(&QueuePlan::default(), &unmet),
+            format!(
+                "the queue's other pods use all that it may have now; it comes as they finish, or as the queue's share \
+                 grows. {told}"
+            )
+        );
+        let kept = Lowered { left_alone: Some(Reason::OptedOut), ..lowered };
+        let unmet = Unmet { lowered: Some(kept), ..web(2, Reason::GaveWay) };
+        assert!(
+            message(&QueuePlan::default(), &unmet)
+                .ends_with("; Quotient leaves the size alone now (OptedOut)")
         );
     }
 

@@ -144,6 +144,7 @@ impl<'a> Placing<'a> {
                     pods: ask.pods,
                     requests: ask.shape.requests.clone(),
                     reason,
+                    lowered: None,
                 });
             }
         }

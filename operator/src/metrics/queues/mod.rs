@@ -314,8 +314,13 @@ mod tests {
     fn pods_that_wait_are_counted_by_what_stands_in_their_way() {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
-        let unmet =
-            |pods, reason| Unmet { who: Asker::Pod("web-0".into()), pods, requests: Amounts::new(), reason };
+        let unmet = |pods, reason| Unmet {
+            who: Asker::Pod("web-0".into()),
+            pods,
+            requests: Amounts::new(),
+            reason,
+            lowered: None,
+        };
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {
             queue.unmet = vec![

@@ -309,6 +309,7 @@ fn promised() -> Plan {
         pods: 1,
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,
+        lowered: None,
     };
     let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
     Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
