@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    Newcomer, Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, Write, chart, helm_arguments,
-    installed, queues, quotas, shares_text, value_sets, writes_of_operator,
+    IMAGE_REGISTRY, Newcomer, Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, Write, chart,
+    helm_arguments, installed, queues, quotas, shares_text, value_sets, writes_of_operator,
 };
 use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
 use tokio::process::Command;
@@ -54,7 +54,7 @@ async fn lint_is_content() -> Result<()> {
     let folder = chart().to_string_lossy().into_owned();
     for values in value_sets()?.into_values() {
         let values = values.to_string_lossy();
-        helm.run(["lint", "--strict", &folder, "--values", &values]).await?;
+        helm.run(["lint", "--strict", &folder, "--values", &values, "--set", IMAGE_REGISTRY]).await?;
     }
     Ok(())
 }
@@ -78,6 +78,14 @@ async fn contradictions_are_refused_with_a_sentence() -> Result<()> {
         (&["config.modee=Full"], "additional properties 'modee' not allowed"),
         (&["config.evictionsPerSecond=0"], "minimum"),
         (&["image.digest=latest"], "pattern"),
+        (
+            &["image.registry="],
+            "Build the Dockerfile as REGISTRY/quotient:0.1.0, push it, and set image.registry=REGISTRY.",
+        ),
+        (
+            &["image.registry=", "image.tag=v1", "image.repository=q"],
+            "kind or minikube as localhost/q:v1, set image.registry=localhost.",
+        ),
         (&["prometheusRule.excludeAlerts={QuotientUp}"], "QuotientUp, which there is none of"),
         (&["prometheusRule.alerts.QuotientUp.for=1m"], "There are: QuotientDown, "),
         (&["prometheusRule.alerts.QuotientDown.for=long"], "pattern"),
@@ -253,8 +261,12 @@ async fn a_second_one_is_refused() -> Result<()> {
     let bed = bed().await?;
     bed.helm(helm_arguments(&["install", "--create-namespace"], &VALUES)).await?;
     let folder = chart().to_string_lossy().into_owned();
-    let second = ["install", "another", &folder, "--namespace=another", "--create-namespace"];
+    let registry = format!("--set={IMAGE_REGISTRY}");
+    let second = ["install", "another", &folder, "--namespace=another", "--create-namespace", &registry];
     let refused = bed.helm(second).await.err().context("a second release is installed")?.to_string();
-    assert!(refused.contains("quotient"), "{refused}");
+    assert!(
+        refused.contains("quotient-viewer") || refused.contains("invalid ownership metadata"),
+        "{refused}"
+    );
     Ok(bed.stop().await?)
 }

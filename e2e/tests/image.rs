@@ -1,7 +1,11 @@
 //! The Dockerfile, without a container engine: what it would build and how the image would run.
 
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
 use quotient_e2e::image::{Dockerfile, Linkage, STATIC_FLAGS, linkage};
-use quotient_e2e::quotient::workspace_root;
+use quotient_e2e::quotient::{RELEASE, chart, workspace_root};
+use quotient_e2e::testbed::Helm;
 
 fn text(path: &str) -> String {
     std::fs::read_to_string(workspace_root().join(path)).unwrap_or_default()
@@ -57,4 +61,104 @@ fn a_program_with_a_loader_is_told() {
     assert_eq!(linkage(&this).ok(), Some(Linkage::Dynamic));
     assert!(linkage(b"#!/bin/sh").is_err());
     assert!(linkage(b"\x7fELF\x02\x01").is_err());
+}
+
+/// The commands of a block of documentation, as words.
+fn commands(block: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = block.lines().map(|line| line.trim_start_matches('#').trim());
+    let commands = lines.flat_map(|line| line.split("&&"));
+    commands.map(|command| command.split_whitespace().take_while(|word| *word != "#").collect())
+}
+
+/// The code blocks of a page.
+fn blocks(page: &str) -> impl Iterator<Item = &str> {
+    page.split("\n```").skip(1).step_by(2)
+}
+
+/// The images that a block builds, and those that it pushes or loads into a cluster.
+fn built_and_pushed(block: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
+    let (mut built, mut pushed) = (BTreeSet::new(), BTreeSet::new());
+    for words in commands(block) {
+        match words.as_slice() {
+            ["docker", "build", "--tag", image, "."] => built.insert(*image),
+            ["docker", "push", image] | ["kind", "load", "docker-image", image] => pushed.insert(*image),
+            ["docker" | "kind", ..] => panic!("this test cannot read `{}`", words.join(" ")),
+            _ => continue,
+        };
+    }
+    (built, pushed)
+}
+
+/// The images that `helm install` of this block puts into the cluster.
+async fn rendered(helm: &Helm, block: &str) -> Result<BTreeSet<String>> {
+    let mut images = BTreeSet::new();
+    for words in commands(block) {
+        let ["helm", "install", RELEASE, "charts/quotient", flags @ ..] = words.as_slice() else { continue };
+        let folder = chart().to_string_lossy().into_owned();
+        let flags: Vec<String> = flags
+            .iter()
+            .map(|flag| flag.replace("charts/quotient", &folder))
+            .filter(|flag| flag != "--create-namespace")
+            .collect();
+        let command = ["template", RELEASE, &folder].into_iter().map(str::to_owned);
+        let manifests = helm.run(command.chain(flags)).await?;
+        let lines = manifests.lines().filter_map(|line| line.trim().strip_prefix("image: "));
+        images.extend(lines.map(|image| image.trim_matches('"').to_owned()));
+    }
+    Ok(images)
+}
+
+/// On every page that installs the chart, the chart pulls what the page builds and pushes.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_chart_pulls_the_image_that_the_documented_commands_build_and_push() -> Result<()> {
+    let helm = Helm::find().await?;
+    let mut of_registry = BTreeSet::new();
+    for page in ["README.md", "docs/install.md", "charts/quotient/README.md"] {
+        let page_text = text(page);
+        let mut installs: usize = 0;
+        for block in blocks(&page_text) {
+            let pulled = rendered(&helm, block).await?;
+            let (built, pushed) = built_and_pushed(block);
+            if pulled.is_empty() {
+                ensure!(
+                    built.is_empty(),
+                    "{page} builds {built:?} and does not install it in the same block"
+                );
+                continue;
+            }
+            installs += 1;
+            let pulled: BTreeSet<&str> = pulled.iter().map(String::as_str).collect();
+            assert_eq!(pulled.len(), 1, "{page}: {pulled:?}");
+            assert_eq!(built, pulled, "{page}: docker build and helm install");
+            assert_eq!(pushed, pulled, "{page}: docker push and helm install");
+            of_registry
+                .extend(pulled.into_iter().filter(|image| image.starts_with("REGISTRY/")).map(str::to_owned));
+        }
+        ensure!(installs > 0, "{page} does not install the chart");
+    }
+    let file = text("Dockerfile");
+    let (built, _) = built_and_pushed(&file);
+    assert_eq!(built, of_registry.iter().map(String::as_str).collect(), "Dockerfile");
+    Ok(())
+}
+
+/// Without a registry the chart would pull from one that has nothing of ours.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_registry_the_chart_says_what_to_do() -> Result<()> {
+    let helm = Helm::find().await?;
+    let folder = chart().to_string_lossy().into_owned();
+    let digest = format!("image.digest=sha256:{}", "0".repeat(64));
+    for more in [&[][..], &["--set", &digest], &["--set", "replicaCount=0"]] {
+        let refused = helm.run(["template", RELEASE, &folder].iter().chain(more)).await;
+        let said = refused.err().map(|error| error.to_string()).unwrap_or_default();
+        ensure!(
+            said.contains(
+                "image.registry is empty, and no registry publishes the image yet. Build the Dockerfile as \
+                 REGISTRY/quotient:0.1.0, push it, and set image.registry=REGISTRY. For an image that you load into kind \
+                 or minikube as localhost/quotient:0.1.0, set image.registry=localhost."
+            ),
+            "{more:?}: {said}"
+        );
+    }
+    Ok(())
 }

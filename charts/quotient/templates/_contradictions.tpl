@@ -1,6 +1,11 @@
-{{/* What the schema cannot say: values that contradict each other are refused, each with a sentence. */}}
+{{/* What the schema cannot say: values that contradict each other, and an image that is nowhere, are refused with a sentence. */}}
 {{- define "quotient.contradictions" -}}
 {{- $config := .Values.config -}}
+{{- /* Also beside a digest: it names an image, not the registry that has it. */ -}}
+{{- if not .Values.image.registry -}}
+{{- $name := printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- fail (printf "image.registry is empty, and no registry publishes the image yet. Build the Dockerfile as REGISTRY/%s, push it, and set image.registry=REGISTRY. For an image that you load into kind or minikube as localhost/%s, set image.registry=localhost." $name $name) -}}
+{{- end -}}
 {{- if and (gt (int .Values.replicaCount) 1) (not $config.leaderElect) -}}
 {{- fail (printf "replicaCount is %v and config.leaderElect is false: each replica would lead, and they would grant the same capacity twice. Run one replica, or leave leaderElect on." .Values.replicaCount) -}}
 {{- end -}}

@@ -29,12 +29,17 @@ pub fn value_sets() -> std::io::Result<BTreeMap<String, PathBuf>> {
     Ok(sets)
 }
 
-/// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with these values (`--set`).
+/// A registry for the image, which the chart has no default for. The test bed's kubelets pull nothing.
+pub const IMAGE_REGISTRY: &str = "image.registry=registry.example.org";
+
+/// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with [`IMAGE_REGISTRY`] and these values
+/// (`--set`).
 pub fn helm_arguments(command: &[&str], values: &[&str]) -> Vec<String> {
     let chart = chart().to_string_lossy().into_owned();
     let first = command.iter().map(|word| (*word).to_owned());
     let rest = [RELEASE.to_owned(), chart, "--namespace".to_owned(), SYSTEM_NAMESPACE.to_owned()];
-    let values = values.iter().flat_map(|value| ["--set".to_owned(), (*value).to_owned()]);
+    let values = [IMAGE_REGISTRY].iter().chain(values);
+    let values = values.flat_map(|value| ["--set".to_owned(), (*value).to_owned()]);
     first.chain(rest).chain(values).collect()
 }
 

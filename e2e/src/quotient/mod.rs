@@ -15,7 +15,7 @@ mod trial;
 mod writes;
 
 pub use build::{Programs, workspace_root};
-pub use chart::{RELEASE, chart, helm_arguments, installed, value_sets};
+pub use chart::{IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets};
 pub use install::{install_chart, install_crds};
 pub use jobs::queue_job;
 pub use newcomer::Newcomer;

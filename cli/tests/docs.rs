@@ -1,0 +1,222 @@
+//! What the documentation says of names and paths, against what there is.
+#![cfg(test)]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use quotient_crds::{ConditionType, DemandMode, Queue, QueueJobCondition};
+use serde_yaml_ng::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn text(path: impl AsRef<Path>) -> String {
+    let path = root().join(path);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Every page, by its path from the root.
+fn pages() -> Vec<PathBuf> {
+    let mut pages: Vec<PathBuf> = [
+        "README.md",
+        "ARCHITECTURE.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+        "e2e/README.md",
+        "charts/quotient/README.md",
+    ]
+    .map(PathBuf::from)
+    .into();
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root().join(&folder)).unwrap() {
+            let name = folder.join(entry.unwrap().file_name());
+            if root().join(&name).is_dir() {
+                folders.push(name);
+            } else if name.extension().is_some_and(|extension| extension == "md") {
+                pages.push(name);
+            }
+        }
+    }
+    pages.sort();
+    assert!(pages.len() > 20, "{pages:?}");
+    pages
+}
+
+/// The words between backticks in a line.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
+}
+
+// ---- ARCHITECTURE.md ----------------------------------------------------------------------------------------
+
+#[test]
+fn every_path_in_the_architecture_exists() {
+    let page = text("ARCHITECTURE.md");
+    let folders: BTreeSet<String> = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    let mut seen = 0;
+    for line in page.lines() {
+        let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for path in quoted(line).chain(links.filter(|link| !link.contains("://"))) {
+            let path = path.split('#').next().unwrap_or_default();
+            // A file by its name alone cannot be found by a reader.
+            assert!(
+                path.contains('/') || Path::new(path).extension().is_none_or(|extension| extension != "rs"),
+                "ARCHITECTURE.md names {path} without its folder"
+            );
+            let first = path.split('/').next().unwrap_or_default();
+            if path.contains('/') && folders.contains(first) {
+                seen += 1;
+                assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}, which does not exist");
+                assert_eq!(
+                    path.ends_with('/'),
+                    root().join(path).is_dir(),
+                    "{path}: a folder ends with a slash"
+                );
+            }
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
+/// The crates of the workspace that a crate depends on, by its Cargo.toml.
+fn dependencies(folder: &str) -> BTreeSet<String> {
+    let manifest = text(format!("{folder}/Cargo.toml"));
+    let section = manifest.split("\n[dependencies]\n").nth(1).unwrap_or_default();
+    let section = section.split("\n[").next().unwrap_or_default();
+    let names = section.lines().filter_map(|line| line.strip_prefix("quotient-"));
+    names.filter_map(|rest| rest.split(['.', ' ']).next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_crate_table_is_that_of_the_manifests() {
+    let page = text("ARCHITECTURE.md");
+    let workspace = text("Cargo.toml");
+    let members = workspace.lines().find_map(|line| line.strip_prefix("members = ")).unwrap();
+    let members: BTreeSet<&str> = members.split('"').skip(1).step_by(2).collect();
+    let mut told = BTreeSet::new();
+    for line in page.lines() {
+        let Some((folder, rest)) = line.strip_prefix("| `").and_then(|rest| rest.split_once("/` | ")) else {
+            continue;
+        };
+        if !members.contains(folder) {
+            continue;
+        }
+        let cell = rest.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+        let mut words = String::new();
+        let mut depth = 0;
+        for letter in cell.chars() {
+            match letter {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                letter if depth == 0 => words.push(letter),
+                _ => {}
+            }
+        }
+        let listed: BTreeSet<String> =
+            words.split(',').map(|word| word.trim().to_owned()).filter(|word| word != "none").collect();
+        assert_eq!(listed, dependencies(folder), "ARCHITECTURE.md, {folder}");
+        told.insert(folder);
+    }
+    assert_eq!(told, members, "ARCHITECTURE.md leaves out a crate");
+}
+
+// ---- conditions ---------------------------------------------------------------------------------------------
+
+/// A page that names a condition names one that is reported.
+#[test]
+fn every_condition_that_a_page_names_exists() {
+    let known: BTreeSet<&str> = (ConditionType::ALL.iter().map(|condition| condition.as_str()))
+        .chain(QueueJobCondition::ALL.iter().map(|condition| condition.as_str()))
+        // Of pods.
+        .chain(["DisruptionTarget"])
+        .collect();
+    let mut seen = 0;
+    for page in pages() {
+        let joined = text(&page).split_whitespace().collect::<Vec<_>>().join(" ");
+        for start in ["condition `", "conditions `"] {
+            for rest in joined.split(start).skip(1) {
+                let mut rest = rest;
+                while let Some((name, more)) = rest.split_once('`') {
+                    let name = name.split('=').next().unwrap_or_default();
+                    assert!(known.contains(name), "{}: there is no condition {name}", page.display());
+                    seen += 1;
+                    let next =
+                        [" and `", ", `", " or `"].iter().find_map(|between| more.strip_prefix(between));
+                    let Some(next) = next else { break };
+                    rest = next;
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+// ---- samples ------------------------------------------------------------------------------------------------
+
+/// The Queues among the documents of a YAML text; none if it is no YAML.
+fn queues(yaml: &str) -> Vec<Queue> {
+    let documents =
+        yaml.split("\n---\n").filter_map(|document| serde_yaml_ng::from_str::<Value>(document).ok());
+    let mut queues = Vec::new();
+    for document in documents {
+        let all = document.as_sequence().cloned().unwrap_or_else(|| vec![document.clone()]);
+        for object in all.into_iter().filter(|object| object["kind"].as_str() == Some("Queue")) {
+            queues.push(serde_yaml_ng::from_value(object).unwrap());
+        }
+    }
+    queues
+}
+
+/// No sample is a standing claim, which would evict pods of others for a team without work.
+#[test]
+fn a_queue_that_a_newcomer_copies_asks_for_what_its_work_needs() {
+    let mut samples: Vec<(String, Queue)> = Vec::new();
+    for page in pages() {
+        let page_text = text(&page);
+        let blocks = page_text.split("\n```").skip(1).step_by(2);
+        let blocks = blocks.filter_map(|block| Some(block.strip_prefix("yaml")?.split_once('\n')?.1));
+        let found = blocks.flat_map(queues);
+        samples.extend(found.map(|queue| (page.display().to_string(), queue)));
+    }
+    let notes = text("charts/quotient/templates/NOTES.txt");
+    let inline = notes.lines().map(str::trim).filter(|line| line.starts_with("{apiVersion"));
+    samples.extend(inline.flat_map(queues).map(|queue| ("NOTES.txt".to_owned(), queue)));
+    let chart: Value = serde_yaml_ng::from_str(&text("charts/quotient/Chart.yaml")).unwrap();
+    let examples = chart["annotations"]["artifacthub.io/crdsExamples"].as_str().unwrap();
+    samples.extend(queues(examples).into_iter().map(|queue| ("Chart.yaml".to_owned(), queue)));
+    let places: BTreeSet<&str> = samples.iter().map(|(place, _)| place.as_str()).collect();
+    assert_eq!(places, ["Chart.yaml", "NOTES.txt", "README.md", "docs/tutorial.md"].into());
+    for (place, queue) in &samples {
+        assert_eq!(queue.spec.demand, DemandMode::Observed, "{place}: {:?}", queue.spec);
+        assert_eq!(queue.spec.request, None, "{place}: {:?}", queue.spec);
+    }
+}
+
+/// The same for Queues that the chart makes of its values.
+#[test]
+fn a_queue_among_the_values_of_a_sample_asks_for_what_its_work_needs() {
+    let mut seen = 0;
+    for page in pages() {
+        for line in text(&page).lines() {
+            for value in line.split("queues.").skip(1) {
+                let Some((team, _)) = value.split_once(".weight=") else { continue };
+                seen += 1;
+                let wanted = format!("queues.{team}.demand=Observed");
+                assert!(line.contains(&wanted), "{}: {line}", page.display());
+            }
+        }
+    }
+    assert!(seen >= 2, "{seen}");
+    let values = text("charts/quotient/values.yaml");
+    let sample =
+        values.lines().find_map(|line| line.split_once("# `{team-a: ")).expect("a sample of queues").1;
+    let (spec, _) = sample.split_once('`').unwrap();
+    assert!(spec.contains("demand: Observed"), "{spec}");
+}
