@@ -41,12 +41,13 @@ pub struct Preemption {
     /// quotient.dev/gang. Counts for the pods of this queue; children do not inherit it. Default: `WholeLast`.
     pub gang: GangPolicy,
 
-    /// Whether pods of this queue yield to pods of this queue that are of a higher priority. `Never`: whoever has
-    /// the room keeps it. `LowerPriority`: when pods of a Deployment, a ReplicaSet, a StatefulSet or a Job are
-    /// refused by the quota or no node takes them, owners of a strictly lower priority are scaled down by as many
-    /// pods as it takes, the lowest first, and get their size back when there is room. Their last replica stays.
-    /// Owners with an autoscaler (HPA), and those annotated quotient.dev/within-queue: Never, are left alone. So far
-    /// kubectl quotient simulate shows this; the operator does not scale owners yet.
+    /// Whether pods of this queue yield to pods of this queue that are of a higher priority. `Never`: pods that
+    /// have room keep it. `LowerPriority`: when the quota rejects pods of a Deployment, a ReplicaSet, a StatefulSet
+    /// or a Job, or no node takes them, Quotient lowers the size of workloads of a strictly lower priority, the
+    /// lowest first, by as many pods as it takes. It restores the size when the queue and a node have room. The
+    /// last replica of a Deployment, ReplicaSet or StatefulSet stays; lastReplica decides about the last pod of a
+    /// Job. Workloads with an autoscaler (HPA), and those annotated quotient.dev/within-queue: Never, keep
+    /// their size. The operator does this in mode Full only; kubectl quotient simulate shows it beforehand.
     /// Counts for the pods of this queue; children do not inherit it. Default: `Never`.
     pub within_queue: WithinQueue,
 
@@ -123,12 +124,12 @@ pub enum Reclaim {
     OnUse,
 }
 
-/// Whether pods of a queue yield to others of the same queue.
+/// Whether pods of a queue yield to other pods of the same queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum WithinQueue {
-    /// Whoever has the room keeps it.
+    /// Pods that have room keep it.
     #[default]
     Never,
-    /// Owners of a strictly lower priority are scaled down.
+    /// Quotient lowers the size of workloads of a strictly lower priority.
     LowerPriority,
 }

@@ -33,6 +33,15 @@ fn every_field_is_explained() {
     assert!(schema(NAME)["description"].as_str().unwrap().starts_with("A Queue gives"));
 }
 
+/// What the operator does with it, and in which mode; not what it once did not do.
+#[test]
+fn priority_inside_a_queue_is_told_as_it_works() {
+    let preemption = schema(NAME)["properties"]["spec"]["properties"]["preemption"].clone();
+    let said = preemption["properties"]["withinQueue"]["description"].as_str().unwrap_or_default().to_owned();
+    assert!(said.contains("The operator does this in mode Full only"), "{said}");
+    assert!(!said.contains("yet"), "{said}");
+}
+
 #[test]
 fn unknown_fields_are_refused_and_nothing_is_kept_unread() {
     each_schema("", &schema(NAME), &mut |path, schema| {
