@@ -3,7 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::Narrator;
-use crate::quotient::{Operator, PATIENCE, PodCounts, Programs, Stage, install_crds, queue, workspace_root};
+use crate::quotient::{
+    Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage, install_crds, queue, workspace_root,
+};
 use crate::testbed::{Options, TestBed, eventually};
 
 /// How long an evicted pod takes to go: long enough to look at what happens meanwhile.
@@ -50,10 +52,12 @@ async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
     bed.add_node("node-2", &[("cpu", "3"), ("memory", "12Gi")]).await?;
     narrator.done("two nodes: 6 cpu and 15Gi, 3 cpu and 12Gi", started);
     let started = Instant::now();
-    // What is used is reported every 15 s by default; a demo has no patience.
+    // Without the chart, whose Helm takes minutes to be built.
     install_crds(&bed).await?;
-    let operator =
-        Operator::start_with(&bed, &programs.operator, &["--status-interval-seconds", "1"]).await?;
+    bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    // What is used is reported every 15 s by default; a demo has no patience.
+    let arguments = ["--status-interval-seconds", "1"];
+    let operator = Operator::start_as_admin(&bed, &programs.operator, &arguments).await?;
     narrator.done("the Queue CRD and the operator", started);
     Ok(Demo { stage: Stage { bed, programs }, operator })
 }

@@ -61,6 +61,21 @@ impl Operator {
         arguments: &[&str],
     ) -> anyhow::Result<Self> {
         install_chart(bed).await?;
+        Self::start_with_kubeconfig(bed, program, kubeconfig, arguments).await
+    }
+
+    /// Starts the operator with all rights, as the README runs it outside of a cluster: no chart, and so no Helm. The kinds
+    /// and the operator's namespace have to be there.
+    pub async fn start_as_admin(bed: &TestBed, program: &Path, arguments: &[&str]) -> anyhow::Result<Self> {
+        Self::start_with_kubeconfig(bed, program, &bed.kubeconfig_path(), arguments).await
+    }
+
+    async fn start_with_kubeconfig(
+        bed: &TestBed,
+        program: &Path,
+        kubeconfig: &Path,
+        arguments: &[&str],
+    ) -> anyhow::Result<Self> {
         let health = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
         let metrics = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
         let spec = ProcessSpec::new("quotient-operator", program)

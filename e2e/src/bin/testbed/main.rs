@@ -52,10 +52,7 @@ enum Command {
     Kubectl(kubectl::Kubectl),
     /// Lists the test beds that are running, those of tests too.
     Status,
-    /// Builds the programs of the control plane and Helm, if they are not in the cache, and prints where they are.
-    ///
-    /// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
-    Build,
+    Build(build::Build),
 }
 
 fn main() -> ExitCode {
@@ -65,7 +62,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.execute(),
         Command::Kubectl(kubectl) => kubectl.execute(),
         Command::Status => status::execute(),
-        Command::Build => build::execute(),
+        Command::Build(build) => build.execute(),
     };
     result.unwrap_or_else(|error| {
         eprintln!("testbed: {error:#}");

@@ -74,7 +74,7 @@ impl Program {
             Self::Scheduler => "about 10 seconds",
             Self::Kubectl => "about 30 seconds",
             Self::Kwok => "about 15 seconds",
-            Self::Helm => "about 2 minutes",
+            Self::Helm => "about 3 minutes",
         }
     }
 }
