@@ -43,6 +43,16 @@ fn it_is_built_as_the_programs_that_are_measured() {
     );
 }
 
+/// SECURITY.md says that base images are not pinned for as long as they are not.
+#[test]
+fn what_is_said_of_digests_is_true() {
+    let dockerfile = text("Dockerfile");
+    let bases = dockerfile.lines().filter(|line| line.starts_with("FROM ") || line.starts_with("# syntax="));
+    let by_tag = bases.filter(|line| !line.contains("@sha256:") && *line != "FROM scratch").count();
+    assert_eq!(by_tag > 0, text("SECURITY.md").contains("the Dockerfile names them by tag, not by digest"));
+    assert!(text("charts/quotient/values.yaml").contains("\n  digest: \"\"\n"));
+}
+
 /// The chart's pods need what the image has: a user by number, and the ports that it says.
 #[test]
 fn the_chart_runs_what_the_image_has() {

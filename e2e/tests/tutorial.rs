@@ -57,6 +57,39 @@ async fn the_page_says_what_happens() -> anyhow::Result<()> {
     Ok(bed.stop().await?)
 }
 
+/// A reader without a cluster gets, by the page's own commands, the one that the page is played on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> anyhow::Result<()> {
+    let programs = Programs::build().await?;
+    let page = fs::read_to_string(workspace_root().join(PAGE))?;
+    let mut blocks = page.split("\n```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next());
+    let (start, install) = blocks.next().zip(blocks.next()).context("the page starts no cluster")?;
+    let start = start.lines().find_map(|line| line.strip_prefix("cargo run --bin testbed -- "));
+    let arguments = start.and_then(|line| line.strip_suffix(" bash")).context("the page runs no shell")?;
+    // Elsewhere, because others may listen there.
+    let operator =
+        format!("{} --listen 127.0.0.1:0 --metrics-listen 127.0.0.1:0", programs.operator.display());
+    let install = install.replace("cargo run --quiet --bin quotient-operator --", &operator);
+    ensure!(install.contains(&operator) && install.ends_with('&'), "{install}");
+    let script = format!(
+        "set -e\n{install}\noperator=$!\ntrap 'kill $operator' EXIT\n\
+         kubectl wait --for=condition=Established crd/queues.quotient.dev --timeout=60s\n\
+         kubectl apply -f docs/tutorial/queues.yaml\n\
+         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.fairShare.cpu}}'=8 --timeout=60s\n\
+         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.fairShare.memory}}'=16Gi --timeout=60s"
+    );
+    let output = Command::new(env!("CARGO_BIN_EXE_testbed"))
+        .args(arguments.split_whitespace())
+        .args(["sh", "-c", &script])
+        .current_dir(workspace_root())
+        .output()
+        .await
+        .context("running the test bed")?;
+    let told = [output.stdout, output.stderr].concat();
+    ensure!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&told));
+    Ok(())
+}
+
 /// The lines up to the end of a block.
 fn block<'a>(lines: &mut impl Iterator<Item = &'a str>) -> String {
     lines.take_while(|line| *line != "```").fold(String::new(), |block, line| block + line + "\n")

@@ -1,5 +1,7 @@
 //! The nodes that a test bed starts with.
 
+use std::time::Duration;
+
 use anyhow::Context as _;
 use quotient_e2e::testbed::TestBed;
 
@@ -7,18 +9,26 @@ use quotient_e2e::testbed::TestBed;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Nodes {
     /// How many nodes it starts with (node-1, node-2, …); pods run on nodes only.
-    #[arg(long, default_value_t = 0, value_name = "COUNT")]
-    pub(crate) nodes: u32,
+    #[arg(long = "nodes", default_value_t = 0, value_name = "COUNT")]
+    pub(crate) count: u32,
     /// What each of these nodes has.
     #[arg(long, default_value = "cpu=8,memory=32Gi", value_name = "AMOUNTS")]
     pub(crate) node_size: String,
+    /// For how many milliseconds a deleted pod keeps running.
+    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
+    pub(crate) termination_delay: u64,
 }
 
 impl Nodes {
+    /// How long a deleted pod keeps running on them.
+    pub(crate) fn termination_delay(&self) -> Duration {
+        Duration::from_millis(self.termination_delay)
+    }
+
     /// Adds them.
     pub(crate) async fn add_to(&self, bed: &TestBed) -> anyhow::Result<()> {
         let amounts = parse(&self.node_size)?;
-        for number in 1..=self.nodes {
+        for number in 1..=self.count {
             bed.add_node(&format!("node-{number}"), &amounts).await?;
         }
         Ok(())

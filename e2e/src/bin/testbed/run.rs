@@ -34,7 +34,9 @@ impl Run {
         let mut interrupted = signal(SignalKind::interrupt())?;
         let mut terminated = signal(SignalKind::terminate())?;
         let start = async {
-            let bed = TestBed::start(Options { keep: self.keep, ..Options::default() }).await?;
+            let termination_delay = self.nodes.termination_delay();
+            let options = Options { keep: self.keep, termination_delay, ..Options::default() };
+            let bed = TestBed::start(options).await?;
             self.nodes.add_to(&bed).await?;
             anyhow::Ok(bed)
         };

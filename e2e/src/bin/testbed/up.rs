@@ -32,9 +32,6 @@ pub(crate) struct Up {
     keep: bool,
     #[command(flatten)]
     nodes: Nodes,
-    /// For how many milliseconds a deleted pod keeps running.
-    #[arg(long, default_value_t = 0, value_name = "MILLISECONDS")]
-    termination_delay: u64,
 }
 
 /// The file that says that a test bed is ready, in its directory. It holds what `up` prints.
@@ -60,7 +57,7 @@ impl Up {
         let up = async {
             let bed = TestBed::start(Options {
                 name: Some(self.name.clone()),
-                termination_delay: Duration::from_millis(self.termination_delay),
+                termination_delay: self.nodes.termination_delay(),
                 keep: self.keep,
                 ..Options::default()
             })
@@ -92,8 +89,8 @@ impl Up {
         let log = create(&all, &log_path)?;
         let mut owner = Command::new(std::env::current_exe().context("finding this program")?)
             .args(["up", "--name", &self.name])
-            .args(["--nodes", &self.nodes.nodes.to_string(), "--node-size", &self.nodes.node_size])
-            .args(["--termination-delay", &self.termination_delay.to_string()])
+            .args(["--nodes", &self.nodes.count.to_string(), "--node-size", &self.nodes.node_size])
+            .args(["--termination-delay", &self.nodes.termination_delay.to_string()])
             .args(self.keep.then_some("--keep"))
             .current_dir("/")
             .stdin(Stdio::null())
