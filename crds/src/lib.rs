@@ -14,6 +14,7 @@ mod children;
 mod condition_type;
 mod conditions;
 mod demand_mode;
+mod eviction;
 mod label_selector;
 mod manifest;
 pub mod names;
@@ -27,6 +28,7 @@ mod queue_job_condition;
 mod queue_job_rules;
 mod queue_job_status;
 mod queue_status;
+mod reclaim;
 mod resource_map;
 mod resource_quantity;
 mod stored_time;
@@ -37,6 +39,9 @@ pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
 pub use conditions::{ConditionName, ConditionReport, condition, merge_conditions, same_conditions};
 pub use demand_mode::DemandMode;
+pub use eviction::{
+    Eviction, EvictionPolicy, GangPolicy, LastReplica, MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS,
+};
 pub use label_selector::{
     LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
 };
@@ -44,10 +49,7 @@ pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, 
 pub use not_taken_up::{MAX_NOT_TAKEN_UP, NotTakenUp};
 pub use parent_ref::ParentRef;
 pub use pod_template::PodTemplate;
-pub use preemption::{
-    GangPolicy, LastReplica, MAX_MIN_RUNTIME_SECONDS, MAX_PREEMPTION_SECONDS, Preemption, PreemptionPolicy,
-    Reclaim, WithinQueue,
-};
+pub use preemption::Preemption;
 pub use queue::{DEFAULT_WEIGHT, MAX_WEIGHT, Queue, QueueSpec};
 pub use queue_job::{
     DEFAULT_START_TIMEOUT_SECONDS, MAX_BACKOFF_LIMIT, MAX_QUEUE_JOB_NAME_LENGTH, MAX_REPLICAS, MAX_SECONDS,
@@ -56,6 +58,7 @@ pub use queue_job::{
 pub use queue_job_condition::QueueJobCondition;
 pub use queue_job_status::{QueueJobState, QueueJobStatus};
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
+pub use reclaim::{Reclaim, ReclaimFrom};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
 pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};
 pub use stored_time::stored_time;

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::validation_rules::{queue_rule, queue_spec_rules};
-use crate::{Children, DemandMode, ParentRef, Preemption, QueueStatus, ResourceMap};
+use crate::{Children, DemandMode, Eviction, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -154,10 +154,25 @@ pub struct QueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
-    /// How pods are taken when shares move: from whom, and who goes last. Example: {minRuntimeSeconds: 600}.
-    /// Default: the default of each field.
+    /// What this queue may take from others. Default: the default of each field. Example: {from: Subtree, afterSeconds:
+    /// 300}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub preemption: Option<Preemption>,
+    pub reclaim: Option<Reclaim>,
+
+    /// What may be taken from this queue, and how. Default: the default of each field. Example: {minRuntimeSeconds: 600}.
+    /// Inheritance: each field that is left out comes from the parent queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eviction: Option<Eviction>,
+
+    /// Whether workloads of this queue yield to workloads of this queue that have a higher priority. `Never`: they do not.
+    /// `LowerPriority`: if the quota rejects pods of a Deployment, ReplicaSet, StatefulSet or Job, or no node has room
+    /// for them, Quotient scales down workloads of a strictly lower priority, the lowest first, by as many pods as it
+    /// takes. It restores their size when the queue and a node have room. The last replica of a Deployment, ReplicaSet
+    /// or StatefulSet stays; eviction.lastReplica decides about the last pod of a Job. Workloads with an autoscaler
+    /// (HPA) or with the annotation quotient.dev/within-queue: Never keep their size. Default: `Never`. Inheritance:
+    /// none. The operator does this in mode Full only; kubectl quotient simulate shows it beforehand.
+    #[serde(default)]
+    pub preemption: Preemption,
 
     /// What a container requests that does not say it. A quota refuses every pod with a container that does not
     /// request cpu and memory, so a namespace whose workloads leave that open needs defaults. Quotient writes them
@@ -181,7 +196,9 @@ impl Default for QueueSpec {
             guaranteed: None,
             parent_ref: None,
             children: None,
-            preemption: None,
+            reclaim: None,
+            eviction: None,
+            preemption: Preemption::Never,
             default_requests: None,
         }
     }
@@ -210,13 +227,13 @@ mod tests {
         assert_eq!(spec.limit, None);
         assert_eq!(
             serde_json::to_value(&spec).unwrap(),
-            json!({"weight": 1, "request": {}, "demand": "Declared"})
+            json!({"weight": 1, "request": {}, "demand": "Declared", "preemption": "Never"})
         );
     }
 
     #[test]
     fn observed_demand_is_read_and_written() {
-        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}});
+        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}, "preemption": "Never"});
         let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(spec.demand, DemandMode::Observed);
         assert_eq!(serde_json::to_value(&spec).unwrap(), text);
@@ -227,9 +244,10 @@ mod tests {
 
     #[test]
     fn an_empty_children_makes_a_parent_and_an_absent_one_does_not() {
-        let spec: QueueSpec = serde_json::from_value(json!({"children": {}, "preemption": {}})).unwrap();
+        let spec: QueueSpec =
+            serde_json::from_value(json!({"children": {}, "eviction": {}, "reclaim": {}})).unwrap();
         assert_eq!(spec.children, Some(Children::default()));
-        assert_eq!(spec.preemption, Some(Preemption::default()));
+        assert_eq!((spec.eviction, spec.reclaim), (Some(Eviction::default()), Some(Reclaim::default())));
         let spec: QueueSpec = serde_json::from_value(json!({"children": null, "parentRef": null})).unwrap();
         assert_eq!(spec, QueueSpec::default());
     }
@@ -247,11 +265,12 @@ mod tests {
                 ],
             }}},
             "demand": "Declared",
-            "preemption": {
-                "policy": "Fence", "lastReplica": "Never", "minRuntimeSeconds": 600, "gang": "Never",
-                "reclaim": "OnUse",
-                "withinQueue": "LowerPriority", "delaySeconds": 300, "gracePeriodSeconds": 0, "forceDeleteAfterSeconds": 600,
+            "reclaim": {"from": "Subtree", "afterSeconds": 300},
+            "eviction": {
+                "policy": "Never", "lastReplica": "Never", "minRuntimeSeconds": 600, "gangs": "Never",
+                "maxGraceSeconds": 0, "forceAfterSeconds": 600,
             },
+            "preemption": "LowerPriority",
         });
         let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(serde_json::to_value(&spec).unwrap(), text);

@@ -37,7 +37,7 @@ fn every_field_is_explained() {
 #[test]
 fn priority_inside_a_queue_is_told_as_it_works() {
     let preemption = schema(NAME)["properties"]["spec"]["properties"]["preemption"].clone();
-    let said = preemption["properties"]["withinQueue"]["description"].as_str().unwrap_or_default().to_owned();
+    let said = preemption["description"].as_str().unwrap_or_default().to_owned();
     assert!(said.contains("The operator does this in mode Full only"), "{said}");
     assert!(!said.contains("yet"), "{said}");
 }
@@ -63,11 +63,13 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
         "children",
         "defaultRequests",
         "demand",
+        "eviction",
         "guaranteed",
         "headroom",
         "limit",
         "parentRef",
         "preemption",
+        "reclaim",
         "request",
         "weight",
     ];
@@ -123,35 +125,40 @@ fn the_place_in_the_tree_is_bounded() {
 }
 
 #[test]
-fn preemption_says_its_defaults() {
-    let preemption = schema(NAME)["properties"]["spec"]["properties"]["preemption"].clone();
-    let fields = &preemption["properties"];
-    assert_eq!((&preemption["nullable"], preemption.get("default")), (&json!(true), None));
-    assert_eq!(fields["policy"]["enum"], json!(["Default", "Fence", "Disabled"]));
-    assert_eq!(fields["lastReplica"]["enum"], json!(["LastResort", "Never"]));
-    assert_eq!(fields["gang"]["enum"], json!(["WholeLast", "Never"]));
-    assert_eq!(fields["reclaim"]["enum"], json!(["OnClaim", "OnUse"]));
-    assert_eq!(fields["withinQueue"]["enum"], json!(["Never", "LowerPriority"]));
-    assert_eq!(fields["withinQueue"]["default"], json!("Never"));
-    let defaults = ["policy", "lastReplica", "minRuntimeSeconds", "gang", "reclaim", "delaySeconds"];
-    let defaults: Vec<&Value> = defaults.map(|field| &fields[field]["default"]).into();
-    assert_eq!(json!(defaults), json!(["Default", "LastResort", 0, "WholeLast", "OnClaim", 0]));
-    for (field, maximum) in [
-        ("minRuntimeSeconds", 2_592_000.0),
-        ("delaySeconds", 86_400.0),
-        ("gracePeriodSeconds", 86_400.0),
-        ("forceDeleteAfterSeconds", 86_400.0),
-    ] {
-        let bounds = ["minimum", "maximum"].map(|bound| fields[field][bound].as_f64());
-        assert_eq!(bounds, [Some(0.0), Some(maximum)], "{field}");
+fn reclaim_eviction_and_preemption_say_their_bounds_and_defaults() {
+    let spec = schema(NAME)["properties"]["spec"]["properties"].clone();
+    let (reclaim, eviction) = (&spec["reclaim"], &spec["eviction"]);
+    for field in [reclaim, eviction] {
+        assert_eq!((&field["nullable"], field.get("default")), (&json!(true), None));
     }
-    // Left out is not 0: it is the pod's own grace, and no deletion by force.
-    for field in ["gracePeriodSeconds", "forceDeleteAfterSeconds"] {
-        assert_eq!(
-            (&fields[field]["nullable"], fields[field].get("default")),
-            (&json!(true), None),
-            "{field}"
-        );
+    assert_eq!(spec["preemption"]["enum"], json!(["Never", "LowerPriority"]));
+    assert_eq!(spec["preemption"]["default"], json!("Never"));
+    let reclaim = &reclaim["properties"];
+    assert_eq!(reclaim["from"]["enum"], json!(["Cluster", "Subtree", "None"]));
+    assert_eq!(
+        (&reclaim["from"]["default"], &reclaim["afterSeconds"]["default"]),
+        (&json!("Cluster"), &json!(0))
+    );
+    let eviction = &eviction["properties"];
+    let choices = |field: &str| -> Vec<Value> {
+        let all = eviction[field]["enum"].as_array().unwrap();
+        all.iter().filter(|choice| !choice.is_null()).cloned().collect()
+    };
+    assert_eq!(choices("policy"), ["Allowed", "Never"]);
+    assert_eq!(choices("lastReplica"), ["LastResort", "Never"]);
+    assert_eq!(choices("gangs"), ["WholeLast", "Never"]);
+    for (schema, maximum) in [
+        (&eviction["minRuntimeSeconds"], 2_592_000.0),
+        (&reclaim["afterSeconds"], 86_400.0),
+        (&eviction["maxGraceSeconds"], 86_400.0),
+        (&eviction["forceAfterSeconds"], 86_400.0),
+    ] {
+        let bounds = ["minimum", "maximum"].map(|bound| schema[bound].as_f64());
+        assert_eq!(bounds, [Some(0.0), Some(maximum)], "{schema}");
+    }
+    // A rule that is left out is inherited, so the API server fills none in.
+    for (field, schema) in eviction.as_object().unwrap() {
+        assert_eq!((&schema["nullable"], schema.get("default")), (&json!(true), None), "{field}");
     }
 }
 

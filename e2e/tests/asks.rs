@@ -22,7 +22,7 @@ const A_WHILE: Duration = Duration::from_secs(8);
 async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"preemption": {"lastReplica": "Never"}})).await?;
+    stage.queue("a", json!({"eviction": {"lastReplica": "Never"}})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     // By its size, and being one pod instead of two, the single one would be the first to go.
     stage.deployment("a", "pair", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;

@@ -73,7 +73,8 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
     let mark = stage.bed.audit().mark()?;
     stage.queue("gains", json!({"weight": 2})).await?;
     let gone = |name: &'static str| {
-        let is_it = move |event: &&AuditEvent| event.namespace == "down" && event.name == name && event.succeeded();
+        let is_it =
+            move |event: &&AuditEvent| event.namespace == "down" && event.name == name && event.succeeded();
         move |events: &[AuditEvent]| events.iter().find(is_it).map(|event| event.received)
     };
     eventually("another pod goes for the one that is refused", PATIENCE, async || {

@@ -158,7 +158,8 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
     stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
     assert!(stamp(&stage, "a").await? < 100 && stamp(&stage, "b").await? < 100);
     for reason in ["Missing", "Unreadable", "Older"] {
-        let rebuilds = metric(&operator, &format!("quotient_ledger_rebuilds_total{{reason=\"{reason}\"}}")).await?;
+        let rebuilds =
+            metric(&operator, &format!("quotient_ledger_rebuilds_total{{reason=\"{reason}\"}}")).await?;
         assert!(rebuilds < 1.0, "{reason}");
     }
     operator.stop().await?;

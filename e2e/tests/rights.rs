@@ -295,7 +295,7 @@ async fn priorities(stage: &Stage) -> Result<()> {
     let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9}";
     stage.bed.apply(class).await?;
     stage.bed.create_namespace("yields").await?;
-    let queue = json!({"limit": {"cpu": "6"}, "guaranteed": {"cpu": "6"}, "preemption": {"withinQueue": "LowerPriority"}});
+    let queue = json!({"limit": {"cpu": "6"}, "guaranteed": {"cpu": "6"}, "preemption": "LowerPriority"});
     stage.queue_object("yields", "yields", queue).await?;
     let owner = |kind: &str, size: u32, class: &str| {
         let name = format!("{}{class}", kind.to_lowercase());

@@ -36,9 +36,10 @@ async fn until_in_force(bed: &TestBed) -> Result<()> {
     let map: ConfigMap = serde_json::from_value(json!({"metadata": {"name": "other"}}))?;
     let dry_run = PostParams { dry_run: true, ..PostParams::default() };
     let jobs: Api<Job> = Api::namespaced(as_operator(bed).await?, "team-b");
-    let job: Job = serde_json::from_value(json!({"metadata": {"name": "other"}, "spec": {"template": {"spec": {
-        "restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}],
-    }}}}))?;
+    let job: Job =
+        serde_json::from_value(json!({"metadata": {"name": "other"}, "spec": {"template": {"spec": {
+            "restartPolicy": "Never", "containers": [{"name": "main", "image": "main"}],
+        }}}}))?;
     eventually("the policies are in force", PATIENCE, async || {
         ensure!(maps.create(&dry_run, &map).await.is_err(), "the operator may write any ConfigMap");
         ensure!(jobs.create(&dry_run, &job).await.is_err(), "the operator may create any Job");
@@ -134,7 +135,8 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
         ),
     ] {
         let mut stolen = serde_json::to_value(job("stolen", of_queue_job.clone())?)?;
-        let pod = stolen.pointer_mut("/spec/template/spec").and_then(Value::as_object_mut).context("a pod")?;
+        let pod =
+            stolen.pointer_mut("/spec/template/spec").and_then(Value::as_object_mut).context("a pod")?;
         pod.extend(change.as_object().context("a map")?.clone());
         by_policy(jobs.create(&post, &serde_json::from_value(stolen)?).await.map(drop), why);
     }
@@ -238,7 +240,8 @@ async fn as_operator(bed: &TestBed) -> Result<Client> {
 async fn owner_of_namespaces(bed: &TestBed) -> Result<PathBuf> {
     let owner = bed.user_kubeconfig("owner", None)?;
     for namespace in ["--namespace=team-a", "--namespace=team-b"] {
-        let bind = ["create", "rolebinding", "owner", "--clusterrole=cluster-admin", "--user=owner", namespace];
+        let bind =
+            ["create", "rolebinding", "owner", "--clusterrole=cluster-admin", "--user=owner", namespace];
         bed.kubectl(bind).await?;
     }
     Ok(owner)
@@ -247,7 +250,13 @@ async fn owner_of_namespaces(bed: &TestBed) -> Result<PathBuf> {
 /// A user with the chart's role for administrators of shares, and no other.
 async fn administrator(bed: &TestBed) -> Result<PathBuf> {
     let administrator = bed.user_kubeconfig("administrator", None)?;
-    let bind = ["create", "clusterrolebinding", "administrator", "--clusterrole=quotient-admin", "--user=administrator"];
+    let bind = [
+        "create",
+        "clusterrolebinding",
+        "administrator",
+        "--clusterrole=quotient-admin",
+        "--user=administrator",
+    ];
     bed.kubectl(bind).await?;
     Ok(administrator)
 }
@@ -272,7 +281,11 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
         refused(&bed, &owner, &arguments, "", why).await;
     }
     let open = [
-        "patch", "resourcequota/quotient", "--subresource=status", "--type=merge", "--namespace=team-a",
+        "patch",
+        "resourcequota/quotient",
+        "--subresource=status",
+        "--type=merge",
+        "--namespace=team-a",
         "-p={\"status\":{\"hard\":{\"requests.cpu\":\"99\"}}}",
     ];
     let why = "the status of the ResourceQuota";

@@ -52,7 +52,7 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "36Gi")]).await?;
     let operator = stage.start_operator().await?;
     let fence =
-        json!({"weight": 2, "children": {"namespaces": {"from": "All"}}, "preemption": {"policy": "Fence"}});
+        json!({"weight": 2, "children": {"namespaces": {"from": "All"}}, "reclaim": {"from": "Subtree"}});
     stage.queue("org", fence).await?;
     let below = json!({"namespace": "org", "name": "org"});
     stage.queue("b", json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"}})).await?;

@@ -38,7 +38,11 @@ fn one_of_each_kind() -> Vec<(&'static str, &'static str, Value)> {
         ("apps/v1", "/apis/apps/v1/namespaces/team/replicasets", json!({"spec": of_template(0)})),
         ("apps/v1", "/apis/apps/v1/namespaces/team/statefulsets", json!({"spec": of_template(0)})),
         ("apps/v1", "/apis/apps/v1/namespaces/team/deployments", json!({"spec": of_template(0)})),
-        ("batch/v1", "/apis/batch/v1/namespaces/team/jobs", json!({"spec": {"suspend": true, "template": job}})),
+        (
+            "batch/v1",
+            "/apis/batch/v1/namespaces/team/jobs",
+            json!({"spec": {"suspend": true, "template": job}}),
+        ),
         (
             "autoscaling/v2",
             "/apis/autoscaling/v2/namespaces/team/horizontalpodautoscalers",
@@ -79,7 +83,12 @@ fn queue_of(namespace: &str) -> Value {
 async fn count(operator: &Operator, metric: &str, kind: &str) -> Result<f64> {
     let (_, text) = operator.get("/metrics").await?;
     let name = format!("{metric}{{kind=\"{kind}\"}} ");
-    Ok(text.lines().find_map(|line| line.strip_prefix(&name)).map(str::parse).transpose()?.unwrap_or_default())
+    Ok(text
+        .lines()
+        .find_map(|line| line.strip_prefix(&name))
+        .map(str::parse)
+        .transpose()?
+        .unwrap_or_default())
 }
 
 /// A Queue that is made now gets its quota.

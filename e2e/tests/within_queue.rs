@@ -39,10 +39,7 @@ async fn stage(nodes: &[(&str, &str, &str)]) -> anyhow::Result<(Stage, Operator)
     }
     let operator = stage.start_operator().await?;
     stage
-        .queue(
-            NAMESPACE,
-            json!({"preemption": {"withinQueue": "LowerPriority", "forceDeleteAfterSeconds": 3600}}),
-        )
+        .queue(NAMESPACE, json!({"preemption": "LowerPriority", "eviction": {"forceAfterSeconds": 3600}}))
         .await?;
     Ok((stage, operator))
 }
@@ -370,7 +367,7 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
 async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "2", "all")]).await?;
     stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 2").await?;
-    stage.patch_queue(NAMESPACE, NAMESPACE, json!({"preemption": {"forceDeleteAfterSeconds": 1}})).await?;
+    stage.patch_queue(NAMESPACE, NAMESPACE, json!({"eviction": {"forceAfterSeconds": 1}})).await?;
     let mut low = workload("Deployment", "low", "low", 2, 1);
     low["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = json!(2);
     apply(&stage, &low).await?;

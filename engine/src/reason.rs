@@ -27,8 +27,6 @@ pub enum Reason {
     Blocked,
     /// Short: it has not been short for as long as it is to wait before pods go for it.
     Delayed,
-    /// Short: it claims room that none of its pods and owners lacks.
-    NotInUse,
     /// Short: what pods on their way out hold; all of them are long past their deadline.
     StuckTerminating,
     /// Short: much of the capacity is gone at one stroke, so nothing is taken until that is certain.
@@ -116,7 +114,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 50] = [
+    pub const ALL: [Self; 49] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -127,7 +125,6 @@ impl Reason {
         Self::NothingToEvict,
         Self::Blocked,
         Self::Delayed,
-        Self::NotInUse,
         Self::StuckTerminating,
         Self::CapacityUntrusted,
         Self::ViewStale,
@@ -182,7 +179,6 @@ impl Reason {
             Self::NothingToEvict => "NothingToEvict",
             Self::Blocked => "Blocked",
             Self::Delayed => "Delayed",
-            Self::NotInUse => "NotInUse",
             Self::StuckTerminating => "StuckTerminating",
             Self::CapacityUntrusted => "CapacityUntrusted",
             Self::ViewStale => "ViewStale",

@@ -250,8 +250,8 @@ fn one_victim_gone_and_the_other_on_its_way_is_enough() {
 fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
     let story = "settings resources=cpu,memory
          node n0 cpu=12 memory=10Gi
-         queue w weight=3 delay=1
-         queue x weight=3 parent=org/upper policy=Fence
+         queue w weight=3 after=1
+         queue x weight=3 parent=org/upper from=Subtree
          queue y weight=1 parent=org/upper
          queue org name=upper weight=3 children=All
          pod x/p0 cpu=2 memory=512Mi node=n0 started=1 owner=x

@@ -236,7 +236,7 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
     explains(
         "settings resources=cpu
          node n1 cpu=6
-         queue a gang=Never
+         queue a gangs=Never
          queue b weight=5
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3

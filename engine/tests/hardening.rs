@@ -298,7 +298,7 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
         "settings resources=cpu
          node n1 cpu=6
          queue a weight=5
-         queue b weight=0 guaranteed=cpu:2 reclaim=OnUse
+         queue b weight=0 guaranteed=cpu:2 demand=Observed headroom=cpu:0
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -326,7 +326,7 @@ fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
         "settings resources=cpu
          node n1 cpu=6
          queue a
-         queue b guaranteed=cpu:2 reclaim=OnUse
+         queue b guaranteed=cpu:2 demand=Observed headroom=cpu:0
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -518,7 +518,7 @@ fn s21_a_policy_is_a_fence() {
     plays(
         "settings resources=cpu
          node n1 cpu=12
-         queue org children=All policy=Fence
+         queue org children=All from=Subtree
          queue team children=All parent=org
          queue b parent=team request=cpu:2
          queue a parent=org request=cpu:4
@@ -638,7 +638,7 @@ fn s23_victims_come_only_from_inside_the_fence() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue org children=All policy=Fence
+         queue org children=All from=Subtree
          queue b parent=org request=cpu:2
          queue a parent=org request=cpu:2
          queue outside request=cpu:2
@@ -766,7 +766,7 @@ fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     let snapshot = story::parse(
         "settings resources=cpu
          node n1 cpu=4
-         queue a grace=7
+         queue a maxGrace=7
          queue b request=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w priority=3
          pod a/p2 cpu=2 node=n1 started=20 owner=w priority=3
@@ -900,7 +900,7 @@ fn s29_the_asking_queue_stays_within_its_share() {
         "settings resources=cpu
          node n1 cpu=6
          queue a
-         queue b reclaim=OnUse
+         queue b demand=Observed headroom=cpu:0
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=1 node=n1 started=30 owner=w

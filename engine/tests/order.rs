@@ -251,7 +251,7 @@ fn nobody_goes_for_a_queue_that_is_to_wait_first() {
         "settings resources=cpu
          node n1 cpu=2
          queue a
-         queue b request=cpu:1 delay=60
+         queue b request=cpu:1 after=60
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          then after=50
@@ -284,7 +284,7 @@ fn the_wait_is_counted_from_when_the_queue_fell_short() {
             "settings resources=cpu
              node n1 cpu=2
              queue a
-             queue b request=cpu:1 delay=60
+             queue b request=cpu:1 after=60
              pod a/p1 cpu=1 node=n1 started=10 owner=w
              pod a/p2 cpu=1 node=n1 started=20 owner=w",
         );
@@ -302,7 +302,7 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
          node n1 cpu=8
          queue a request=cpu:4
          queue b request=cpu:2
-         queue late request=cpu:2 delay=600
+         queue late request=cpu:2 after=600
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -325,40 +325,6 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 2c
               late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
-        "#]],
-    );
-}
-
-#[test]
-fn what_goes_for_an_ask_is_not_caught_by_a_claim_that_nobody_uses() {
-    plays(
-        "settings resources=cpu
-         node n1 cpu=8
-         queue a request=cpu:4
-         queue b request=cpu:2
-         queue idle request=cpu:2 reclaim=OnUse
-         pod a/p1 cpu=2 node=n1 started=10 owner=w
-         pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/p3 cpu=2 node=n1 started=30 owner=w
-         pod a/p4 cpu=2 node=n1 started=40 owner=w
-         owner b/web replicas=1 cpu=2",
-        &expect![[r#"
-            step 1: capacity 8c
-              a: deserved 4c, allocated 4c, used 8c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
-              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
-              evict a/p4 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
-              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
-              started b/web-r1002-0
-            step 3: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 2c, used 2c
-              idle: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
         "#]],
     );
 }
@@ -402,90 +368,25 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
 }
 
 #[test]
-fn nobody_goes_for_a_claim_on_use_before_it_is_used() {
-    plays(
-        "settings resources=cpu
-         node n1 cpu=4
-         queue a
-         queue b request=cpu:2 reclaim=OnUse
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=1 node=n1 started=30 owner=w
-         pod a/p4 cpu=1 node=n1 started=40 owner=w
-         then after=10
-         owner b/web replicas=1 cpu=1",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (NotInUse)
-            then, 10 s later
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                1 pods of ReplicaSet web, 1c each: WaitingForPreemption
-              evict a/p4 for b: Reclaimed
-            step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 3c
-              b: deserved 2c, allocated 1c, used 0c, preempting 1c (NotInUse)
-                1 pods of ReplicaSet web, 1c each: RoomAvailable
-              started b/web-r1013-0
-            step 4: capacity 4c
-              a: deserved 2c, allocated 2c, used 3c
-              b: deserved 2c, allocated 1c, used 1c, preempting 1c (NotInUse)
-        "#]],
-    );
-}
-
-#[test]
-fn a_claim_on_use_takes_no_more_than_is_lacking() {
-    plays(
-        "settings resources=cpu
-         node n1 cpu=4
-         queue a
-         queue b request=cpu:2 reclaim=OnUse
-         pod a/p1 cpu=1 node=n1 started=10 owner=w
-         pod a/p2 cpu=1 node=n1 started=20 owner=w
-         pod a/p3 cpu=1 node=n1 started=30 owner=w
-         owner b/web replicas=2 cpu=1",
-        &expect![[r#"
-            step 1: capacity 4c
-              a: deserved 2c, allocated 2c, used 3c
-              b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
-                2 pods of ReplicaSet web, 1c each: RoomAvailable
-              evict a/p3 for b: Reclaimed
-              started b/web-r1001-0
-            step 2: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 1c
-                1 pods of ReplicaSet web, 1c each: RoomAvailable
-              started b/web-r1002-0
-            step 3: capacity 4c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 2c
-        "#]],
-    );
-}
-
-#[test]
 fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
     plays(
         "settings resources=cpu
          node n1 cpu=2
          queue a
-         queue b request=cpu:1 reclaim=OnUse
+         queue b demand=Observed headroom=cpu:0
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          owner b/web replicas=2 cpu=0",
         &expect![[r#"
             step 1: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (NotInUse)
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 0c, allocated 0c, used 0c
                 2 pods of ReplicaSet web, 0c each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
             step 2: capacity 2c
-              a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (NotInUse)
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 0c, allocated 0c, used 0c
         "#]],
     );
 }
@@ -495,7 +396,7 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
     explains(
         "settings resources=cpu
          node n1 cpu=6
-         queue org children=All policy=Fence
+         queue org children=All from=Subtree
          queue b parent=org request=cpu:3
          queue a parent=org request=cpu:1
          queue outside request=cpu:2
@@ -521,7 +422,7 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue org children=All policy=Fence request=cpu:2
+         queue org children=All from=Subtree request=cpu:2
          queue a parent=org request=cpu:2
          queue b request=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w

@@ -17,7 +17,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{DemandMode, NamespaceState, Pod, Policy, Queue, Snapshot};
+use quotient_engine::snapshot::{DemandMode, EvictionPolicy, NamespaceState, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
@@ -32,7 +32,9 @@ fn charged(state: &NamespaceState) -> Amounts {
 fn untakeable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     let lost = |pod: &Pod| pod.node.as_ref().is_some_and(|node| !snapshot.nodes[node].counts);
-    let spared = |queue: &Queue| above(snapshot, queue).iter().any(|above| above.policy == Policy::Disabled);
+    let spared = |queue: &Queue| {
+        above(snapshot, queue).iter().any(|above| above.eviction.policy == Some(EvictionPolicy::Never))
+    };
     let all = state.queues.iter().any(spared);
     let stays = |pod: &&Pod| {
         pod.is_charged() && (lost(pod) || (!pod.is_terminating() && (all || pod.immunity.is_some())))

@@ -8,9 +8,7 @@ use quotient_engine::advance::advance;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Planner, plan};
-use quotient_engine::snapshot::{
-    DemandMode, LastReplica, NamespaceState, NotTakenUp, Pod, ReclaimOn, Snapshot,
-};
+use quotient_engine::snapshot::{DemandMode, LastReplica, NamespaceState, NotTakenUp, Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, random};
@@ -22,7 +20,6 @@ struct Ages {
     minimum: u32,
     force: Option<u32>,
     last_replica: LastReplica,
-    reclaim: ReclaimOn,
     /// Since when an owner's demand is not taken up, and since when its pods hang.
     idle: Option<(i64, i64)>,
 }
@@ -33,12 +30,10 @@ prop_compose! {
         minimum in prop_oneof![Just(0u32), 850u32..1050],
         force in proptest::option::of(0u32..60),
         never in any::<bool>(),
-        on_use in any::<bool>(),
         idle in proptest::option::weighted(0.4, (500i64..1000, 690i64..1000)),
     ) -> Ages {
         let last_replica = if never { LastReplica::Never } else { LastReplica::LastResort };
-        let reclaim = if on_use { ReclaimOn::Use } else { ReclaimOn::Claim };
-        Ages { delay, minimum, force, last_replica, reclaim, idle }
+        Ages { delay, minimum, force, last_replica, idle }
     }
 }
 
@@ -56,11 +51,10 @@ prop_compose! {
         for (state, ages) in snapshot.namespaces.values_mut().zip(&ages) {
             let state = Arc::make_mut(state);
             for queue in &mut state.queues {
-                queue.delay_seconds = ages.delay;
-                queue.min_runtime_seconds = ages.minimum;
-                queue.force_delete_after_seconds = ages.force;
-                queue.last_replica = ages.last_replica;
-                queue.reclaim = ages.reclaim;
+                queue.reclaim.after_seconds = ages.delay;
+                queue.eviction.min_runtime_seconds = Some(ages.minimum);
+                queue.eviction.force_after_seconds = ages.force;
+                queue.eviction.last_replica = Some(ages.last_replica);
                 if let Some((since, _)) = ages.idle {
                     let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since) };
                     queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);

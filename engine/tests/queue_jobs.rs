@@ -233,7 +233,7 @@ fn the_floor_that_is_left_is_no_victim() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a gang=Never
+         queue a gangs=Never
          queue b request=cpu:3
          queuejob a/train min=3 replicas=6 cpu=1 created=10 succeeded=2 parallelism=4
          pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=3
@@ -433,7 +433,7 @@ fn what_a_task_cannot_do_without_is_no_victim() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a gang=Never
+         queue a gangs=Never
          queue b request=cpu:2
          queuejob a/train min=2 replicas=3 cpu=1 created=10 parallelism=3
          task a/train-launcher of=train replicas=1 min=1 cpu=1 parallelism=1
@@ -468,7 +468,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a within=LowerPriority
+         queue a preemption=LowerPriority
          queuejob a/low min=4 replicas=6 cpu=1 created=10
          then
          queuejob a/equal min=4 replicas=4 cpu=1 created=15

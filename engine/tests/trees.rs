@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use expect_test::expect;
 
+use quotient_engine::advance::settle;
+
 use crate::story::{self, decides, plays};
 
 // ---- shares ---------------------------------------------------------------------------------------------
@@ -226,7 +228,7 @@ fn a_guarantee_comes_back_from_the_cousins() {
 fn a_fence_keeps_its_leaves_from_taking_outside() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue org children=All policy=Fence weight=2
+         queue org children=All from=Subtree weight=2
          queue a parent=org
          queue b parent=org
          queue c weight=1
@@ -283,7 +285,7 @@ fn a_limit_on_the_way_up_is_a_fence() {
 fn where_pods_are_never_taken_their_room_is_not_promised() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a policy=Disabled
+         queue a eviction=Never
          queue b
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=3 memory=1Gi node=n1
@@ -390,4 +392,91 @@ fn a_pod_that_ran_too_shortly_goes_last() {
               b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
         "#]],
     );
+}
+
+#[test]
+fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue org children=All eviction=Never
+         queue kept parent=org request=cpu:1
+         queue open parent=org request=cpu:1 eviction=Allowed
+         queue new request=cpu:2
+         pod kept/p1 cpu=1 node=n1 started=10 owner=w
+         pod kept/p2 cpu=1 node=n1 started=20 owner=w
+         pod kept/p3 cpu=1 node=n1 started=30 owner=w
+         pod open/p1 cpu=1 node=n1 started=10 owner=w
+         pod open/p2 cpu=1 node=n1 started=20 owner=w
+         pod open/p3 cpu=1 node=n1 started=30 owner=w
+         owner new/web replicas=2 cpu=1",
+        &expect![[r#"
+            step 1: capacity 6c
+              kept: deserved 3c, allocated 3c, used 3c
+              new: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                2 pods of ReplicaSet web, 1c each: WaitingForPreemption
+              open: deserved 1c, allocated 1c, used 3c
+              org: deserved 4c, allocated 4c, used 6c
+              evict open/p3 for new: Reclaimed
+              evict open/p2 for new: Reclaimed
+            step 2: capacity 6c
+              kept: deserved 3c, allocated 3c, used 3c
+              new: deserved 2c, allocated 2c, used 0c
+                2 pods of ReplicaSet web, 1c each: RoomAvailable
+              open: deserved 1c, allocated 1c, used 1c
+              org: deserved 4c, allocated 4c, used 4c
+              started new/web-r1002-0
+              started new/web-r1002-1
+            step 3: capacity 6c
+              kept: deserved 3c, allocated 3c, used 3c
+              new: deserved 2c, allocated 2c, used 2c
+              open: deserved 1c, allocated 1c, used 1c
+              org: deserved 4c, allocated 4c, used 4c
+        "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
+    plays(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue org children=All from=None
+         queue modest parent=org request=cpu:2
+         queue busy request=cpu:2
+         pod busy/p1 cpu=1 node=n1 started=10 owner=w
+         pod busy/p2 cpu=1 node=n1 started=20 owner=w
+         pod busy/p3 cpu=1 node=n1 started=30 owner=w
+         pod busy/p4 cpu=1 node=n1 started=40 owner=w
+         owner modest/web replicas=2 cpu=1",
+        &expect![[r#"
+            step 1: capacity 4c
+              busy: deserved 2c, allocated 2c, used 4c
+              modest: deserved 2c, allocated 0c, used 0c, preempting 2c (Fenced)
+                2 pods of ReplicaSet web, 1c each: Fenced
+              org: deserved 2c, allocated 0c, used 0c, preempting 2c (Fenced)
+        "#]],
+    );
+}
+
+#[test]
+fn a_grace_period_is_capped_by_the_queue_or_its_parent() {
+    let grace = |rules: &str, own: &str| {
+        let snapshot = story::parse(&format!(
+            "settings resources=cpu
+             node n1 cpu=2
+             queue org children=All maxGrace=60
+             queue a request=cpu:1 {rules}
+             queue b request=cpu:1
+             pod a/p1 cpu=1 node=n1 started=10 owner=w
+             pod a/p2 cpu=1 node=n1 started=20 owner=w {own}"
+        ));
+        let (_, plan) = settle(&snapshot);
+        plan.evictions.first().unwrap().grace_seconds
+    };
+    assert_eq!(grace("", ""), None, "30 s are less than ten minutes");
+    assert_eq!(grace("", "grace=3600"), Some(600));
+    assert_eq!(grace("maxGrace=7200", "grace=3600"), None);
+    assert_eq!(grace("parent=org", "grace=3600"), Some(60));
+    assert_eq!(grace("parent=org maxGrace=0", ""), Some(0));
 }

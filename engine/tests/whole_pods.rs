@@ -99,7 +99,7 @@ fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
 fn nothing_is_given_through_a_fence() {
     decides(
         "node n1 cpu=9 memory=90Gi
-         queue org children=All policy=Fence weight=1
+         queue org children=All from=Subtree weight=1
          queue a demand=Observed parent=org
          queue b demand=Observed
          owner a/web replicas=9 cpu=1 memory=1Gi created=10

@@ -9,8 +9,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::plan::{Plan, Scaling, plan};
 use quotient_engine::snapshot::{
-    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Setter, SetterKind, Settings, Shape,
-    Size, Snapshot, Ties, WithinQueue,
+    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, Setter, SetterKind,
+    Settings, Shape, Size, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -51,7 +51,7 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
             uid: QueueUid::from("a"),
             name: "a".into(),
             weight: 1,
-            within_queue: WithinQueue::LowerPriority,
+            preemption: Preemption::LowerPriority,
             ..Queue::default()
         }],
         ..NamespaceState::default()

@@ -311,7 +311,7 @@ fn evicting_at_once_who_may_take_his_time() {
         [(Value::Null, vec![Invariant::Gentle]), (json!(30), vec![Invariant::Gentle]), (json!(0), vec![])]
     {
         let mut court = Court::sits();
-        let spec = json!({"preemption": {"gracePeriodSeconds": grace}});
+        let spec = json!({"eviction": {"maxGraceSeconds": grace}});
         court.other("queues", "loser", "loser", Some(json!({"spec": spec})));
         court.quota("loser", "2", "2", 2);
         court.evict_with("pod-4", &at_once);

@@ -82,14 +82,11 @@ fn futility_of_foreign_quota(quota: &ResourceQuota) -> Option<&'static str> {
 }
 
 fn futility_of_parent(spec: &QueueSpec) -> Option<&'static str> {
-    let preemption = spec.preemption.clone().unwrap_or_default();
     if spec.request.is_some() {
         return Some("its request is ignored: a parent queue asks for what its children ask for");
     }
-    let of_pods = Preemption { policy: Preemption::default().policy, ..preemption };
-    (of_pods != Preemption::default()).then_some(
-        "its preemption is ignored but for the policy: a parent queue has no pods, and its children do not \
-         inherit it",
+    (spec.preemption != Preemption::default()).then_some(
+        "its preemption is ignored: a parent queue has no pods, and its children do not inherit it",
     )
 }
 

@@ -41,8 +41,7 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
         Reason::Fenced => "is held outside the fence, where nobody is evicted for it".to_owned(),
         Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
         Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
-        Reason::Delayed => "is worth no eviction before its delaySeconds have passed".to_owned(),
-        Reason::NotInUse => "would be used by none of its pods and owners now".to_owned(),
+        Reason::Delayed => "is worth no eviction before its reclaim.afterSeconds have passed".to_owned(),
         Reason::Guarantee => "is held by pods that are guaranteed to their queues".to_owned(),
         Reason::UnitAboveShare => "would not be enough for one of its pods".to_owned(),
         Reason::Fragmented => {
@@ -62,7 +61,7 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
 /// Which rule kept a pod, for people.
 pub(super) fn why_kept(reason: Reason) -> &'static str {
     match reason {
-        Reason::PolicyDisabled => "its queue, or one above, has preemption.policy Disabled",
+        Reason::PolicyDisabled => "its queue, or one above, has eviction.policy Never",
         Reason::MirrorPod => "its kubelet would only start it again",
         Reason::DaemonSetPod => "its DaemonSet would only create it again",
         Reason::SystemCritical => "the cluster itself depends on it",

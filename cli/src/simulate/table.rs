@@ -127,7 +127,7 @@ fn forced(step: &Step, style: Style) -> Vec<String> {
         vec![
             Cell::new("force", Colour::Alarm),
             Cell::plain(&pod_name(pod)),
-            Cell::plain("has overstayed its grace by its queue's forceDeleteAfterSeconds"),
+            Cell::plain("has overstayed its grace by its queue's eviction.forceAfterSeconds"),
         ]
     });
     align(&rows.collect::<Vec<_>>(), style)

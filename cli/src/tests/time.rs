@@ -13,7 +13,7 @@ fn a_delay_passes_in_one_step() {
 {apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {}}
 ---
 {apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b},
- spec: {request: {cpu: 1, memory: 0}, preemption: {delaySeconds: 300}}}
+ spec: {request: {cpu: 1, memory: 0}, reclaim: {afterSeconds: 300}}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: one, namespace: a},
  spec: {nodeName: n1, containers: [{name: c, resources: {requests: {cpu: 1}}}]}}
@@ -26,7 +26,7 @@ fn a_delay_passes_in_one_step() {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
               b/q    1       1c      1c        0          0     1c
-              short  b/q  1c of the 1c that it deserves is worth no eviction before its delaySeconds have passed
+              short  b/q  1c of the 1c that it deserves is worth no eviction before its reclaim.afterSeconds have passed
 
             Step 2  300 s later  capacity 4c 4Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

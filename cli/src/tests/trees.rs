@@ -171,7 +171,7 @@ spec: {{nodeName: n1, containers: [{{name: c, resources: {{requests: {{cpu: 2, m
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: a, namespace: a}
-spec: {weight: 1, preemption: {minRuntimeSeconds: 60}}
+spec: {weight: 1, eviction: {minRuntimeSeconds: 60}}
 ---
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
@@ -221,19 +221,19 @@ spec: {children: {}, request: {cpu: 1}}
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: protects, namespace: a}
-spec: {children: {}, preemption: {policy: Fence, minRuntimeSeconds: 60}}
+spec: {children: {}, reclaim: {from: Subtree}, preemption: LowerPriority}
 ---
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: fences, namespace: a}
-spec: {children: {}, preemption: {policy: Fence}}
+spec: {children: {}, reclaim: {from: Subtree}, eviction: {minRuntimeSeconds: 60}}
 ",
     )];
     let warnings = read(&files).unwrap().warnings.join("\n");
     let warnings: Vec<&str> = warnings.lines().filter_map(|line| Some(line.split_once("): ")?.1)).collect();
     expect![[r#"
         Queue a/asks: its request is ignored: a parent queue asks for what its children ask for
-        Queue a/protects: its preemption is ignored but for the policy: a parent queue has no pods, and its children do not inherit it"#]].assert_eq(&warnings.join("\n"));
+        Queue a/protects: its preemption is ignored: a parent queue has no pods, and its children do not inherit it"#]].assert_eq(&warnings.join("\n"));
 }
 
 #[test]
@@ -248,14 +248,14 @@ fn mistakes_in_the_tree_are_named() {
         queue("typo", "{children: {namespaces: {form: All}}}"),
         queue("selector", "{children: {namespaces: {from: Selector}}}"),
         queue("name", "{parentRef: {namespace: org}}"),
-        queue("policy", "{preemption: {policy: fence}}"),
-        queue("seconds", "{preemption: {minRuntimeSeconds: -1}}"),
+        queue("policy", "{reclaim: {from: fence}}"),
+        queue("seconds", "{eviction: {minRuntimeSeconds: -1}}"),
     ];
     expect![[r#"
         error: DIR/a.yaml (document 1): Queue a/from: spec.children.namespaces.from: unknown variant `Some`, expected one of `Same`, `All`, `Selector`
         error: DIR/a.yaml (document 2): Queue a/typo: spec.children.namespaces.form: a Queue has no such field
         error: DIR/a.yaml (document 3): Queue a/selector: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}
         error: DIR/a.yaml (document 4): Queue a/name: spec.parentRef: missing field `name`
-        error: DIR/a.yaml (document 5): Queue a/policy: spec.preemption.policy: unknown variant `fence`, expected one of `Default`, `Fence`, `Disabled`
-        error: DIR/a.yaml (document 6): Queue a/seconds: spec.preemption.minRuntimeSeconds is -1: write 0 to 2592000"#]].assert_eq(&read(&[("a.yaml", &text.concat())]).unwrap_err());
+        error: DIR/a.yaml (document 5): Queue a/policy: spec.reclaim.from: unknown variant `fence`, expected one of `Cluster`, `Subtree`, `None`
+        error: DIR/a.yaml (document 6): Queue a/seconds: spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000"#]].assert_eq(&read(&[("a.yaml", &text.concat())]).unwrap_err());
 }

@@ -13,7 +13,7 @@ status: {allocatable: {nvidia.com/gpu: 3}}
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: q, namespace: a}
-spec: {preemption: {withinQueue: LowerPriority}}
+spec: {preemption: LowerPriority}
 ---
 apiVersion: v1
 kind: ResourceQuota

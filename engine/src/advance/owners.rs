@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid};
-use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Snapshot, Ties, WithinQueue};
+use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Preemption, Snapshot, Ties};
 use crate::time::Timestamp;
 use crate::within::removal::in_order;
 
@@ -58,7 +58,7 @@ fn surplus(state: &NamespaceState) -> BTreeSet<PodUid> {
 fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now: Timestamp) -> Vec<Pod> {
     let mut owners: Vec<&Owner> = state.owners.iter().collect();
     // Controllers know of no priority; but whom room was made for inside a queue is told first.
-    let by_priority = state.queues.iter().any(|queue| queue.within_queue == WithinQueue::LowerPriority);
+    let by_priority = state.queues.iter().any(|queue| queue.preemption == Preemption::LowerPriority);
     let priority = |owner: &Owner| Reverse(if by_priority { owner.priority } else { 0 });
     owners.sort_by_key(|owner| (priority(owner), owner.created, owner.kind, &owner.name, &owner.uid));
     let mut charged = Amounts::new();

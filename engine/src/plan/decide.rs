@@ -148,6 +148,7 @@ fn parties<'a>(
                 allocated,
                 asks: &leaf.demand.asks,
                 not_taken_up: &leaf.demand.remember.not_taken_up,
+                eviction: leaf.eviction,
                 spared: leaf.spared,
             })
         })
@@ -200,7 +201,7 @@ fn next_ripe(
     let is_at_rest = is_at_rest(plan);
     // Where nobody lacks anything it makes no difference who would go.
     let matters = |leaf: &&Leaf<'_>| leaf.keeps_some() || !is_at_rest;
-    let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.queue, snapshot.now);
+    let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
     let ripe = leaves.iter().flatten().filter(matters).filter_map(unprotected).min();
     earliest(ripe, first_patience(snapshot, census))
 }

@@ -51,7 +51,7 @@ impl Hanging {
                 at <= now
             };
             let is_overdue = is_past(OVERDUE_SECONDS);
-            let wait = leaf.queue.force_delete_after_seconds.filter(|_| !pod.forced);
+            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced);
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| id(pod)));
             self.forced.extend(is_to_be_forced.then(|| id(pod)));

@@ -8,7 +8,9 @@ use crate::demand::{Demand, Stock, Unit, alike, declared, headroom, lacking, tog
 use crate::grants::{Holder, Sharer};
 use crate::reclaim::{self, Keeping};
 use crate::shares::Wish;
-use crate::snapshot::{DemandMode, GangPolicy, LastReplica, NamespaceState, Queue, ReclaimOn, Snapshot};
+use crate::snapshot::{
+    DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState, Queue, Snapshot,
+};
 use crate::tree::Tree;
 
 /// What is in the namespace of a leaf.
@@ -17,7 +19,9 @@ pub(super) struct Leaf<'a> {
     pub(super) state: &'a NamespaceState,
     pub(super) headcount: &'a Headcount,
     pub(super) demand: Demand<'a>,
-    /// Whether its pods are never taken, by policy.
+    /// What may be taken from it, inherited rules included.
+    pub(super) eviction: EvictionRules,
+    /// Whether its pods are never evicted, by policy.
     pub(super) spared: bool,
     /// What it is to be given above what it asks for, if it asks by what is observed.
     pub(super) headroom: Amounts,
@@ -42,9 +46,9 @@ impl<'a> Leaf<'a> {
         weight_shares: &[Amounts],
         resources: &[Resource],
     ) -> Vec<Option<Self>> {
-        let branches = tree.branches.iter().zip(weight_shares).enumerate();
+        let branches = tree.branches.iter().zip(weight_shares);
         branches
-            .map(|(at, (branch, weight_share))| {
+            .map(|(branch, weight_share)| {
                 let namespace = &branch.name.namespace;
                 let state = snapshot.namespaces.get(namespace)?;
                 let headcount = census.namespaces.get(namespace)?;
@@ -57,7 +61,8 @@ impl<'a> Leaf<'a> {
                     state,
                     headcount,
                     demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
-                    spared: tree.is_spared(at),
+                    eviction: branch.eviction,
+                    spared: branch.eviction.policy() == EvictionPolicy::Never,
                     headroom: resources.iter().map(headroom).collect(),
                     there: OnceCell::new(),
                     lacking: OnceCell::new(),
@@ -66,18 +71,14 @@ impl<'a> Leaf<'a> {
             .collect()
     }
 
-    /// Whether nobody is evicted for it for now: it has to have been short for longer, none of its pods and owners lacks
-    /// what it claims, or no node could run what it asks for.
+    /// Whether no pod is evicted for it for now: it has to have been starved for longer, or no node could run its pending
+    /// pods.
     pub(super) fn is_to_wait(&self, snapshot: &Snapshot) -> bool {
-        let queue = self.queue;
-        if queue.is_delayed(snapshot.now) {
+        if self.queue.is_delayed(snapshot.now) {
             return true;
         }
         let mut asks = self.demand.asks.iter().filter(|ask| !ask.not_taken_up).peekable();
-        if asks.peek().is_none() {
-            return queue.reclaim == ReclaimOn::Use && queue.demand == DemandMode::Declared;
-        }
-        asks.all(|ask| !snapshot.could_run(&ask.owner.shape))
+        asks.peek().is_some() && asks.all(|ask| !snapshot.could_run(&ask.owner.shape))
     }
 
     /// What it is to the idle capacity.
@@ -149,7 +150,7 @@ impl<'a> Leaf<'a> {
         snapshot: &'a Snapshot,
     ) -> Vec<Unit<'a>> {
         let there = self.there.get_or_init(|| {
-            let different = || There::Different(Keeping::of(self.state, self.queue, snapshot));
+            let different = || There::Different(Keeping::of(self.state, self.queue, self.eviction, snapshot));
             alike(self.state).map_or_else(different, There::Alike)
         });
         let mut units = match there {
@@ -171,7 +172,7 @@ impl<'a> Leaf<'a> {
 
     /// Whether it says itself which of its pods are never taken, so that their order decides what it holds.
     pub(super) fn keeps_some(&self) -> bool {
-        self.queue.last_replica == LastReplica::Never || self.queue.gang == GangPolicy::Never
+        self.eviction.last_replica() == LastReplica::Never || self.eviction.gangs() == GangPolicy::Never
     }
 
     /// What cannot be taken from it, whatever its share.
@@ -180,7 +181,7 @@ impl<'a> Leaf<'a> {
             return self.headcount.all_staying().max(&self.headcount.untakeable);
         }
         let mut held = self.headcount.untakeable.clone();
-        held.add_all(&reclaim::never_taken(self.state, self.queue, snapshot, census));
+        held.add_all(&reclaim::never_taken(self.state, self.eviction, snapshot, census));
         held
     }
 }

@@ -13,7 +13,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest};
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
-use crate::snapshot::{Ended, NamespaceState, OwnerKind, Phase, QueueJob, QueueTask, Snapshot, WithinQueue};
+use crate::snapshot::{Ended, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::Tree;
 
@@ -39,7 +39,7 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
             let leaf = leaf.as_ref().filter(|_| branch.name.namespace == *namespace)?;
             Some((&branch.name, leaf))
         });
-        let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.within_queue == WithinQueue::LowerPriority);
+        let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
         let place = Place { namespace, state, now: snapshot.now, crews: crews(state, &going), yields };
         let jobs = match leaf {
             Some((queue, leaf)) => {

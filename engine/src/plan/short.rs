@@ -54,6 +54,6 @@ pub(super) fn since(
 ) -> (Remembered, Option<Timestamp>) {
     // Never in the future: somebody's clock was wrong.
     let short_since = is_short.then(|| queue.remembered.short_since.unwrap_or(now).min(now));
-    let due = short_since.map(|since| since.plus_seconds(i64::from(queue.delay_seconds)));
+    let due = short_since.map(|since| since.plus_seconds(i64::from(queue.reclaim.after_seconds)));
     (Remembered { short_since, ..remember }, due.filter(|due| *due > now))
 }

@@ -12,7 +12,9 @@ use crate::census::Census;
 use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
-use crate::snapshot::{GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Queue, Snapshot, Ties};
+use crate::snapshot::{
+    EvictionRules, GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Snapshot, Ties,
+};
 use crate::time::Timestamp;
 
 /// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
@@ -32,17 +34,17 @@ pub(crate) struct Candidates<'a> {
 /// nobody would recreate, and the last replica of an owner in each pool of nodes (S-MCM).
 pub(crate) fn candidates<'a>(
     state: &'a NamespaceState,
-    queue: &Queue,
+    rules: EvictionRules,
     snapshot: &'a Snapshot,
 ) -> Candidates<'a> {
-    sorted(of_pods(state.pods.iter().filter(|pod| pod.is_live()), queue, snapshot), state, queue, snapshot)
+    sorted(of_pods(state.pods.iter().filter(|pod| pod.is_live()), rules, snapshot), state, rules, snapshot)
 }
 
 /// Sorts `all` pods of a namespace.
 pub(super) fn sorted<'a>(
     mut all: Vec<Candidate<'a>>,
     state: &'a NamespaceState,
-    queue: &Queue,
+    rules: EvictionRules,
     snapshot: &'a Snapshot,
 ) -> Candidates<'a> {
     let floors = gangs::sort_into_stages(&mut all, &state.owners, &state.queue_jobs);
@@ -59,7 +61,7 @@ pub(super) fn sorted<'a>(
 
     let mut sorted = Candidates::default();
     let never = |pod: &Pod, last: bool| -> Option<Reason> {
-        let kept = queue.last_replica == LastReplica::Never && last;
+        let kept = rules.last_replica() == LastReplica::Never && last;
         immunity(pod)
             .or_else(|| kept.then_some(Reason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
@@ -67,7 +69,7 @@ pub(super) fn sorted<'a>(
     for (_, floor) in &floors {
         let Some(whole) = gangs::as_a_whole(&all, floor) else { continue };
         let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
-        let rule = if queue.gang == GangPolicy::Never {
+        let rule = if rules.gangs() == GangPolicy::Never {
             Some(Reason::GangFloor)
         } else {
             members.into_iter().find_map(|(member, last)| never(member.pod, *last))
@@ -100,15 +102,15 @@ pub(crate) fn immunity(pod: &Pod) -> Option<Reason> {
 /// and what gangs cannot do without, where the queue says so.
 pub(crate) fn never_taken(
     state: &NamespaceState,
-    queue: &Queue,
+    rules: EvictionRules,
     snapshot: &Snapshot,
     census: &Census<'_>,
 ) -> Amounts {
     let mut sum = Amounts::new();
-    if queue.last_replica != LastReplica::Never && queue.gang != GangPolicy::Never {
+    if rules.last_replica() != LastReplica::Never && rules.gangs() != GangPolicy::Never {
         return sum;
     }
-    for (pod, rule) in candidates(state, queue, snapshot).never {
+    for (pod, rule) in candidates(state, rules, snapshot).never {
         if matches!(rule, Reason::LastReplica | Reason::GangFloor) && census.frees_room(pod) {
             sum.add_all(pod.requests());
         }
@@ -119,28 +121,32 @@ pub(crate) fn never_taken(
 /// Every one of `pods` by itself.
 pub(super) fn of_pods<'a>(
     pods: impl Iterator<Item = &'a Pod>,
-    queue: &Queue,
+    rules: EvictionRules,
     snapshot: &Snapshot,
 ) -> Vec<Candidate<'a>> {
     let candidate = |pod| Candidate {
         pod,
         gang: None,
-        protected: is_protected(pod, queue, snapshot),
+        protected: is_protected(pod, rules, snapshot),
         stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
     };
     pods.map(candidate).collect()
 }
 
-pub(crate) fn is_protected(pod: &Pod, queue: &Queue, snapshot: &Snapshot) -> bool {
+pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot) -> bool {
     let Some(started) = pod.started else { return false };
-    let minimum = i64::from(queue.min_runtime_seconds);
+    let minimum = rules.min_runtime_seconds();
     pod.reluctant || pod.owner().is_none() || minimum > 0 && snapshot.now < started.plus_seconds(minimum)
 }
 
 /// When the next pod will have run for its queue's minimum, which makes it as good a victim as others; also of those on
 /// their way out, for others are chosen as if these were still there.
-pub(crate) fn next_unprotected(state: &NamespaceState, queue: &Queue, now: Timestamp) -> Option<Timestamp> {
-    let minimum = i64::from(queue.min_runtime_seconds);
+pub(crate) fn next_unprotected(
+    state: &NamespaceState,
+    rules: EvictionRules,
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let minimum = rules.min_runtime_seconds();
     if minimum == 0 {
         return None;
     }

@@ -7,7 +7,7 @@ use super::candidates::{of_pods, sorted};
 use super::select::select;
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::PodUid;
-use crate::snapshot::{NamespaceState, Pod, Queue, Snapshot};
+use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue, Snapshot};
 
 /// The pods of a namespace, as far as their order does not depend on how much has to go.
 ///
@@ -25,13 +25,18 @@ pub(crate) struct Keeping<'a> {
 }
 
 impl<'a> Keeping<'a> {
-    pub(crate) fn of(state: &'a NamespaceState, queue: &'a Queue, snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn of(
+        state: &'a NamespaceState,
+        queue: &'a Queue,
+        rules: EvictionRules,
+        snapshot: &'a Snapshot,
+    ) -> Self {
         let mut charged = Amounts::new();
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
             charged.add_all(pod.requests());
         }
         let pods = state.pods.iter().filter(|pod| pod.is_charged());
-        let sorted = sorted(of_pods(pods, queue, snapshot), state, queue, snapshot);
+        let sorted = sorted(of_pods(pods, rules, snapshot), state, rules, snapshot);
         let mut never: Vec<&'a Pod> = sorted.never.into_iter().map(|(pod, _)| pod).collect();
         never.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
         // Above a limit it does not matter what others could use.

@@ -43,7 +43,7 @@ impl Taken {
                     requests: pod.requests().clone(),
                     used: giver.headcount.charged.clone(),
                     deserved: giver.deserved.clone(),
-                    grace_seconds: giver.queue.grace_seconds,
+                    grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, victim.in_force));
             }

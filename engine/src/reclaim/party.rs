@@ -8,7 +8,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
 use crate::demand::Ask;
 use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::{NamespaceState, NotTakenUp, Pod, Queue};
+use crate::snapshot::{EvictionRules, NamespaceState, NotTakenUp, Pod, Queue};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,9 @@ pub(crate) struct Party<'a> {
     pub(crate) asks: &'a [Ask<'a>],
     /// Of what it asks for, what does not count because nothing came of it.
     pub(crate) not_taken_up: &'a BTreeMap<OwnerUid, NotTakenUp>,
-    /// Whether its pods are never taken, by policy.
+    /// What may be taken from it, inherited rules included.
+    pub(crate) eviction: EvictionRules,
+    /// Whether its pods are never evicted, by policy.
     pub(crate) spared: bool,
 }
 

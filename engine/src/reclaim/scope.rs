@@ -6,7 +6,6 @@
 //! everybody else has been served.
 
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::snapshot::Policy;
 use crate::tree::{Index, Tree};
 
 use super::balance::Balance;
@@ -16,7 +15,7 @@ use super::balance::Balance;
 pub(super) enum Scope {
     /// Inside this queue because its limit would be exceeded.
     Limit(Index),
-    /// Inside this queue because its policy is a fence.
+    /// Inside this queue because it is a fence.
     Fence(Index),
     /// Anywhere.
     Cluster,
@@ -29,7 +28,7 @@ impl Scope {
         let inner_first = || tree.branches.iter().enumerate().rev();
         // A leaf's own limit is in its share; only parents bind several queues together.
         let limits = inner_first().filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
-        let fences = inner_first().filter(|(_, branch)| branch.queue.policy == Policy::Fence);
+        let fences = inner_first().filter(|(_, branch)| branch.is_fence);
         let limits = limits.map(|(at, _)| Self::Limit(at));
         limits.chain([Self::Cluster]).chain(fences.map(|(at, _)| Self::Fence(at))).collect()
     }
@@ -49,8 +48,7 @@ impl Scope {
 
     /// Whether the leaf at `at` takes from this scope and from no inner fence.
     pub(super) fn serves(self, tree: &Tree<'_>, at: Index) -> bool {
-        let fence =
-            tree.path_up(at).find(|(_, branch)| branch.queue.policy == Policy::Fence).map(|(index, _)| index);
+        let fence = tree.fence_above(at);
         match self {
             Self::Limit(_) => self.contains(tree, at),
             Self::Fence(top) => fence == Some(top),

@@ -14,7 +14,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
 use crate::demand::first_patience;
 use crate::reason::Reason;
-use crate::snapshot::{DemandMode, ReclaimOn, Snapshot};
+use crate::snapshot::{DemandMode, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// How often the asks of a scope are tried anew with some of them given up, before all are that lack something.
@@ -173,31 +173,25 @@ impl<'a> Case<'a> {
         all
     }
 
-    /// What of `promised` pods may go for now.
+    /// What of `promised` pods are evicted for now.
+    ///
+    /// Pods are whole: if the queue's demand is that of its workloads, and not one of them fits into what the queue deserves
+    /// beside its other pods, an eviction would free room that stays empty.
     fn due(&self, party: &Party<'_>, promised: &Amounts) -> Result<Amounts, Reason> {
         let queue = party.queue;
         if queue.is_delayed(self.snapshot.now) {
             return Err(Reason::Delayed);
         }
-        if queue.reclaim == ReclaimOn::Claim || queue.demand == DemandMode::Observed {
+        let claims = queue.demand == DemandMode::Declared || queue.request.is_some();
+        let asks = asks::refused(party);
+        if claims || asks.is_empty() {
             return Ok(promised.clone());
         }
-        // Pods are whole: of an ask only as many as fit in what the queue deserves beside its other pods.
-        let mut entitled = party.deserved.less(&party.headcount.all_staying());
-        let mut lacking = Amounts::new();
-        for ask in asks::refused(party) {
-            let governed = asks::governed(&ask.shape.requests, &self.resources);
-            let fitting = asks::whole(&governed, ask.pods, &entitled);
-            entitled = entitled.less(&fitting);
-            lacking.add_all(&fitting);
-        }
-        // What the quota allows already is room that they only have to take.
-        let in_use = lacking.less(&party.room()).min(promised);
-        if in_use.is_empty() {
-            let too_large = lacking.is_empty() && !asks::refused(party).is_empty();
-            return Err(if too_large { Reason::UnitAboveShare } else { Reason::NotInUse });
-        }
-        Ok(in_use)
+        let entitled = party.deserved.less(&party.headcount.all_staying());
+        let fits = |ask: &asks::Ask<'_>| {
+            !asks::whole(&asks::governed(&ask.shape.requests, &self.resources), 1, &entitled).is_empty()
+        };
+        if asks.iter().any(fits) { Ok(promised.clone()) } else { Err(Reason::UnitAboveShare) }
     }
 
     /// Takes from the leaf at `at` what covers `need`.

@@ -25,7 +25,10 @@ pub use node::Node;
 pub use owner::{Owner, OwnerKind};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
-pub use queue::{Acceptance, DemandMode, GangPolicy, LastReplica, Policy, Queue, ReclaimOn, WithinQueue};
+pub use queue::{
+    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue,
+    Reclaim, ReclaimFrom,
+};
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use remembered::{NotTakenUp, Remembered};

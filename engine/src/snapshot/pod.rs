@@ -46,6 +46,9 @@ pub struct Pod {
     /// `controller.kubernetes.io/pod-deletion-cost`: of its ReplicaSet's Ready pods, those with the lowest are removed
     /// first.
     pub deletion_cost: i32,
+    /// How long it may take to end, by its own spec (`terminationGracePeriodSeconds`); 18 hours stand for all that is longer,
+    /// so that a pod takes no more memory.
+    pub grace_seconds: u16,
 }
 
 /// How far a pod has come.

@@ -35,24 +35,12 @@ pub struct Queue {
     pub parent: Option<QueueName>,
     /// Whose parent it may be. `Some` makes it a parent, which governs no pods.
     pub children: Option<Acceptance>,
-    /// Between whom pods below it are taken.
-    pub policy: Policy,
-    /// How long a pod has to have run before it may be taken while others suffice.
-    pub min_runtime_seconds: u32,
-    /// Whether the last replica of an owner may be taken.
-    pub last_replica: LastReplica,
-    /// Whether gangs may be taken as a whole.
-    pub gang: GangPolicy,
-    /// Whether owners of it yield to others of it that are of a higher priority.
-    pub within_queue: WithinQueue,
-    /// What makes others' pods go for it.
-    pub reclaim: ReclaimOn,
-    /// How long it has to have been short before pods are evicted for it.
-    pub delay_seconds: u32,
-    /// The grace that evicted pods of it are given; `None` for their own.
-    pub grace_seconds: Option<u32>,
-    /// How long past its deadline a terminating pod is evicted again, without grace; `None` for never.
-    pub force_delete_after_seconds: Option<u32>,
+    /// What it, and the queues below it, may take.
+    pub reclaim: Reclaim,
+    /// What may be taken from it, as its spec says.
+    pub eviction: EvictionRules,
+    /// Whether its workloads yield to workloads of it that have a higher priority.
+    pub preemption: Preemption,
     /// What earlier decisions left in its status.
     pub remembered: Remembered,
     /// Whether its quota is removed when it is deleted, rather than lowered to what is charged.
@@ -62,10 +50,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Whether it has not been short for as long as it is to wait before pods go for it.
+    /// Whether it has not been starved for as long as it waits before pods are evicted for it.
     pub(crate) fn is_delayed(&self, now: Timestamp) -> bool {
         let since = self.remembered.short_since.unwrap_or(now);
-        now.millis_since(since) < i64::from(self.delay_seconds).saturating_mul(1000)
+        now.millis_since(since) < i64::from(self.reclaim.after_seconds).saturating_mul(1000)
     }
 }
 
@@ -80,16 +68,93 @@ pub enum Acceptance {
     Selector(Selector),
 }
 
-/// Between whom pods are taken (S-HARDEN §Changes in fence selection).
+/// What a queue, and the queues below it, may take from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Policy {
-    /// Wherever somebody holds too much.
+pub struct Reclaim {
+    /// From which part of the tree.
+    pub from: ReclaimFrom,
+    /// How long it has to have been starved before pods are evicted for it.
+    pub after_seconds: u32,
+}
+
+/// From which part of the tree a queue, and the queues below it, may take (S-HARDEN §Changes in fence selection).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReclaimFrom {
+    /// From every queue.
     #[default]
-    Default,
-    /// Queues at or below this one take pods only from queues at or below it.
-    Fence,
-    /// Pods at or below this one are never taken: overuse leaves by attrition.
-    Disabled,
+    Cluster,
+    /// From queues at or below it: a preemption fence.
+    Subtree,
+    /// From none: no pod is evicted for it or for a queue below it.
+    Nothing,
+}
+
+/// What may be taken from a queue. A rule that is left out is inherited from the parent queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EvictionRules {
+    /// Whether its pods may be evicted at all.
+    pub policy: Option<EvictionPolicy>,
+    /// How long a pod has to have run before it is evicted like others.
+    pub min_runtime_seconds: Option<u32>,
+    /// Whether the last replica of a workload may be evicted.
+    pub last_replica: Option<LastReplica>,
+    /// Whether gangs may be evicted as a whole.
+    pub gangs: Option<GangPolicy>,
+    /// The longest grace period that an evicted pod is given.
+    pub max_grace_seconds: Option<u32>,
+    /// How long past its deadline a terminating pod is evicted again, without grace.
+    pub force_after_seconds: Option<u32>,
+}
+
+/// The longest grace period of an evicted pod where no rule names one: ten minutes, long enough for a checkpoint, and short
+/// enough that another team's share does not wait for a pod that asks for hours.
+const MAX_GRACE_SECONDS: u32 = 600;
+
+impl EvictionRules {
+    /// These rules, and those of the parent queue where these leave one out.
+    #[must_use]
+    pub(crate) fn or(self, parent: Self) -> Self {
+        Self {
+            policy: self.policy.or(parent.policy),
+            min_runtime_seconds: self.min_runtime_seconds.or(parent.min_runtime_seconds),
+            last_replica: self.last_replica.or(parent.last_replica),
+            gangs: self.gangs.or(parent.gangs),
+            max_grace_seconds: self.max_grace_seconds.or(parent.max_grace_seconds),
+            force_after_seconds: self.force_after_seconds.or(parent.force_after_seconds),
+        }
+    }
+
+    pub(crate) fn policy(&self) -> EvictionPolicy {
+        self.policy.unwrap_or_default()
+    }
+
+    pub(crate) fn min_runtime_seconds(&self) -> i64 {
+        self.min_runtime_seconds.unwrap_or_default().into()
+    }
+
+    pub(crate) fn last_replica(&self) -> LastReplica {
+        self.last_replica.unwrap_or_default()
+    }
+
+    pub(crate) fn gangs(&self) -> GangPolicy {
+        self.gangs.unwrap_or_default()
+    }
+
+    /// The grace period to evict a pod with that has `own`; none if the pod keeps its own.
+    pub(crate) fn grace_seconds(&self, own: u32) -> Option<u32> {
+        let most = self.max_grace_seconds.unwrap_or(MAX_GRACE_SECONDS);
+        (own > most).then_some(most)
+    }
+}
+
+/// Whether the pods of a queue may be evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EvictionPolicy {
+    /// They may.
+    #[default]
+    Allowed,
+    /// They may not: what they hold above their share comes back as they finish.
+    Never,
 }
 
 /// Whether the last replica of an owner may be taken (S-MCM).
@@ -122,22 +187,12 @@ pub enum GangPolicy {
     Never,
 }
 
-/// What makes others' pods go for a queue of declared demand.
+/// Whether workloads of a queue yield to others of the same queue (S-MCM).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReclaimOn {
-    /// Its claim.
-    #[default]
-    Claim,
-    /// Pods or owners of it that lack room.
-    Use,
-}
-
-/// Whether pods of a queue yield to others of the same queue (S-MCM).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WithinQueue {
-    /// Whoever has the room keeps it.
+pub enum Preemption {
+    /// They do not.
     #[default]
     Never,
-    /// Owners of a strictly lower priority are scaled down for pods that lack room.
+    /// Workloads of a strictly lower priority are scaled down for pending pods.
     LowerPriority,
 }

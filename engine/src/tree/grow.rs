@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Branch, Index, Tree, stall};
 use crate::names::{Namespace, QueueName};
 use crate::plan::Stall;
-use crate::snapshot::{Acceptance, NamespaceState, Queue, Snapshot};
+use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
 
 /// Sorts the Queues into a tree; whoever has no place in it is told why and disturbs nobody.
 ///
@@ -51,7 +51,22 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
         }
         let state = snapshot.namespaces.get(namespace).filter(|_| queue.children.is_none());
         let foreign = state.map(|state| &state.foreign_quotas);
-        tree.branches.push(Branch { name: name.clone(), queue, parent, children: Vec::new(), foreign });
+        let above = parent.and_then(|parent| tree.branches.get(parent));
+        let inherited = above.map(|parent| parent.eviction).unwrap_or_default();
+        let takes_nothing = std::iter::successors(Some(name), |name| known.get(*name)?.1.parent.as_ref())
+            .filter_map(|name| known.get(name))
+            .any(|(_, queue)| queue.reclaim.from == ReclaimFrom::Nothing);
+        tree.branches.push(Branch {
+            name: name.clone(),
+            queue,
+            parent,
+            children: Vec::new(),
+            foreign,
+            eviction: queue.eviction.or(inherited),
+            // A leaf that takes nothing is a fence around itself alone.
+            is_fence: queue.reclaim.from == ReclaimFrom::Subtree
+                || (takes_nothing && queue.children.is_none()),
+        });
     }
     tree
 }

@@ -19,7 +19,7 @@ pub(crate) use grow::grow;
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName};
 use crate::plan::Stall;
-use crate::snapshot::{Policy, Queue};
+use crate::snapshot::{EvictionRules, Queue};
 
 /// A queue's place in [`Tree::branches`].
 pub(crate) type Index = usize;
@@ -47,6 +47,10 @@ pub(crate) struct Branch<'a> {
     pub(crate) children: Vec<Index>,
     /// Of a leaf what ResourceQuotas of others in its namespace allow: they bound its share as a limit does.
     pub(crate) foreign: Option<&'a Bounds>,
+    /// What may be taken from it: its own rules, and those of the queues above it.
+    pub(crate) eviction: EvictionRules,
+    /// Whether it is a preemption fence: pods are evicted for queues at or below it only at or below it.
+    pub(crate) is_fence: bool,
 }
 
 impl Branch<'_> {
@@ -85,11 +89,6 @@ impl<'a> Tree<'a> {
 
     /// The lowest fence that the queue at `at` is behind.
     pub(crate) fn fence_above(&self, at: Index) -> Option<Index> {
-        self.path_up(at).find(|(_, branch)| branch.queue.policy == Policy::Fence).map(|(index, _)| index)
-    }
-
-    /// Whether no pod of the leaf at `at` may be taken.
-    pub(crate) fn is_spared(&self, at: Index) -> bool {
-        self.path_up(at).any(|(_, branch)| branch.queue.policy == Policy::Disabled)
+        self.path_up(at).find(|(_, branch)| branch.is_fence).map(|(index, _)| index)
     }
 }

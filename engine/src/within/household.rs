@@ -252,7 +252,7 @@ impl<'a> Household<'a> {
             let chosen = self.books.chosen.keys().chain(all).chain(&self.on_their_way);
             let going = chosen.filter(|(member, _)| *member == at).map(|(_, pod)| *pod).collect();
             let member = self.members.get(at);
-            member.is_some_and(|member| member.keeps_enough(&going, self.party.queue, self.snapshot))
+            member.is_some_and(|member| member.keeps_enough(&going, self.party.eviction, self.snapshot))
         })
     }
 

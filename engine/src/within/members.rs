@@ -7,7 +7,7 @@ use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::reason::Reason;
 use crate::reclaim::{Candidate, immunity, is_protected, rank, replicas};
-use crate::snapshot::{LastReplica, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, Snapshot};
+use crate::snapshot::{EvictionRules, LastReplica, NamespaceState, Owner, OwnerKind, Phase, Pod, Snapshot};
 
 /// One owner and its live pods.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl<'a> Member<'a> {
     /// The owners of `state` that have pods that are there, by uid.
     pub(super) fn all(
         state: &'a NamespaceState,
-        queue: &Queue,
+        rules: EvictionRules,
         is_there: impl Fn(&Pod) -> bool,
         snapshot: &'a Snapshot,
     ) -> Vec<Self> {
@@ -40,11 +40,11 @@ impl<'a> Member<'a> {
         let mut owners: Vec<&'a Owner> = state.owners.iter().collect();
         owners.sort_by(|a, b| a.uid.cmp(&b.uid));
         let member =
-            |owner: &'a Owner| pods.remove(&owner.uid).map(|pods| Self::of(owner, pods, queue, snapshot));
+            |owner: &'a Owner| pods.remove(&owner.uid).map(|pods| Self::of(owner, pods, rules, snapshot));
         owners.into_iter().filter_map(member).collect()
     }
 
-    fn of(owner: &'a Owner, live: Vec<&'a Pod>, queue: &Queue, snapshot: &'a Snapshot) -> Self {
+    fn of(owner: &'a Owner, live: Vec<&'a Pod>, rules: EvictionRules, snapshot: &'a Snapshot) -> Self {
         let unscalable = owner.size.setter.is_none().then_some(Reason::NotScalable);
         let Removal { order, fixed, is_certain } = Removal::of(owner.kind, live);
         let unforeseeable = (!is_certain).then_some(Reason::NotScalable);
@@ -52,7 +52,7 @@ impl<'a> Member<'a> {
         let candidate = |pod: &'a Pod| Candidate {
             pod,
             gang: None,
-            protected: is_protected(pod, queue, snapshot),
+            protected: is_protected(pod, rules, snapshot),
             stage: if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning },
         };
         let surplus = order.len().saturating_sub(wanted);
@@ -87,10 +87,10 @@ impl<'a> Member<'a> {
     pub(super) fn keeps_enough(
         &self,
         going: &BTreeSet<usize>,
-        queue: &Queue,
+        rules: EvictionRules,
         snapshot: &'a Snapshot,
     ) -> bool {
-        if self.owner.kind == OwnerKind::Job && queue.last_replica == LastReplica::LastResort {
+        if self.owner.kind == OwnerKind::Job && rules.last_replica() == LastReplica::LastResort {
             return true;
         }
         let stays = |at: &usize| *at >= self.surplus && !going.contains(at);

@@ -29,7 +29,7 @@ use crate::census::Census;
 use crate::names::{NodeName, QueueName};
 use crate::plan::{PassedOver, Plan, PodId, Scaling};
 use crate::reclaim::{Party, Rooms, unbound};
-use crate::snapshot::{OwnerKind, Snapshot, WithinQueue};
+use crate::snapshot::{OwnerKind, Preemption, Snapshot};
 use crate::time::Timestamp;
 
 use asks::{Kind, asks, is_unschedulable};
@@ -90,7 +90,7 @@ pub(crate) fn yielded<'a>(
 
 /// Whether owners of the queue yield to others of it.
 fn yields(party: &Party<'_>) -> bool {
-    party.queue.within_queue == WithinQueue::LowerPriority
+    party.queue.preemption == Preemption::LowerPriority
 }
 
 /// Decides for one queue.

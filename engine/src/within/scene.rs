@@ -39,7 +39,7 @@ impl<'a> Scene<'a> {
             let stays = when == When::NobodyIs || !pod.is_terminating();
             pod.is_charged() && stays && !evicted.contains(&pod.uid)
         };
-        let mut members = Member::all(self.party.state, self.party.queue, is_there, self.snapshot);
+        let mut members = Member::all(self.party.state, self.party.eviction, is_there, self.snapshot);
         if when == When::NobodyIs {
             for member in &mut members {
                 member.surplus = 0;

@@ -8,8 +8,8 @@ use quotient_engine::labels::Labels;
 use quotient_engine::names::{GangName, Namespace, NodeName, OwnerUid, QueueName, QueueUid};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, Gang, NamespaceState, Node, Owner, OwnerKind, Placement, Policy, Queue,
-    ReclaimOn, Shape, Snapshot,
+    Acceptance, DemandMode, EvictionPolicy, EvictionRules, Gang, NamespaceState, Node, Owner, OwnerKind,
+    Placement, Queue, Reclaim, ReclaimFrom, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -86,23 +86,25 @@ pub(super) fn limit() -> impl Strategy<Value = Size> {
 
 /// A leaf without a name.
 pub(super) fn queue() -> impl Strategy<Value = Queue> {
-    let policy =
-        prop_oneof![8 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)];
+    let rules = prop_oneof![
+        8 => Just((ReclaimFrom::Cluster, None)),
+        1 => Just((ReclaimFrom::Subtree, None)),
+        1 => Just((ReclaimFrom::Cluster, Some(EvictionPolicy::Never))),
+    ];
     let below = prop_oneof![2 => Just(None), 1 => Just(Some("upper")), 1 => Just(Some("lower"))];
     let demand = any::<bool>();
-    let patience = (any::<bool>(), prop_oneof![2 => Just(0u32), 1 => 1u32..40]);
-    (0u32..5, request(), guaranteed(), limit(), policy, below, demand, patience).prop_map(
-        |(weight, request, guaranteed, limit, policy, below, observed, (on_use, delay_seconds))| Queue {
+    let patience = prop_oneof![2 => Just(0u32), 1 => 1u32..40];
+    (0u32..5, request(), guaranteed(), limit(), rules, below, demand, patience).prop_map(
+        |(weight, request, guaranteed, limit, (from, policy), below, observed, after_seconds)| Queue {
             name: "queue".into(),
             weight,
             request: request.map(bounds),
             guaranteed: bounds(guaranteed),
             limit: bounds(limit),
-            policy,
+            reclaim: Reclaim { from, after_seconds },
+            eviction: EvictionRules { policy, ..EvictionRules::default() },
             parent: below.map(|name| QueueName::new("org", name)),
             demand: if observed { DemandMode::Observed } else { DemandMode::Declared },
-            reclaim: if on_use { ReclaimOn::Use } else { ReclaimOn::Claim },
-            delay_seconds,
             ..Queue::default()
         },
     )
@@ -110,20 +112,30 @@ pub(super) fn queue() -> impl Strategy<Value = Queue> {
 
 /// Two parents, one below the other.
 pub(super) fn parents() -> impl Strategy<Value = Vec<Queue>> {
-    let policy =
-        prop_oneof![4 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)];
-    (0u32..5, 0u32..5, guaranteed(), limit(), policy).prop_map(|(one, two, guaranteed, limit, policy)| {
-        let parent = |name: &str, weight| Queue {
-            uid: QueueUid::from(name),
-            name: name.into(),
-            weight,
-            children: Some(Acceptance::All),
-            ..Queue::default()
-        };
-        let upper = Queue { guaranteed: bounds(guaranteed), ..parent("upper", one) };
-        let parent = Queue { limit: bounds(limit), policy, ..parent("lower", two) };
-        vec![upper, Queue { parent: Some(QueueName::new("org", "upper")), ..parent }]
-    })
+    let rules = prop_oneof![
+        4 => Just((ReclaimFrom::Cluster, None)),
+        1 => Just((ReclaimFrom::Subtree, None)),
+        1 => Just((ReclaimFrom::Cluster, Some(EvictionPolicy::Never))),
+    ];
+    (0u32..5, 0u32..5, guaranteed(), limit(), rules).prop_map(
+        |(one, two, guaranteed, limit, (from, policy))| {
+            let parent = |name: &str, weight| Queue {
+                uid: QueueUid::from(name),
+                name: name.into(),
+                weight,
+                children: Some(Acceptance::All),
+                ..Queue::default()
+            };
+            let upper = Queue { guaranteed: bounds(guaranteed), ..parent("upper", one) };
+            let parent = Queue {
+                limit: bounds(limit),
+                reclaim: Reclaim { from, ..Reclaim::default() },
+                eviction: EvictionRules { policy, ..EvictionRules::default() },
+                ..parent("lower", two)
+            };
+            vec![upper, Queue { parent: Some(QueueName::new("org", "upper")), ..parent }]
+        },
+    )
 }
 
 /// Some nodes, and some namespaces with owners whose pods run as far as there was room before any queue was.

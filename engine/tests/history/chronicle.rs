@@ -7,7 +7,6 @@ use quotient_engine::advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
-use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking};
@@ -177,9 +176,7 @@ impl Since {
             return Err(format!("{both:?} lose and gain"));
         }
         // Whoever makes no use of what he claims lacks nothing.
-        let lacks = |queue: &QueuePlan, requests: &Amounts| {
-            queue.starved != Some(Reason::NotInUse) && queue.preempting.overlaps(requests)
-        };
+        let lacks = |queue: &QueuePlan, requests: &Amounts| queue.preempting.overlaps(requests);
         self.owed.retain(|owed| {
             decided.queues.get(&owed.beneficiary).is_some_and(|queue| lacks(queue, &owed.requests))
         });

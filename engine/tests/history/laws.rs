@@ -8,7 +8,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Policy, Snapshot};
+use quotient_engine::snapshot::{Budget, EvictionPolicy, NamespaceState, Phase, Pod, ReclaimFrom, Snapshot};
 use quotient_engine::time::Timestamp;
 
 type Checked = Result<(), TestCaseError>;
@@ -146,7 +146,9 @@ fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
     let path = std::iter::successors(Some(name), |name| decided.queues[*name].parent.as_ref());
     let mut policies = path.map(|name| {
         let queues = world.namespaces[&name.namespace].queues.iter();
-        queues.filter(|queue| queue.name == name.name).any(|queue| queue.policy == Policy::Disabled)
+        queues
+            .filter(|queue| queue.name == name.name)
+            .any(|queue| queue.eviction.policy == Some(EvictionPolicy::Never))
     });
     policies.any(|disabled| disabled)
 }
@@ -154,7 +156,7 @@ fn is_spared(world: &Snapshot, decided: &Plan, name: &QueueName) -> bool {
 /// Whether there is more to take from than the whole cluster.
 pub(super) fn has_scopes(snapshot: &Snapshot) -> bool {
     let mut queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
-    queues.any(|queue| queue.policy == Policy::Fence || !queue.limit.is_empty())
+    queues.any(|queue| queue.reclaim.from == ReclaimFrom::Subtree || !queue.limit.is_empty())
 }
 
 fn in_time(snapshot: &Snapshot) -> Timestamp {

@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{DemandMode, Owner, Phase, Pod, Policy, Queue, ReclaimOn, Shape, Snapshot};
+use quotient_engine::snapshot::{
+    DemandMode, EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot,
+};
 
 use super::Event;
 
@@ -105,12 +107,9 @@ fn owner(name: &str, owner: &Owner) -> String {
 }
 
 fn queue(queue: &Queue) -> String {
-    let policy = match queue.policy {
-        Policy::Default => "",
-        Policy::Fence => " policy=Fence",
-        Policy::Disabled => " policy=Disabled",
-    };
-    let mut told = format!(" name={} weight={}{policy}", queue.name, queue.weight);
+    let fence = if queue.reclaim.from == ReclaimFrom::Subtree { " from=Subtree" } else { "" };
+    let kept = if queue.eviction.policy == Some(EvictionPolicy::Never) { " eviction=Never" } else { "" };
+    let mut told = format!(" name={} weight={}{fence}{kept}", queue.name, queue.weight);
     let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit)];
     for (name, bounds) in bounds.into_iter().chain(queue.request.iter().map(|request| ("request", request))) {
         if !bounds.is_empty() || name == "request" {
@@ -126,11 +125,8 @@ fn queue(queue: &Queue) -> String {
     if queue.demand == DemandMode::Observed {
         told += " demand=Observed";
     }
-    if queue.reclaim == ReclaimOn::Use {
-        told += " reclaim=OnUse";
-    }
-    if queue.delay_seconds > 0 {
-        write!(told, " delay={}", queue.delay_seconds).unwrap();
+    if queue.reclaim.after_seconds > 0 {
+        write!(told, " after={}", queue.reclaim.after_seconds).unwrap();
     }
     told
 }

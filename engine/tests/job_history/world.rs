@@ -9,8 +9,8 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
 use quotient_engine::plan::{Plan, SlotReason, Standing};
 use quotient_engine::snapshot::{
-    DemandMode, Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, QueueJob, QueueTask,
-    Shape, Snapshot, WithinQueue,
+    DemandMode, Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob,
+    QueueTask, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -54,7 +54,7 @@ impl World {
                     .map(|limit| limit.iter().map(owned).collect())
                     .unwrap_or_default(),
                 demand: if spec.observed { DemandMode::Observed } else { DemandMode::Declared },
-                within_queue: if spec.yields { WithinQueue::LowerPriority } else { WithinQueue::Never },
+                preemption: if spec.yields { Preemption::LowerPriority } else { Preemption::Never },
                 ..Queue::default()
             };
             let state = NamespaceState { queues: vec![queue], ..NamespaceState::default() };

@@ -8,8 +8,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, Immunity, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Policy, Queue,
-    Quota, Shape, Snapshot, Ties,
+    Acceptance, DemandMode, EvictionPolicy, EvictionRules, Immunity, NamespaceState, Node, Owner, OwnerKind,
+    Phase, Pod, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -136,7 +136,11 @@ prop_compose! {
         weights in (0u32..5, 0u32..5),
         guaranteed in proptest::option::of((0i128..6000, 0i128..6000)),
         limit in proptest::option::of((2000i128..12_000, 2000i128..12_000)),
-        policy in prop_oneof![4 => Just(Policy::Default), 1 => Just(Policy::Fence), 1 => Just(Policy::Disabled)],
+        rules in prop_oneof![
+            4 => Just((ReclaimFrom::Cluster, None)),
+            1 => Just((ReclaimFrom::Subtree, None)),
+            1 => Just((ReclaimFrom::Cluster, Some(EvictionPolicy::Never))),
+        ],
     ) -> (Vec<u8>, Vec<Queue>) {
         let optional = |pair: Option<(i128, i128)>| pair.map_or_else(Bounds::new, |(cpu, memory)| bounds(cpu, memory));
         let upper = Queue {
@@ -154,7 +158,8 @@ prop_compose! {
             limit: optional(limit),
             parent: Some(QueueName::new("org", "upper")),
             children: Some(Acceptance::All),
-            policy,
+            reclaim: Reclaim { from: rules.0, ..Reclaim::default() },
+            eviction: EvictionRules { policy: rules.1, ..EvictionRules::default() },
             ..Queue::default()
         };
         (below, vec![upper, lower])

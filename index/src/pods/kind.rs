@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::Pod as Object;
+use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties};
@@ -161,6 +161,7 @@ impl Index {
             reluctant: is_reluctant(object),
             forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),
             deletion_cost: deletion_cost(object),
+            grace_seconds: grace_seconds(spec),
             uid,
             name,
         }
@@ -184,4 +185,12 @@ impl Index {
             entry.set_pod_refused(uid, false);
         }
     }
+}
+
+/// How long the API server gives a pod to end that does not say it.
+const GRACE_SECONDS: i64 = 30;
+
+fn grace_seconds(spec: Option<&PodSpec>) -> u16 {
+    let stated = spec.and_then(|spec| spec.termination_grace_period_seconds).unwrap_or(GRACE_SECONDS);
+    u16::try_from(stated.max(0)).unwrap_or(u16::MAX)
 }

@@ -2,12 +2,12 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::names::{ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
-use quotient_crds::{DemandMode as WrittenMode, MAX_WEIGHT, Preemption, Queue as Written, QueueSpec};
+use quotient_crds::{DemandMode as WrittenMode, MAX_WEIGHT, Queue as Written, QueueSpec};
 use quotient_engine::names::QueueUid;
 use quotient_engine::snapshot::{Acceptance, DemandMode, Queue};
 
 use super::mistakes::Mistakes;
-use super::{amounts, default_requests, preemption, remembered, tree};
+use super::{amounts, default_requests, remembered, rules, tree};
 use crate::reading::{Rounding, uid_of};
 use crate::time::timestamp;
 
@@ -28,14 +28,14 @@ pub fn decode(queue: &Written) -> Queue {
         guaranteed,
         parent_ref,
         children,
+        reclaim,
+        eviction,
         preemption,
         default_requests: defaults,
     } = &queue.spec;
     let mut mistakes = Mistakes::default();
     // No share depends on them: they are kept beside the Queue.
     default_requests::read(defaults.as_ref(), &mut mistakes);
-    let no_preemption = Preemption::default();
-    let preemption = preemption.as_ref().unwrap_or(&no_preemption);
     let decoded = Queue {
         request: request.as_ref().map(|map| amounts::read(map, Rounding::Up, "request", &mut mistakes)),
         demand: match demand {
@@ -48,15 +48,9 @@ pub fn decode(queue: &Written) -> Queue {
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
         parent: parent_ref.as_ref().map(|parent| tree::parent(parent, &queue.metadata, &mut mistakes)),
         children: children.as_ref().map(|children| tree::acceptance(children, &mut mistakes)),
-        policy: preemption::policy(preemption),
-        min_runtime_seconds: preemption::min_runtime_seconds(preemption, &mut mistakes),
-        last_replica: preemption::last_replica(preemption),
-        gang: preemption::gang(preemption),
-        within_queue: preemption::within_queue(preemption),
-        reclaim: preemption::reclaim(preemption),
-        delay_seconds: preemption::delay_seconds(preemption, &mut mistakes),
-        grace_seconds: preemption::grace_seconds(preemption, &mut mistakes),
-        force_delete_after_seconds: preemption::force_delete_after_seconds(preemption, &mut mistakes),
+        reclaim: rules::reclaim(reclaim.as_ref(), &mut mistakes),
+        eviction: rules::eviction(eviction.as_ref(), &mut mistakes),
+        preemption: rules::preemption(*preemption),
         remembered: queue.status.as_ref().map(remembered::remembered).unwrap_or_default(),
         ..blank(&queue.metadata)
     };

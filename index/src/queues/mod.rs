@@ -6,8 +6,8 @@ mod default_requests;
 mod kind;
 mod mistakes;
 mod observed;
-mod preemption;
 mod remembered;
+mod rules;
 mod tree;
 
 pub use decode::{decode, undecodable};

@@ -54,11 +54,12 @@ spec:
         - {key: tier, operator: NotIn, values: [silver]}
         - {key: open, operator: Exists}
         - {key: closed, operator: DoesNotExist, values: []}
-  preemption: {policy: Fence, gang: Never, gracePeriodSeconds: 0, forceDeleteAfterSeconds: 600}
+  reclaim: {from: Subtree}
+  eviction: {gangs: Never, maxGraceSeconds: 0, forceAfterSeconds: 600}
 ---
 kind: Queue
 metadata: {name: company, namespace: org}
-spec: {children: {namespaces: {from: All}}, preemption: {policy: Disabled}}
+spec: {children: {namespaces: {from: All}}, eviction: {policy: Never}}
 ---
 kind: Queue
 metadata: {name: everybody, namespace: org}
@@ -72,7 +73,7 @@ kind: Queue
 metadata: {name: team, namespace: a}
 spec:
   parentRef: {namespace: org, name: research}
-  preemption: {lastReplica: Never, minRuntimeSeconds: 600}
+  eviction: {lastReplica: Never, minRuntimeSeconds: 600}
 ",
         "12:00:00",
     );
@@ -80,9 +81,9 @@ spec:
         namespace a
           queue team (a/team), created -: weight 1; request everything; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
         namespace org
-          queue company (org/company), created -: weight 1; request everything; guaranteed -; limit -; children All; Disabled
+          queue company (org/company), created -: weight 1; request everything; guaranteed -; limit -; children All; evictions Never
           queue everybody (org/everybody), created -: weight 1; request everything; guaranteed -; limit -; children Selector(Selector([]))
-          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); Fence; gangs Never; grace 0s; forced after 600s
+          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
           queue same (org/same), created -: weight 1; request everything; guaranteed -; limit -; children Same
     "#]].assert_eq(&text);
 }
@@ -103,11 +104,11 @@ spec:
     namespaces:
       from: Selector
       selector: {matchExpressions: [{key: k, operator: In}, {key: k, operator: Exists, values: [v]}]}
-  preemption: {minRuntimeSeconds: -1}
+  eviction: {minRuntimeSeconds: -1}
 ---
 kind: Queue
 metadata: {name: no-selector, namespace: c}
-spec: {children: {namespaces: {from: Selector}}, preemption: {minRuntimeSeconds: 2592001}}
+spec: {children: {namespaces: {from: Selector}}, eviction: {minRuntimeSeconds: 2592001}}
 ",
         "12:00:00",
     );
@@ -115,9 +116,9 @@ spec: {children: {namespaces: {from: Selector}}, preemption: {minRuntimeSeconds:
         namespace a
           queue parent (a/parent), created -, invalid parent: read spec.limit.cpu: read quantity "five": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.children.namespaces.selector counts only with from: Selector: write that, or leave selector out
         namespace b
-          queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.preemption.minRuntimeSeconds is -1: write 0 to 2592000
+          queue selector (b/selector), created -, invalid parent: spec.parentRef.name is empty: write the name of the parent queue; spec.children.namespaces.selector: In of "k" needs values: write at least one; spec.children.namespaces.selector: Exists of "k" takes no values: leave values out; spec.eviction.minRuntimeSeconds is -1: write 0 to 2592000
         namespace c
-          queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.preemption.minRuntimeSeconds is 2592001: write 0 to 2592000
+          queue no-selector (c/no-selector), created -, invalid parent: spec.children.namespaces.from is Selector, but there is no selector: write one, such as {matchLabels: {org: research}}; spec.eviction.minRuntimeSeconds is 2592001: write 0 to 2592000
     "#]].assert_eq(&text);
 }
 
@@ -194,17 +195,18 @@ metadata: {name: observed, namespace: a, annotations: {quotient.dev/on-delete: R
 spec:
   demand: Observed
   headroom: {cpu: 100u, memory: 2Gi}
-  preemption: {delaySeconds: 300}
+  reclaim: {afterSeconds: 300}
 ---
 kind: Queue
 metadata: {name: declared, namespace: b, annotations: {quotient.dev/on-delete: Keep}}
-spec: {demand: Declared, headroom: {}, preemption: {reclaim: OnUse}}
+spec: {demand: Declared, headroom: {}, reclaim: {from: None}}
 ---
 kind: Queue
 metadata: {name: wrong, namespace: c, annotations: {quotient.dev/on-delete: Remove}}
 spec:
   headroom: {gpu: 1, cpu: much}
-  preemption: {delaySeconds: -1, gracePeriodSeconds: 86401, forceDeleteAfterSeconds: -5}
+  reclaim: {afterSeconds: -1}
+  eviction: {maxGraceSeconds: 86401, forceAfterSeconds: -5}
 status: {demand: {cpu: 1}}
 ",
         "12:00:00",
@@ -213,9 +215,9 @@ status: {demand: {cpu: 1}}
         namespace a
           queue observed (a/observed), created -: weight 1; request everything; guaranteed -; limit -; Observed; headroom cpu 1m, memory 2Gi; waits 300s; removes its quota
         namespace b
-          queue declared (b/declared), created -: weight 1; request everything; guaranteed -; limit -; headroom -; reclaims on Use
+          queue declared (b/declared), created -: weight 1; request everything; guaranteed -; limit -; headroom -; reclaims from Nothing
         namespace c
-          queue wrong (c/wrong), created -, invalid: read spec.headroom.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.headroom names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.preemption.delaySeconds is -1: write 0 to 86400; spec.preemption.gracePeriodSeconds is 86401: write 0 to 86400; spec.preemption.forceDeleteAfterSeconds is -5: write 0 to 86400
+          queue wrong (c/wrong), created -, invalid: read spec.headroom.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.headroom names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
     "#]]
     .assert_eq(&text);
     let mut index = index_of(

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
-    Budget, DemandMode, Gang, GangPolicy, LastReplica, NamespaceState, Node, Owner, Placement, Pod, Policy,
-    Queue, Quota, ReclaimOn, Remembered, Size, Snapshot, WithinQueue,
+    Budget, DemandMode, EvictionRules, Gang, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue,
+    Quota, ReclaimFrom, Remembered, Size, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -64,7 +64,7 @@ fn queue(queue: &Queue) -> String {
 
 /// What a Queue says of its demand beyond the defaults, and what is remembered of it.
 fn demand(queue: &Queue) -> String {
-    let Queue { demand, headroom, reclaim, delay_seconds, removes_quota, remembered, .. } = queue;
+    let Queue { demand, headroom, reclaim, removes_quota, remembered, .. } = queue;
     let mut text = String::new();
     if *demand != DemandMode::Declared {
         write!(text, "; {demand:?}").unwrap();
@@ -72,11 +72,11 @@ fn demand(queue: &Queue) -> String {
     if let Some(headroom) = headroom {
         write!(text, "; headroom {}", bounds(headroom)).unwrap();
     }
-    if *reclaim != ReclaimOn::Claim {
-        write!(text, "; reclaims on {reclaim:?}").unwrap();
+    if reclaim.from != ReclaimFrom::Cluster {
+        write!(text, "; reclaims from {:?}", reclaim.from).unwrap();
     }
-    if *delay_seconds > 0 {
-        write!(text, "; waits {delay_seconds}s").unwrap();
+    if reclaim.after_seconds > 0 {
+        write!(text, "; waits {}s", reclaim.after_seconds).unwrap();
     }
     if *removes_quota {
         write!(text, "; removes its quota").unwrap();
@@ -101,8 +101,8 @@ fn memory(remembered: &Remembered) -> String {
 
 /// What a Queue says of the tree and of how its pods are taken beyond the defaults.
 fn place(queue: &Queue) -> String {
-    let Queue { parent, children, policy, min_runtime_seconds, last_replica, .. } = queue;
-    let Queue { gang, within_queue, grace_seconds, force_delete_after_seconds, .. } = queue;
+    let Queue { parent, children, eviction, preemption, .. } = queue;
+    let EvictionRules { policy, min_runtime_seconds, last_replica, gangs, .. } = eviction;
     let mut text = String::new();
     if let Some(parent) = parent {
         write!(text, "; parent {parent}").unwrap();
@@ -110,25 +110,25 @@ fn place(queue: &Queue) -> String {
     if let Some(children) = children {
         write!(text, "; children {children:?}").unwrap();
     }
-    if *policy != Policy::Default {
-        write!(text, "; {policy:?}").unwrap();
+    if let Some(policy) = policy {
+        write!(text, "; evictions {policy:?}").unwrap();
     }
-    if *last_replica != LastReplica::LastResort {
+    if let Some(last_replica) = last_replica {
         write!(text, "; last replica {last_replica:?}").unwrap();
     }
-    if *gang != GangPolicy::WholeLast {
-        write!(text, "; gangs {gang:?}").unwrap();
+    if let Some(gangs) = gangs {
+        write!(text, "; gangs {gangs:?}").unwrap();
     }
-    if *within_queue != WithinQueue::Never {
-        write!(text, "; within {within_queue:?}").unwrap();
+    if *preemption != Preemption::Never {
+        write!(text, "; preempts {preemption:?}").unwrap();
     }
-    if let Some(seconds) = grace_seconds {
-        write!(text, "; grace {seconds}s").unwrap();
+    if let Some(seconds) = eviction.max_grace_seconds {
+        write!(text, "; grace at most {seconds}s").unwrap();
     }
-    if let Some(seconds) = force_delete_after_seconds {
+    if let Some(seconds) = eviction.force_after_seconds {
         write!(text, "; forced after {seconds}s").unwrap();
     }
-    if *min_runtime_seconds > 0 {
+    if let Some(min_runtime_seconds) = min_runtime_seconds {
         write!(text, "; left alone for {min_runtime_seconds}s").unwrap();
     }
     text
@@ -236,6 +236,7 @@ fn pod(pod: &Pod) -> String {
         reluctant,
         forced,
         deletion_cost,
+        grace_seconds,
     } = pod;
     let requests = &shape.requests;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
@@ -259,6 +260,9 @@ fn pod(pod: &Pod) -> String {
     }
     if *deletion_cost != 0 {
         write!(line, ", deletion cost {deletion_cost}").unwrap();
+    }
+    if *grace_seconds != 30 {
+        write!(line, ", grace {grace_seconds}s").unwrap();
     }
     if let Some(stuck) = stuck {
         write!(line, ", stuck since {}", time(*stuck)).unwrap();

@@ -166,7 +166,7 @@ impl QueueFacts {
             limit: bounds(queue, "/spec/limit"),
             request: has(queue, "/spec/request").then(|| bounds(queue, "/spec/request")),
             is_observed: text(queue, "/spec/demand").as_deref() == Some("Observed"),
-            grace_seconds: queue.pointer("/spec/preemption/gracePeriodSeconds").and_then(Value::as_u64),
+            grace_seconds: queue.pointer("/spec/eviction/maxGraceSeconds").and_then(Value::as_u64),
             force_after: queue.pointer("/spec/preemption/forceDeleteAfterSeconds").and_then(Value::as_u64),
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
             allocated: amounts(queue, "/status/allocated"),

@@ -155,7 +155,7 @@ fn note(happening: &Happening) -> String {
             let noun = if pods.len() == 1 { "pod" } else { "pods" };
             let names: Vec<&str> = pods.iter().map(PodName::as_str).collect();
             format!(
-                "deleted {} {noun} without grace, long past the deadline (preemption.forceDeleteAfterSeconds): {}",
+                "deleted {} {noun} without grace, long past the deadline (eviction.forceAfterSeconds): {}",
                 pods.len(),
                 names.join(", ")
             )
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(
             event.note.as_deref(),
             Some(
-                "deleted 2 pods without grace, long past the deadline (preemption.forceDeleteAfterSeconds): \
+                "deleted 2 pods without grace, long past the deadline (eviction.forceAfterSeconds): \
                  web-0, web-1"
             )
         );

@@ -146,7 +146,8 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
     // What stands on a quota counts in managed namespaces only.
     for quota in quotas {
         let namespace = &quota["metadata"]["namespace"];
-        let queue = json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
+        let queue =
+            json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
         let queue: Queue = serde_json::from_value(queue).unwrap();
         view.read(|index| Keeps::<Queue>::apply(index, &queue));
     }

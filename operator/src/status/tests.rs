@@ -266,7 +266,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     );
     // The same is said once.
     let (_, message) = told(short(Reason::Delayed, Some(Reason::Delayed)));
-    assert_eq!(message.matches("delaySeconds").count(), 1, "{message}");
+    assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
     assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2"), "{message}");
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {

@@ -61,11 +61,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::ViewStale => {
             "the API server has not been heard of for too long, and nothing is taken on the strength of an old view"
         }
-        Reason::Delayed => "the queue has not been short for preemption.delaySeconds yet",
-        Reason::NotInUse => {
-            "its own pods and owners do not lack it, and pods of others leave only for what is in use \
-             (preemption.reclaim: OnUse)"
-        }
+        Reason::Delayed => "the queue has not been short for reclaim.afterSeconds yet",
         Reason::Guarantee => "those who hold it would fall below what is guaranteed to them",
         Reason::UnitAboveShare => "one pod requests more than all that the queue deserves",
         Reason::ShareInUse => "the queue's other pods use all that it may have now",
@@ -101,7 +97,7 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         Reason::Blocked => "it comes as pods finish, or when their disruption budgets allow more",
         Reason::StuckTerminating => {
             "it comes when their finalizers are removed or their lost nodes deleted, or by itself with \
-             preemption.forceDeleteAfterSeconds of their Queue"
+             eviction.forceAfterSeconds of their Queue"
         }
         Reason::CapacityUntrusted => {
             "it ends when the capacity is back, or when a second full list of nodes agrees and \
@@ -109,7 +105,6 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         }
         Reason::ViewStale => "it ends as soon as every kind of object was heard of again",
         Reason::Delayed => "then pods of other queues leave for it",
-        Reason::NotInUse => "it comes as pods finish, or when the queue has pods that need it",
         Reason::Guarantee => "it comes as their pods finish",
         Reason::UnitAboveShare => {
             "ask for less in one pod, or give the queue a larger weight or a guarantee of that size"
@@ -144,7 +139,7 @@ mod tests {
     use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 17] = [
+    const ALL: [Reason; 16] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -152,7 +147,6 @@ mod tests {
         Reason::NothingToEvict,
         Reason::Blocked,
         Reason::Delayed,
-        Reason::NotInUse,
         Reason::Guarantee,
         Reason::UnitAboveShare,
         Reason::AboveLimit,

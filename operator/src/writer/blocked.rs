@@ -57,7 +57,7 @@ fn stuck(plan: &Plan) -> Option<Blocked> {
     let is = if others.is_empty() { " is" } else { "" };
     let message = format!(
         "pod {}/{}{others}{is} long past the deadline of deletion and keeps what it holds: its node is lost or a \
-         finalizer keeps it; remove the finalizer or the node, or set preemption.forceDeleteAfterSeconds of its Queue",
+         finalizer keeps it; remove the finalizer or the node, or set eviction.forceAfterSeconds of its Queue",
         pod.namespace, pod.name
     );
     Some(Blocked { reason: Reason::StuckTerminating, message })

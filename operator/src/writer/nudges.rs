@@ -28,7 +28,7 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{Asker, Plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Queue, Quota, Snapshot, WithinQueue};
+use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tokio::time::Instant;
@@ -206,7 +206,7 @@ impl Nudger {
         let mut promised = std::mem::take(&mut self.promised);
         promised.retain(|namespace, owners| {
             let Some(state) = snapshot.namespaces.get(namespace) else { return false };
-            let yields = |queue: &Queue| queue.within_queue == WithinQueue::LowerPriority;
+            let yields = |queue: &Queue| queue.preemption == Preemption::LowerPriority;
             let Some(quota) = state.quota.as_ref().filter(|_| state.queues.iter().any(yields)) else {
                 return false;
             };

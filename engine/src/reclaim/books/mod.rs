@@ -105,7 +105,7 @@ impl<'a> Books<'a> {
         let party = self.party(at)?;
         let snapshot = self.snapshot;
         Some(self.sources.entry(at).or_insert_with(|| Source {
-            candidates: candidates(party.state, party.queue, snapshot),
+            candidates: candidates(party.state, party.eviction, snapshot),
             budgets: Budgets::of(party.state),
         }))
     }

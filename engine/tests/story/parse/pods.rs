@@ -9,7 +9,7 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 19] = [
+const OTHERS: [&str; 20] = [
     "node",
     "pending",
     "running",
@@ -29,12 +29,14 @@ const OTHERS: [&str; 19] = [
     "reluctant",
     "refused",
     "cost",
+    "grace",
 ];
 
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace. `cost=-9` is a deletion cost.
+/// without any grace. `cost=-9` is a deletion cost, `grace=60` how long
+/// it may take to end.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {
@@ -74,6 +76,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         reluctant: words.has("reluctant"),
         forced: words.has("forced"),
         deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
+        grace_seconds: words.count("grace").map_or(30, |grace| grace.try_into().unwrap()),
     }
 }
 

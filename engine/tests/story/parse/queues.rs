@@ -4,13 +4,13 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, GangPolicy, LastReplica, NamespaceState, Policy, Queue, Quota, ReclaimOn,
-    WithinQueue,
+    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState,
+    Preemption, Queue, Quota, Reclaim, ReclaimFrom,
 };
 
 use super::words::{Words, pairs};
 
-/// `queue a weight=2 request=cpu:5 demand=Observed headroom=cpu:1 gang=Never reclaim=OnUse delay=60 grace=5 …`
+/// `queue a weight=2 request=cpu:5 demand=Observed headroom=cpu:1 from=Subtree after=60 eviction=Never gangs=Never …`
 pub(super) fn queue(words: &Words<'_>) -> Queue {
     let namespace = words.name();
     let name = words.value("name").unwrap_or(namespace);
@@ -39,23 +39,28 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
                 Acceptance::Selector(Selector::new(pairs(labelled).into_iter().map(requirement)))
             }
         }),
-        policy: words
-            .choice("policy", [("Fence", Policy::Fence), ("Disabled", Policy::Disabled)])
+        reclaim: Reclaim {
+            from: words
+                .choice("from", [("Subtree", ReclaimFrom::Subtree), ("None", ReclaimFrom::Nothing)])
+                .unwrap_or_default(),
+            after_seconds: words.count("after").unwrap_or(0),
+        },
+        eviction: EvictionRules {
+            policy: words
+                .choice("eviction", [("Allowed", EvictionPolicy::Allowed), ("Never", EvictionPolicy::Never)]),
+            min_runtime_seconds: words.count("minRuntime"),
+            last_replica: words.choice(
+                "lastReplica",
+                [("Never", LastReplica::Never), ("LastResort", LastReplica::LastResort)],
+            ),
+            gangs: words
+                .choice("gangs", [("Never", GangPolicy::Never), ("WholeLast", GangPolicy::WholeLast)]),
+            max_grace_seconds: words.count("maxGrace"),
+            force_after_seconds: words.count("forceAfter"),
+        },
+        preemption: words
+            .choice("preemption", [("LowerPriority", Preemption::LowerPriority)])
             .unwrap_or_default(),
-        min_runtime_seconds: words.count("minRuntime").unwrap_or(0),
-        last_replica: words
-            .choice("lastReplica", [("Never", LastReplica::Never), ("LastResort", LastReplica::LastResort)])
-            .unwrap_or_default(),
-        gang: words.choice("gang", [("Never", GangPolicy::Never)]).unwrap_or_default(),
-        within_queue: words
-            .choice("within", [("LowerPriority", WithinQueue::LowerPriority)])
-            .unwrap_or_default(),
-        reclaim: words
-            .choice("reclaim", [("OnClaim", ReclaimOn::Claim), ("OnUse", ReclaimOn::Use)])
-            .unwrap_or_default(),
-        delay_seconds: words.count("delay").unwrap_or(0),
-        grace_seconds: words.count("grace"),
-        force_delete_after_seconds: words.count("forceAfter"),
         removes_quota: words.has("removesQuota"),
         invalid: words.value("invalid").map(Into::into),
         ..Queue::default()

@@ -260,12 +260,16 @@ async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
 }
 
 #[tokio::test]
-async fn the_grace_of_the_queue_is_sent_and_believed() {
+async fn a_grace_period_above_the_queues_cap_is_cut_and_believed() {
     let mut patient = queue("a");
-    patient["spec"] = json!({"preemption": {"gracePeriodSeconds": 300}});
+    patient["spec"] = json!({"eviction": {"maxGraceSeconds": 300}});
     let mut objects =
         vec![node(4), patient, queue("b"), quota("a", 5, Some(2), 2, 2), quota("b", 5, Some(1), 0, 0)];
-    objects.extend(["p1", "p2", "p3", "p4"].map(|name| pod("a", name)));
+    objects.extend(["p1", "p2", "p3", "p4"].map(|name| {
+        let mut pod = pod("a", name);
+        pod["spec"]["terminationGracePeriodSeconds"] = 3600.into();
+        pod
+    }));
     let view = view(&objects);
     let (client, log) = client(|_| done());
     let (tools, _announced) = tools(client, view.clone());

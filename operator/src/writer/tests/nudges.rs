@@ -319,7 +319,7 @@ fn promised() -> Plan {
 async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
     for (within_queue, told) in [("LowerPriority", 1), ("Never", 0)] {
         let mut yields = queue("a");
-        yields["spec"] = json!({"preemption": {"withinQueue": within_queue}});
+        yields["spec"] = json!({"preemption": within_queue});
         let low = pod_of("low", "low-0");
         let mut world = world(&[yields, ours(5, 1, 1), owner("ReplicaSet", "web", 1), low]).await;
         // Long after the quota has risen last.

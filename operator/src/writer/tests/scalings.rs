@@ -65,7 +65,7 @@ struct World {
 fn world(kind: &str) -> World {
     let low = owner(kind, "low", 3, 0);
     let mut queue = queue("a");
-    queue["spec"] = json!({"preemption": {"withinQueue": "LowerPriority"}});
+    queue["spec"] = json!({"preemption": "LowerPriority"});
     let mut quota = quota("a", 5, Some(5), 3, 3);
     quota["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
     let mut objects = vec![node(3), queue, quota, low.clone(), owner("ReplicaSet", "high", 1, 1000)];

@@ -1,0 +1,86 @@
+//! What may be taken from a queue.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The longest `minRuntimeSeconds`: 30 days.
+pub const MAX_MIN_RUNTIME_SECONDS: i32 = 2_592_000;
+
+/// The longest `afterSeconds`, `maxGraceSeconds` and `forceAfterSeconds`: a day.
+pub const MAX_EVICTION_SECONDS: i32 = 86_400;
+
+/// What may be taken from a queue. Every field is inherited from the parent queue where it is left out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Eviction {
+    /// Whether pods of this queue may be evicted. `Allowed`: while the queue uses more than its deserved share. `Never`:
+    /// not at all; what the queue uses above its share comes back as its pods finish, and is deducted from capacity
+    /// before other queues get their share. Default: `Allowed`. Inheritance: from the parent queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<EvictionPolicy>,
+
+    /// How long a pod must have run before it is evicted like others. Unit: seconds, 0 to 2592000 (30 days). Default: 0.
+    /// Example: 600, so that work of ten minutes is rarely lost. Inheritance: from the parent queue. A pod that has run
+    /// for less is evicted only if nothing else is left, like pods with the annotation quotient.dev/preemptible: last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_MIN_RUNTIME_SECONDS))]
+    pub min_runtime_seconds: Option<i32>,
+
+    /// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
+    /// left. `Never`: not at all; what the pod requests is then part of the queue's share before guarantees of others.
+    /// Default: `LastResort`. Inheritance: from the parent queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_replica: Option<LastReplica>,
+
+    /// Whether gangs, which are pods useful only together, may be evicted. `WholeLast`: surplus pods first; a gang
+    /// itself only when no surplus is left, and then as a whole. `Never`: only surplus pods. Default: `WholeLast`.
+    /// Inheritance: from the parent queue. The annotation quotient.dev/gang-min-available on the pods states the
+    /// minimum; the pods of one workload are a gang, or the pods with the same quotient.dev/gang.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gangs: Option<GangPolicy>,
+
+    /// The longest grace period of a pod that is evicted. Unit: seconds, 0 to 86400 (a day). Default: 600. Example: 30.
+    /// Inheritance: from the parent queue. A pod whose terminationGracePeriodSeconds is shorter keeps its own. With 0 the
+    /// pod is gone from the API at once, while its node may still be stopping it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_EVICTION_SECONDS))]
+    pub max_grace_seconds: Option<i32>,
+
+    /// How long a terminating pod may overstay its grace period before it is deleted without waiting for its node. Unit:
+    /// seconds, 0 to 86400 (a day). Default: never; the pod is only reported. Example: 600. Inheritance: from the
+    /// parent queue. Such a pod is mostly on a lost node, and what it runs may go on while its successor starts, so
+    /// leave this out where two at once do harm, as with most StatefulSets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = MAX_EVICTION_SECONDS))]
+    pub force_after_seconds: Option<i32>,
+}
+
+/// Whether pods of a queue may be evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EvictionPolicy {
+    /// While the queue uses more than its deserved share.
+    #[default]
+    Allowed,
+    /// Not at all.
+    Never,
+}
+
+/// Whether the last running pod of a workload may be evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum LastReplica {
+    /// If nothing else is left.
+    #[default]
+    LastResort,
+    /// Not at all.
+    Never,
+}
+
+/// Whether gangs may be evicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GangPolicy {
+    /// Their surplus pods first, then whole gangs.
+    #[default]
+    WholeLast,
+    /// Only their surplus pods.
+    Never,
+}
