@@ -15,15 +15,11 @@ pub enum ConditionType {
     Ready,
     /// The quota in the namespace has the amounts that were allocated, and the API server enforces them.
     QuotaSynced,
-    /// The queue has less than it asks for and deserves. Its reason is `Fenced` where what it lacks is held outside
-    /// the fence that it may take from.
+    /// The deserved share is above the allocated quota, or pods of the queue cannot use it. The reason says what stands in
+    /// the way: `WaitingForPreemption`, `Fenced`, `Budget`, `EvictionRefused`, …
     Starved,
     /// The queue's pods hold more than it deserves or than its quota allows.
     Overused,
-    /// Pods of other queues are on their way out for this queue: `status.preempting` is not empty.
-    Preempting,
-    /// Pods that should leave for this queue cannot be evicted now, such as under a disruption budget.
-    PreemptionBlocked,
     /// What is guaranteed to the queue is more than the cluster, or the limit of a parent queue, allows.
     GuaranteeUnmeetable,
     /// The queue has no share until a person changes something: its spec, its namespace's other Queue, or a parent
@@ -34,13 +30,11 @@ pub enum ConditionType {
 
 impl ConditionType {
     /// Every condition, in the order they are shown.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 6] = [
         Self::Ready,
         Self::QuotaSynced,
         Self::Starved,
         Self::Overused,
-        Self::Preempting,
-        Self::PreemptionBlocked,
         Self::GuaranteeUnmeetable,
         Self::Stalled,
     ];
@@ -52,8 +46,6 @@ impl ConditionType {
             Self::QuotaSynced => "QuotaSynced",
             Self::Starved => "Starved",
             Self::Overused => "Overused",
-            Self::Preempting => "Preempting",
-            Self::PreemptionBlocked => "PreemptionBlocked",
             Self::GuaranteeUnmeetable => "GuaranteeUnmeetable",
             Self::Stalled => "Stalled",
         }

@@ -47,16 +47,22 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         description = "The queue's weight against the others"
     ),
     printcolumn(
+        name = "Demand",
+        type_ = "string",
+        json_path = ".status.summary.demand",
+        description = "The demand of the queue"
+    ),
+    printcolumn(
         name = "Deserved",
         type_ = "string",
         json_path = ".status.summary.deserved",
-        description = "The fair share"
+        description = "The deserved share"
     ),
     printcolumn(
         name = "Allocated",
         type_ = "string",
         json_path = ".status.summary.allocated",
-        description = "What the quota allows now"
+        description = "The allocated quota"
     ),
     printcolumn(
         name = "Used",
@@ -68,13 +74,13 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         name = "Preempting",
         type_ = "string",
         json_path = ".status.summary.preempting",
-        description = "What pods of other queues still hold of the share"
+        description = "The part of the deserved share that pods of other queues still use"
     ),
     printcolumn(
-        name = "Ready",
+        name = "State",
         type_ = "string",
-        json_path = r#".status.conditions[?(@.type=="Ready")].status"#,
-        description = "Whether the spec is understood and the quota in sync"
+        json_path = ".status.summary.state",
+        description = "OK, Borrowing, or the reason of the most severe condition"
     ),
     printcolumn(
         name = "Age",

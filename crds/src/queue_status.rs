@@ -106,9 +106,9 @@ pub struct QueueStatus {
     /// The state of the queue, one entry for each type, each True or False and never removed. `Ready`: the spec
     /// is understood and the quota in sync, also while the queue waits for its share. `QuotaSynced`: the quota
     /// has the allocated amounts and is enforced. `Starved`: the queue has less than it deserves; the reason says
-    /// why, such as `WaitingForPreemption`, or `Fenced` where what it lacks is held outside the fence that it may
-    /// take from. `Overused`: its pods hold more than it deserves. `Preempting`: pods of others are leaving for
-    /// it. `PreemptionBlocked`: some of them cannot be evicted now. `GuaranteeUnmeetable`: more is guaranteed
+    /// why, such as `WaitingForPreemption` while pods of others are evicted for it, `Budget` or `EvictionRefused` if
+    /// they cannot be evicted now, or `Fenced` where what it lacks is held outside the fence that it may
+    /// take from. `Overused`: its pods hold more than it deserves. `GuaranteeUnmeetable`: more is guaranteed
     /// than the cluster, or the limit of a parent queue, allows. `Stalled`: the queue has no share until a person
     /// changes something; the message says what, and the reason is `NamespaceTaken`, `InvalidSpec`,
     /// `GuaranteedAboveLimit`, `ParentNotFound` (parentRef names no queue), `ParentNotAccepting` (the parent's
@@ -202,6 +202,12 @@ pub struct PodCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusSummary {
+    /// `OK`; `Borrowing` while the queue uses more than its fair share; else the reason of the most severe condition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// The amounts of demand in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand: Option<String>,
     /// The amounts of deserved in short form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<String>,
@@ -308,7 +314,7 @@ mod tests {
             "idle": {},
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{
-                "what": "ReplicaSet web", "pods": 3, "reason": "AtShare", "message": "the share is in use",
+                "kind": "ReplicaSet", "name": "web", "pods": 3, "reason": "ShareInUse", "message": "the share is in use",
             }],
         });
         let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();

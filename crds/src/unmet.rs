@@ -8,17 +8,19 @@ use serde::{Deserialize, Serialize};
 /// The schema does not know this bound: a status that it refused would be lost as a whole.
 pub const MAX_UNMET: usize = 8;
 
-/// Pods of one owner, or one pod, that cannot start now, and why.
+/// Pods of one workload, or one pod, that cannot start now, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Unmet {
-    /// What is waiting, by kind and name, such as "ReplicaSet web" or "Pod x".
-    pub what: String,
-    /// How many pods of it are waiting.
+    /// The kind of the workload, such as `ReplicaSet` or `Job`; `Pod` for a pod without one.
+    pub kind: String,
+    /// Its name in the namespace of the queue.
+    pub name: String,
+    /// The number of its pods that cannot start.
     #[schemars(range(min = 0))]
     pub pods: i32,
-    /// Why they are waiting, in one CamelCase word for programs.
+    /// Why they cannot start, in one CamelCase word for programs.
     pub reason: String,
-    /// Why they are waiting, in a sentence for people.
+    /// Why they cannot start and what would help, in a sentence.
     pub message: String,
 }

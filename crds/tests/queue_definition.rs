@@ -181,7 +181,7 @@ fn what_the_status_remembers_can_be_read_back() {
     }
     let entry = &status["notTakenUp"]["items"];
     assert_eq!(entry["required"], json!(["kind", "name", "since", "uid"]));
-    assert_eq!(status["unmet"]["items"]["required"], json!(["message", "pods", "reason", "what"]));
+    assert_eq!(status["unmet"]["items"]["required"], json!(["kind", "message", "name", "pods", "reason"]));
     // An absent list or map is an empty one; a default would be written into every Queue.
     for field in ["demandFalling", "notTakenUp", "unmet"] {
         assert_eq!(status[field].get("default"), None, "{field}");
@@ -202,10 +202,13 @@ fn the_columns_show_fields_that_exist() {
     let columns = version(NAME)["additionalPrinterColumns"].clone();
     let titles: Vec<&str> =
         columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
-    assert_eq!(titles, ["Parent", "Weight", "Deserved", "Allocated", "Used", "Preempting", "Ready", "Age"]);
+    assert_eq!(
+        titles,
+        ["Parent", "Weight", "Demand", "Deserved", "Allocated", "Used", "Preempting", "State", "Age"]
+    );
     for column in columns.as_array().unwrap() {
         let path = column["jsonPath"].as_str().unwrap();
-        if path.starts_with(".metadata") || path.contains("conditions[?(@.type==\"Ready\")]") {
+        if path.starts_with(".metadata") {
             continue;
         }
         let pointer = path.replace('.', "/properties/");

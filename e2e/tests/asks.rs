@@ -198,7 +198,7 @@ async fn until_no_node_fits(stage: &Stage, namespace: &str, owner: &str) -> anyh
         let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
         let unmet = queues.get(namespace).await?.status.unwrap_or_default().unmet;
         let is_told =
-            matches!(&*unmet, [one] if one.what.starts_with(owner) && one.reason == "NoNodeFits" && one.pods == 1);
+            matches!(&*unmet, [one] if format!("{} {}", one.kind, one.name).starts_with(owner) && one.reason == "NoNodeFits" && one.pods == 1);
         ensure!(is_told, "{unmet:?}");
         Ok(())
     })

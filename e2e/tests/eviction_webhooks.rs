@@ -94,7 +94,7 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "gains");
     eventually("the gainer says what stands in the way", PATIENCE, async || {
         let status = queues.get("gains").await?.status.unwrap_or_default();
-        let blocked = status.condition(ConditionType::PreemptionBlocked).context("no condition")?;
+        let blocked = status.condition(ConditionType::Starved).context("no condition")?;
         ensure!(blocked.reason == "EvictionRefused" && blocked.message.contains("webhook"), "{blocked:?}");
         Ok(())
     })

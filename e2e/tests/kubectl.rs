@@ -4,8 +4,8 @@ use anyhow::{Context as _, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, Programs, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 
-const COLUMNS: [&str; 9] =
-    ["NAME", "PARENT", "WEIGHT", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "READY", "AGE"];
+const COLUMNS: [&str; 10] =
+    ["NAME", "PARENT", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "STATE", "AGE"];
 
 const QUEUE: &str = r#"
 apiVersion: quotient.dev/v1alpha1
@@ -119,13 +119,13 @@ async fn without_status_its_row_is_empty(bed: &TestBed) -> anyhow::Result<()> {
 
 /// Amounts in a few characters, whatever they are of.
 async fn its_row_is_compact(bed: &TestBed) -> anyhow::Result<()> {
-    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "0", "0", "True"]).await?;
+    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "0", "0", "OK"]).await?;
     let requests = [("cpu", "1500m"), ("memory", "1Gi"), ("example.com/gpu", "1")];
     bed.create_pod("team-a", "work", &requests).await?;
-    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "True"]).await
+    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "OK"]).await
 }
 
-async fn until_row(bed: &TestBed, expected: [&str; 8]) -> anyhow::Result<()> {
+async fn until_row(bed: &TestBed, expected: [&str; 9]) -> anyhow::Result<()> {
     eventually(format!("kubectl shows {expected:?}"), PATIENCE, async || {
         let printed = bed.kubectl(["get", "qtq", "-n=team-a"]).await?;
         let row = row(&printed)?;

@@ -56,7 +56,7 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
             );
         }
     }
-    assert_eq!(queue(&stage.bed, "q3", "q3").await?.conditions["Preempting"], "WaitingForPreemption");
+    assert_eq!(queue(&stage.bed, "q3", "q3").await?.conditions["Starved"], "WaitingForPreemption");
     // As long as the pods hang on, nothing moves, and nobody is evicted in their place.
     tokio::time::sleep(Duration::from_secs(3)).await;
     stage.until_shares("two cpu are still on their way", in_between).await?;

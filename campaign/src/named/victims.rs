@@ -27,7 +27,7 @@ pub(super) const ALL: &[Named] = &[
                     0,
                 )
                 .expect("team-2 is told why", |world| {
-                    is_true(world, "team-2", "PreemptionBlocked") || is_true(world, "team-2", "Starved")
+                    is_true(world, "team-2", "Starved")
                 }),
         ]
     }),

@@ -6,7 +6,7 @@ use crate::truth::{Place, QueueFacts, Truth};
 use crate::violation::Invariant;
 
 /// The conditions that say why a queue lacks part of what it deserves.
-const EXCUSES: [&str; 4] = ["Starved", "PreemptionBlocked", "Stalled", "Preempting"];
+const EXCUSES: [&str; 2] = ["Starved", "Stalled"];
 
 /// The promises that do not hold although everything rests.
 pub(crate) fn broken(truth: &Truth) -> Vec<(Invariant, String)> {

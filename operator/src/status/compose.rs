@@ -10,6 +10,7 @@ use quotient_engine::plan::{Plan, QueuePlan};
 
 use super::conditions::{self, Circumstances};
 use super::remembered;
+use super::state::state;
 use super::unmet;
 use crate::particulars::Particulars;
 
@@ -63,17 +64,29 @@ pub fn compose(
         let conditions = merge(&conditions::of_queue(overview.plan, queue, kept, circumstances));
         let not_taken_up =
             remembered::not_taken_up(&queue.remember, &overview.particulars.not_taken_up, former);
+        let summary = StatusSummary {
+            state: Some(state(&conditions, !queue.used.less(&queue.fair_share).is_empty())),
+            demand: Some(queue.demand.compact()),
+            deserved: Some(queue.deserved.compact()),
+            allocated: Some(queue.allocated.compact()),
+            used: Some(queue.used.compact()),
+            preempting: Some(queue.preempting.compact()),
+        };
         return Some(QueueStatus {
             observed_generation: generation,
             conditions,
             not_taken_up,
+            summary: Some(summary),
             ..numbers(overview, queue)
         });
     }
     let stall = overview.plan.stalled.get(name)?;
+    let conditions = merge(&conditions::of_stalled(stall));
+    let summary = StatusSummary { state: Some(state(&conditions, false)), ..StatusSummary::default() };
     Some(QueueStatus {
         observed_generation: generation,
-        conditions: merge(&conditions::of_stalled(stall)),
+        conditions,
+        summary: Some(summary),
         ..QueueStatus::default()
     })
 }
@@ -103,12 +116,6 @@ fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
         borrowed: some(&queue.used.less(&queue.fair_share)),
         lent: some(&lent),
         pods: Some(pods(queue)),
-        summary: Some(StatusSummary {
-            deserved: Some(queue.deserved.compact()),
-            allocated: Some(queue.allocated.compact()),
-            used: Some(queue.used.compact()),
-            preempting: Some(queue.preempting.compact()),
-        }),
         ..QueueStatus::default()
     }
 }

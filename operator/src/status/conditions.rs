@@ -46,10 +46,8 @@ pub(super) fn of_queue(
     vec![
         ready(plan, queue, &quota, circumstances.mode),
         quota,
-        starved(queue, circumstances.mode),
+        starved(queue, circumstances),
         overused(queue),
-        preempting(queue, circumstances.mode),
-        blocked(circumstances),
         guarantee(queue),
         stalled(queue),
     ]
@@ -135,19 +133,18 @@ fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumsta
     }
 }
 
-fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
+fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
-    let Some(reason) = queue.starved else {
-        return no(condition, "ShareMet", "the queue has what it asks for and deserves");
-    };
-    let evicting = matches!(
-        reason,
-        Reason::WaitingForPreemption | Reason::WaitingForQuota | Reason::Blocked | Reason::Delayed
-    );
-    let (reason, why) = if evicting && mode < Mode::Full {
-        ("EvictionsDisabled", "the operator's mode allows no evictions; it comes as pods finish".to_owned())
-    } else {
-        (reason.name(), format!("{}; {}", unmet::obstacle(reason), unmet::way_out(reason)))
+    let (reason, why) = match (&circumstances.blocked, queue.starved) {
+        (_, Some(reason)) if needs_evictions(reason) && circumstances.mode < Mode::Full => (
+            "EvictionsDisabled",
+            "the operator's mode allows no evictions; it comes as pods finish".to_owned(),
+        ),
+        (Some(blocked), _) => (blocked.reason.name(), blocked.message.clone()),
+        (None, Some(reason)) => {
+            (reason.name(), format!("{}; {}", unmet::obstacle(reason), unmet::way_out(reason)))
+        }
+        (None, None) => return not_starved(queue),
     };
     let lacks = if queue.lacking.is_empty() {
         format!("has the {} that it deserves, and cannot use all of it: {why}", queue.deserved)
@@ -163,6 +160,27 @@ fn starved(queue: &QueuePlan, mode: Mode) -> ConditionReport {
     yes(condition, reason, &message)
 }
 
+/// Whether only an eviction ends it.
+const fn needs_evictions(reason: Reason) -> bool {
+    matches!(
+        reason,
+        Reason::WaitingForPreemption | Reason::WaitingForQuota | Reason::Blocked | Reason::Delayed
+    )
+}
+
+fn not_starved(queue: &QueuePlan) -> ConditionReport {
+    let condition = ConditionType::Starved;
+    if queue.preempting.is_empty() {
+        return no(condition, "ShareMet", "the queue has what it asks for and deserves");
+    }
+    let message = format!(
+        "its own pods use the {} that its quota does not allow; the quota rises when all queues together use no more than \
+         the nodes offer",
+        queue.preempting
+    );
+    no(condition, "HeldByItself", &message)
+}
+
 fn overused(queue: &QueuePlan) -> ConditionReport {
     let condition = ConditionType::Overused;
     let over = queue.used.less(&queue.deserved);
@@ -174,34 +192,6 @@ fn overused(queue: &QueuePlan) -> ConditionReport {
         "UsedAboveDeserved",
         &format!("uses {} but deserves {}: {over} too much", queue.used, queue.deserved),
     )
-}
-
-fn preempting(queue: &QueuePlan, mode: Mode) -> ConditionReport {
-    let condition = ConditionType::Preempting;
-    if queue.preempting.is_empty() {
-        return no(condition, "Converged", "others hold nothing of what the queue deserves");
-    }
-    if queue.lacking.is_empty() {
-        let message = format!(
-            "its own pods hold the {} that its quota does not allow; the quota rises when all queues together hold no \
-             more than nodes offer",
-            queue.preempting
-        );
-        return no(condition, "HeldByItself", &message);
-    }
-    let reason = match queue.starved {
-        Some(reason) if mode == Mode::Full => reason.name(),
-        _ => "HeldByOthers",
-    };
-    yes(condition, reason, &format!("{} is promised and still held by others", queue.lacking))
-}
-
-fn blocked(circumstances: &Circumstances) -> ConditionReport {
-    let condition = ConditionType::PreemptionBlocked;
-    match &circumstances.blocked {
-        Some(blocked) => yes(condition, blocked.reason.name(), &blocked.message),
-        None => no(condition, "NotBlocked", "no eviction for the queue is blocked"),
-    }
 }
 
 fn guarantee(queue: &QueuePlan) -> ConditionReport {

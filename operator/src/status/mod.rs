@@ -8,6 +8,7 @@ mod conditions;
 pub mod pace;
 pub mod patch;
 mod remembered;
+mod state;
 #[cfg(test)]
 mod tests;
 mod unmet;

@@ -201,7 +201,7 @@ mod tests {
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
         }
-        let unmet = Unmet { what: "Pod x".to_owned(), ..Unmet::default() };
+        let unmet = Unmet { kind: "Pod".to_owned(), name: "x".to_owned(), ..Unmet::default() };
         for paced in [
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },

@@ -7,7 +7,8 @@ use quotient_engine::reason::Reason;
 /// The first of what cannot start, for the status.
 pub(super) fn listed(queue: &QueuePlan) -> Vec<Written> {
     let written = |unmet: &Unmet| Written {
-        what: who(&unmet.who),
+        kind: kind_and_name(&unmet.who).0.to_owned(),
+        name: kind_and_name(&unmet.who).1.to_owned(),
         pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
         reason: unmet.reason.name().to_owned(),
         message: message(queue, unmet),
@@ -51,9 +52,9 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         }
         Reason::Fenced => "it is held outside the fence that the queue may take from",
         Reason::NothingToEvict => "no pod that may be evicted holds it",
-        Reason::Blocked => "pods that hold it may not be evicted now, see PreemptionBlocked",
+        Reason::Blocked => "pods that hold it may not be evicted now",
         Reason::StuckTerminating => {
-            "the pods that hold it should have been gone long ago and are still there, see PreemptionBlocked"
+            "the pods that hold it should have been gone long ago and are still there"
         }
         Reason::CapacityUntrusted => {
             "much of the nodes' capacity vanished at one stroke, and nothing is taken because of that until it is certain"
@@ -124,9 +125,14 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
 }
 
 fn who(asker: &Asker) -> String {
+    let (kind, name) = kind_and_name(asker);
+    format!("{kind} {name}")
+}
+
+fn kind_and_name(asker: &Asker) -> (&str, &str) {
     match asker {
-        Asker::Pod(name) => format!("Pod {name}"),
-        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+        Asker::Pod(name) => ("Pod", name.as_str()),
+        Asker::Owner(kind, name) => (kind.name(), name),
     }
 }
 
@@ -223,7 +229,7 @@ mod tests {
         let queue = QueuePlan { unmet: vec![web(3, Reason::Fragmented); 20], ..QueuePlan::default() };
         let listed = listed(&queue);
         assert_eq!(listed.len(), MAX_UNMET);
-        assert_eq!((listed[0].what.as_str(), listed[0].pods), ("ReplicaSet web", 3));
+        assert_eq!((&*listed[0].kind, &*listed[0].name, listed[0].pods), ("ReplicaSet", "web", 3));
         assert_eq!(listed[0].reason, "Fragmented");
     }
 }

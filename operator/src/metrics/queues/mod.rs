@@ -281,6 +281,7 @@ mod tests {
             [
                 r#"quotient_queue_condition{condition="Ready",namespace="a",queue="team"} 1"#,
                 r#"quotient_queue_condition{condition="Starved",namespace="a",queue="team"} 1"#,
+                r#"quotient_queue_starved{namespace="a",queue="team",reason="Because"} 1"#,
                 r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
             ]
         );

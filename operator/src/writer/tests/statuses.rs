@@ -96,8 +96,6 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
             "QuotaSynced=True Synced",
             "Starved=False ShareMet",
             "Overused=False WithinShare",
-            "Preempting=False Converged",
-            "PreemptionBlocked=False NotBlocked",
             "GuaranteeUnmeetable=False Meetable",
             "Stalled=False Governing",
         ]
