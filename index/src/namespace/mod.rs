@@ -27,6 +27,7 @@ pub(crate) use budgets::BudgetNote;
 pub(crate) use gangs::GroupNote;
 pub(crate) use owners::OwnerNote;
 use queues::QueueEntry;
+use sizes::Sized;
 
 /// One namespace. Its state is shared with snapshots and copied when it changes while one of them is alive.
 ///
@@ -43,6 +44,7 @@ pub(crate) struct NamespaceEntry {
     budgets: Vec<BudgetNote>,
     deployments: BTreeMap<Arc<str>, DeploymentSize>,
     autoscalers: BTreeMap<Arc<str>, Autoscaler>,
+    sized: Sized,
     quota: Option<Arc<ObservedQuota>>,
     foreign_quotas: Vec<ForeignQuota>,
     limit_ranges: Vec<ObservedLimitRange>,

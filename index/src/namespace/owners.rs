@@ -23,7 +23,7 @@ pub(crate) struct OwnerNote {
     /// What it says of its size itself.
     pub(crate) said: Said,
     /// What controls it.
-    pub(crate) controller: Option<Controller>,
+    pub(crate) controller: Option<Box<Controller>>,
 }
 
 impl OwnerNote {
@@ -39,26 +39,29 @@ impl NamespaceEntry {
     ///
     /// How many pods it wants, and what says so, is found out here.
     pub(crate) fn put_owner(&mut self, mut owner: Owner, note: OwnerNote) -> bool {
-        match self.find_owner(owner.kind, &owner.name) {
-            Ok(at) => {
-                let Some(kept_note) = self.owners.get_mut(at) else { return false };
-                *kept_note = note;
-                let Some(kept) = self.state.owners.get(at) else { return false };
-                (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
-                if *kept == owner {
-                    return self.size_owners();
-                }
-                if let Some(kept) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
-                    *kept = owner;
-                }
-            }
+        let name = (owner.kind, Arc::clone(&owner.name));
+        let at = match self.find_owner(owner.kind, &owner.name) {
+            Ok(at) => at,
             Err(at) => {
+                let concerned = self.sized.note(name, None, Some(&note));
                 Arc::make_mut(&mut self.state).owners.insert(at, owner);
                 self.owners.insert(at, note);
+                self.size_owners(concerned);
+                return self.has_queues();
             }
+        };
+        let Some((kept, kept_note)) = self.state.owners.get(at).zip(self.owners.get_mut(at)) else {
+            return false;
+        };
+        let concerned = self.sized.note(name, Some(kept_note), Some(&note));
+        *kept_note = note;
+        (owner.wanted, owner.size) = (kept.wanted, kept.size.clone());
+        let alike = *kept == owner;
+        if !alike && let Some(kept) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
+            *kept = owner;
         }
-        self.size_owners();
-        self.has_queues()
+        let sized = self.size_owners(concerned);
+        sized || (!alike && self.has_queues())
     }
 
     /// The owner kept under this kind and name, and its age.
@@ -70,10 +73,11 @@ impl NamespaceEntry {
     /// Forgets the owner of this kind and name. Says whether a decision depended on it.
     pub(crate) fn remove_owner(&mut self, kind: OwnerKind, name: &str) -> bool {
         let Ok(at) = self.find_owner(kind, name) else { return false };
-        self.owners.remove(at);
-        Arc::make_mut(&mut self.state).owners.remove(at);
+        let note = self.owners.remove(at);
+        let owner = Arc::make_mut(&mut self.state).owners.remove(at);
         // Of two ReplicaSets of a Deployment only one may be left.
-        self.size_owners();
+        let concerned = self.sized.note((kind, owner.name), Some(&note), None);
+        self.size_owners(concerned);
         self.has_queues()
     }
 
@@ -103,7 +107,7 @@ impl NamespaceEntry {
         self.has_queues()
     }
 
-    fn find_owner(&self, kind: OwnerKind, name: &str) -> Result<usize, usize> {
+    pub(super) fn find_owner(&self, kind: OwnerKind, name: &str) -> Result<usize, usize> {
         self.state.owners.binary_search_by(|owner| (owner.kind, &*owner.name).cmp(&(kind, name)))
     }
 }

@@ -1,6 +1,10 @@
 //! How the owners of a namespace get their size.
+//!
+//! A size follows from the owner, its Deployment, the Deployment's other ReplicaSets and the autoscalers of either. What
+//! one of these says concerns the owners that [`Sized`] names for it and no others, so that a namespace with thousands of
+//! each is read in a time that grows as they do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use quotient_engine::names::OwnerUid;
@@ -8,16 +12,106 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Owner, OwnerKind, Setter, SetterKind, Size};
 
 use super::{NamespaceEntry, OwnerNote};
-use crate::sizes::{Autoscaler, Controller, DeploymentSize, Said};
+use crate::sizes::{Autoscaler, Controller, ControllerKind, DeploymentSize, Said};
 
-/// The kinds of controllers that leave the size of what they create to others once it is there.
-const LEAVE_SIZES_ALONE: [&str; 1] = ["CronJob"];
+/// An owner, as its namespace finds it.
+type OwnerName = (OwnerKind, Arc<str>);
+
+/// Which owners get their size from what.
+#[derive(Debug, Default)]
+pub(super) struct Sized {
+    /// The owners that a Deployment controls, by its name.
+    by_deployment: BTreeMap<Arc<str>, BTreeSet<OwnerName>>,
+    /// Of these, how many want pods by their own spec, by the Deployment's name and uid.
+    in_rollout: BTreeMap<(Arc<str>, Arc<str>), u32>,
+    /// How many autoscalers keep the size of an object, by its kind and its name.
+    autoscalers: BTreeMap<(Arc<str>, Arc<str>), u32>,
+}
+
+impl Sized {
+    /// An owner was noted as `former` and is now as `next`; none where it was not there, or is gone. Returns the owners
+    /// whose size may be another by that: itself, and those of a Deployment that begins or ends to be in a rollout.
+    pub(super) fn note(
+        &mut self,
+        owner: OwnerName,
+        former: Option<&OwnerNote>,
+        next: Option<&OwnerNote>,
+    ) -> Vec<OwnerName> {
+        let controllers = [former, next].map(|note| note.and_then(deployment_of));
+        let before = controllers.map(|controller| controller.is_some_and(|one| self.is_in_rollout(one)));
+        if let Some((note, controller)) = former.zip(former.and_then(deployment_of)) {
+            self.remove(&owner, note, controller);
+        }
+        if let Some((note, controller)) = next.zip(next.and_then(deployment_of)) {
+            self.add(&owner, note, controller);
+        }
+        let mut concerned = vec![owner];
+        for (controller, before) in controllers.into_iter().zip(before) {
+            if let Some(controller) = controller.filter(|one| self.is_in_rollout(one) != before) {
+                concerned.extend(self.of_deployment(&controller.name));
+            }
+        }
+        concerned
+    }
+
+    fn add(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Controller) {
+        self.by_deployment.entry(Arc::clone(&controller.name)).or_default().insert(owner.clone());
+        if note.wanted > 0 {
+            count_up(&mut self.in_rollout, key(controller));
+        }
+    }
+
+    fn remove(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Controller) {
+        if let Some(of_deployment) = self.by_deployment.get_mut(&controller.name) {
+            of_deployment.remove(owner);
+            if of_deployment.is_empty() {
+                self.by_deployment.remove(&controller.name);
+            }
+        }
+        if note.wanted > 0 {
+            count_down(&mut self.in_rollout, &key(controller));
+        }
+    }
+
+    fn of_deployment(&self, name: &str) -> Vec<OwnerName> {
+        self.by_deployment.get(name).into_iter().flatten().cloned().collect()
+    }
+
+    fn is_in_rollout(&self, controller: &Controller) -> bool {
+        self.in_rollout.get(&key(controller)).is_some_and(|sets| *sets > 1)
+    }
+
+    fn is_autoscaled(&self, setter: &Setter) -> bool {
+        self.autoscalers.contains_key(&(setter.kind.name().into(), Arc::clone(&setter.name)))
+    }
+}
+
+fn key(controller: &Controller) -> (Arc<str>, Arc<str>) {
+    (Arc::clone(&controller.name), Arc::clone(&controller.uid))
+}
+
+fn count_up<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> u32 {
+    let count = counts.entry(key).or_default();
+    *count = count.saturating_add(1);
+    *count
+}
+
+fn count_down<K: Ord>(counts: &mut BTreeMap<K, u32>, key: &K) -> u32 {
+    let Some(count) = counts.get_mut(key) else { return 0 };
+    *count = count.saturating_sub(1);
+    let left = *count;
+    if left == 0 {
+        counts.remove(key);
+    }
+    left
+}
 
 impl NamespaceEntry {
     /// Keeps what a Deployment says. Says whether anything changed that a decision depends on.
     pub(crate) fn put_deployment(&mut self, name: Arc<str>, size: DeploymentSize) -> bool {
+        let concerned = self.sized.of_deployment(&name);
         self.deployments.insert(name, size);
-        self.size_owners()
+        self.size_owners(concerned)
     }
 
     /// What the Deployment of this name says.
@@ -27,7 +121,7 @@ impl NamespaceEntry {
 
     /// Forgets the Deployment of this name. Says whether a decision depended on it.
     pub(crate) fn remove_deployment(&mut self, name: &str) -> bool {
-        self.deployments.remove(name).is_some() && self.size_owners()
+        self.deployments.remove(name).is_some() && self.size_owners(self.sized.of_deployment(name))
     }
 
     /// The names of the Deployments, in order.
@@ -37,8 +131,19 @@ impl NamespaceEntry {
 
     /// Keeps whom an autoscaler scales. Says whether anything changed that a decision depends on.
     pub(crate) fn put_autoscaler(&mut self, name: Arc<str>, autoscaler: Autoscaler) -> bool {
-        self.autoscalers.insert(name, autoscaler);
-        self.size_owners()
+        let target = autoscaler.target.clone();
+        let former = self.autoscalers.insert(name, autoscaler).map(|former| former.target);
+        if former.as_ref() == Some(&target) {
+            return false;
+        }
+        let mut concerned = Vec::new();
+        if count_up(&mut self.sized.autoscalers, target.clone()) == 1 {
+            concerned.extend(self.scaled_by(&target));
+        }
+        if let Some(former) = former {
+            concerned.extend(self.forget_target(&former));
+        }
+        self.size_owners(concerned)
     }
 
     /// The autoscaler of this name.
@@ -48,7 +153,9 @@ impl NamespaceEntry {
 
     /// Forgets the autoscaler of this name. Says whether a decision depended on it.
     pub(crate) fn remove_autoscaler(&mut self, name: &str) -> bool {
-        self.autoscalers.remove(name).is_some() && self.size_owners()
+        let Some(former) = self.autoscalers.remove(name) else { return false };
+        let concerned = self.forget_target(&former.target);
+        self.size_owners(concerned)
     }
 
     /// The names of the autoscalers, in order.
@@ -56,37 +163,49 @@ impl NamespaceEntry {
         self.autoscalers.keys()
     }
 
-    /// Reads the sizes of all owners anew. Says whether a decision depends on what changed.
-    pub(super) fn size_owners(&mut self) -> bool {
-        let mut in_rollout: BTreeMap<&Arc<str>, u32> = BTreeMap::new();
-        for controller in self.owners.iter().filter(|note| note.wanted > 0).filter_map(deployment_of) {
-            let sets = in_rollout.entry(&controller.uid).or_default();
-            *sets = sets.saturating_add(1);
+    /// One autoscaler less has this target. Returns the owners whose size no autoscaler keeps any more.
+    fn forget_target(&mut self, target: &(Arc<str>, Arc<str>)) -> Vec<OwnerName> {
+        match count_down(&mut self.sized.autoscalers, target) {
+            0 => self.scaled_by(target),
+            _ => Vec::new(),
         }
-        let sizes: Vec<(u32, Size)> = (self.state.owners.iter().zip(&self.owners))
-            .map(|(owner, note)| {
-                let siblings = deployment_of(note).and_then(|controller| in_rollout.get(&controller.uid));
-                self.size(owner, note, siblings.is_some_and(|sets| *sets > 1))
-            })
-            .collect();
-        let same =
-            |(owner, (wanted, size)): (&Owner, &(u32, Size))| owner.wanted == *wanted && owner.size == *size;
-        if self.state.owners.iter().zip(&sizes).all(same) {
-            return false;
+    }
+
+    /// The owners whose size stands in the object of this kind and name.
+    fn scaled_by(&self, (kind, name): &(Arc<str>, Arc<str>)) -> Vec<OwnerName> {
+        let owner = match &**kind {
+            "Deployment" => return self.sized.of_deployment(name),
+            "ReplicaSet" => OwnerKind::ReplicaSet,
+            "StatefulSet" => OwnerKind::StatefulSet,
+            "Job" => OwnerKind::Job,
+            _ => return Vec::new(),
+        };
+        vec![(owner, Arc::clone(name))]
+    }
+
+    /// Reads the sizes of these owners anew. Says whether a decision depends on what changed.
+    pub(super) fn size_owners(&mut self, concerned: Vec<OwnerName>) -> bool {
+        let mut changed = false;
+        for (kind, name) in concerned {
+            let Ok(at) = self.find_owner(kind, &name) else { continue };
+            let Some((owner, note)) = self.state.owners.get(at).zip(self.owners.get(at)) else { continue };
+            let (wanted, size) = self.size(owner, note);
+            if owner.wanted == wanted && owner.size == size {
+                continue;
+            }
+            changed = true;
+            if let Some(owner) = Arc::make_mut(&mut self.state).owners.get_mut(at) {
+                (owner.wanted, owner.size) = (wanted, size);
+            }
         }
-        for (owner, (wanted, size)) in Arc::make_mut(&mut self.state).owners.iter_mut().zip(sizes) {
-            (owner.wanted, owner.size) = (wanted, size);
-        }
-        self.has_queues()
+        changed && self.has_queues()
     }
 
     /// How many pods an owner wants, and what says so.
-    fn size(&self, owner: &Owner, note: &OwnerNote, rolls_out: bool) -> (u32, Size) {
+    fn size(&self, owner: &Owner, note: &OwnerNote) -> (u32, Size) {
+        let rolls_out = deployment_of(note).is_some_and(|controller| self.sized.is_in_rollout(controller));
         let Some((setter, said)) = self.setter(owner, note) else { return (note.wanted, Size::default()) };
-        let autoscaled = self.autoscalers.values().any(|autoscaler| {
-            let (kind, name) = &autoscaler.target;
-            **kind == *setter.kind.name() && *name == setter.name
-        });
+        let autoscaled = self.sized.is_autoscaled(&setter);
         let left_alone = (autoscaled.then_some(Reason::Autoscaled))
             .or(said.left_alone)
             .or(rolls_out.then_some(Reason::RollingOut));
@@ -115,7 +234,7 @@ impl NamespaceEntry {
             let setter = Setter { kind: SetterKind::Deployment, name: Arc::clone(&controller.name), uid };
             return Some((setter, &deployment.said));
         }
-        let is_free = |controller: &Controller| LEAVE_SIZES_ALONE.contains(&&*controller.kind);
+        let is_free = |controller: &Controller| controller.kind == ControllerKind::CronJob;
         let kind = match owner.kind {
             OwnerKind::ReplicaSet => SetterKind::ReplicaSet,
             OwnerKind::StatefulSet => SetterKind::StatefulSet,
@@ -123,11 +242,11 @@ impl NamespaceEntry {
             OwnerKind::QueueJob => return None,
         };
         let setter = Setter { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
-        note.controller.as_ref().is_none_or(is_free).then_some((setter, &note.said))
+        note.controller.as_deref().is_none_or(is_free).then_some((setter, &note.said))
     }
 }
 
 /// The Deployment of a ReplicaSet.
 fn deployment_of(note: &OwnerNote) -> Option<&Controller> {
-    note.controller.as_ref().filter(|controller| &*controller.kind == "Deployment")
+    note.controller.as_deref().filter(|controller| controller.kind == ControllerKind::Deployment)
 }

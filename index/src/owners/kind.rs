@@ -105,7 +105,7 @@ impl<O: OwnerObject> Keeps<O> for Index {
             return kept.is_some() && self.remove_owner(O::KIND, &key);
         };
         let (owner, asked) = self.read_owner(O::KIND, metadata, &key, wanted, template);
-        let controller = Controller::of(metadata);
+        let controller = Controller::of(metadata).map(Box::new);
         let note = OwnerNote { age, asked, wanted, rightful, said, controller };
         self.namespaces.entry(key.0).or_default().put_owner(owner, note)
     }

@@ -10,8 +10,8 @@ mod said;
 
 pub(crate) use autoscalers::{Autoscaler, AutoscalerKind};
 pub(crate) use deployments::{DeploymentKind, DeploymentSize};
-pub(crate) use said::Controller;
 pub use said::Said;
+pub(crate) use said::{Controller, ControllerKind};
 
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};

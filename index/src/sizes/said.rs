@@ -40,9 +40,30 @@ impl Said {
 /// The controller of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Controller {
-    pub(crate) kind: Arc<str>,
+    pub(crate) kind: ControllerKind,
     pub(crate) name: Arc<str>,
     pub(crate) uid: Arc<str>,
+}
+
+/// The kinds of controllers, as far as sizes depend on them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ControllerKind {
+    /// It says the size.
+    Deployment,
+    /// It leaves the size of what it creates to others once that is there.
+    CronJob,
+    /// Nobody knows what it does about the size.
+    Other,
+}
+
+impl ControllerKind {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "Deployment" => Self::Deployment,
+            "CronJob" => Self::CronJob,
+            _ => Self::Other,
+        }
+    }
 }
 
 impl Controller {
@@ -50,7 +71,7 @@ impl Controller {
         let mut owners = metadata.owner_references.iter().flatten();
         let controller = owners.find(|owner| owner.controller == Some(true))?;
         Some(Self {
-            kind: controller.kind.as_str().into(),
+            kind: ControllerKind::of(&controller.kind),
             name: controller.name.as_str().into(),
             uid: controller.uid.as_str().into(),
         })

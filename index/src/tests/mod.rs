@@ -24,6 +24,7 @@ mod remembered;
 mod sharing;
 mod sizes;
 mod story;
+mod wide;
 
 use quotient_engine::time::Timestamp;
 use serde::Deserialize;
