@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The schema does not know this bound: a status that it refused would be lost as a whole.
 pub const MAX_NOT_TAKEN_UP: usize = 64;
 
-/// An owner, or a pod without one, whose demand does not count.
+/// An owner, or a pod without one, of whose demand nothing has come.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotTakenUp {
@@ -25,4 +25,13 @@ pub struct NotTakenUp {
     pub generation: i64,
     /// Since when its demand has not counted.
     pub since: Time,
+    /// Whether its demand counts all the same. Since that time there has been room for pods of it, and they were not
+    /// created: see the entry of unmet with the reason `PodsNotCreated`.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub not_created: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }

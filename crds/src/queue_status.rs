@@ -261,6 +261,7 @@ mod tests {
             uid: "1".to_owned(),
             generation: 1,
             since: stored_time(Timestamp::UNIX_EPOCH),
+            not_created: false,
         };
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },

@@ -122,7 +122,11 @@ async fn its_row_is_compact(bed: &TestBed) -> anyhow::Result<()> {
     until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "0", "0", "OK"]).await?;
     let requests = [("cpu", "1500m"), ("memory", "1Gi"), ("example.com/gpu", "1")];
     bed.create_pod("team-a", "work", &requests).await?;
-    until_row(bed, ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "OK"]).await
+    until_row(
+        bed,
+        ["team-a", "", "2", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "3c 9Gi 2gpu", "1.5c 1Gi 1gpu", "0", "OK"],
+    )
+    .await
 }
 
 async fn until_row(bed: &TestBed, expected: [&str; 9]) -> anyhow::Result<()> {

@@ -50,6 +50,10 @@ pub enum Reason {
     WaitingForNodes,
     /// Unmet: there is room; the pod or its owner only has to take it.
     RoomAvailable,
+    /// Unmet: the API server refuses its pods, whatever room there is.
+    PodsRejected,
+    /// Unmet: there has been room for a minute, and the pods were not created.
+    PodsNotCreated,
     /// Unmet: it was not taken up while there was room, so it does not count any more.
     NotTakenUp,
 
@@ -114,7 +118,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 49] = [
+    pub const ALL: [Self; 51] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -136,6 +140,8 @@ impl Reason {
         Self::NoNodeFits,
         Self::WaitingForNodes,
         Self::RoomAvailable,
+        Self::PodsRejected,
+        Self::PodsNotCreated,
         Self::NotTakenUp,
         Self::PolicyDisabled,
         Self::MirrorPod,
@@ -190,6 +196,8 @@ impl Reason {
             Self::NoNodeFits => "NoNodeFits",
             Self::WaitingForNodes => "WaitingForNodes",
             Self::RoomAvailable => "RoomAvailable",
+            Self::PodsRejected => "PodsRejected",
+            Self::PodsNotCreated => "PodsNotCreated",
             Self::NotTakenUp => "NotTakenUp",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",

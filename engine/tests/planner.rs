@@ -56,7 +56,7 @@ prop_compose! {
                 queue.eviction.force_after_seconds = ages.force;
                 queue.eviction.last_replica = Some(ages.last_replica);
                 if let Some((since, _)) = ages.idle {
-                    let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since) };
+                    let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since), not_created: since % 2 == 0 };
                     queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);
                     queue.demand = DemandMode::Observed;
                 }

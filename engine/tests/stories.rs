@@ -26,4 +26,5 @@ mod trees;
 mod unmet;
 mod victims;
 mod whole_pods;
+mod wide;
 mod within;

@@ -1,8 +1,15 @@
 //! Pods that cannot start, and what they are told, as stories.
 
-use expect_test::expect;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
-use crate::story::decides;
+use expect_test::expect;
+use quotient_engine::plan::plan;
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NotTakenUp, Snapshot};
+use quotient_engine::time::Timestamp;
+
+use crate::story::{decides, parse, plays};
 
 #[test]
 fn everybody_is_told_what_stands_in_the_way() {
@@ -75,6 +82,237 @@ fn what_is_promised_is_waited_for() {
               lower a to 4c 4Gi
               lower b to 0c 0
               evict a/p1 once its quota is in force
+        "#]],
+    );
+}
+
+// ---- pods that do not come to be --------------------------------------------------------------------------
+
+/// Before, this was `RoomAvailable` for ever.
+#[test]
+fn what_the_api_server_refuses_is_told_in_its_words() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         owner a/web replicas=3 cpu=1 memory=1Gi rejected=serviceaccount-not-found
+         then after=3600",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+                3 pods of ReplicaSet web, 1c 1Gi each: PodsRejected (serviceaccount-not-found)
+            then, 3600 s later
+            step 2: capacity 8c 8Gi
+              a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+                3 pods of ReplicaSet web, 1c 1Gi each: PodsRejected (serviceaccount-not-found)
+        "#]],
+    );
+}
+
+/// Waiting for room helps nothing that admission refuses before it looks for room.
+#[test]
+fn a_rejection_is_told_although_there_is_no_room() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         quota a cpu=4 memory=4Gi
+         pod a/p1 cpu=4 memory=4Gi node=n1 started=10
+         owner a/web cpu=1 memory=1Gi rejected=policy
+         owner a/job kind=Job cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+                1 pods of Job job, 1c 1Gi each: ShareInUse
+                1 pods of ReplicaSet web, 1c 1Gi each: PodsRejected (policy)
+        "#]],
+    );
+}
+
+#[test]
+fn a_template_without_a_request_that_the_quota_demands_is_refused() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         owner a/train kind=Job replicas=2 cpu=1 unspecified=memory
+         owner a/web kind=StatefulSet unspecified=cpu,memory
+         owner a/fine cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+                1 pods of ReplicaSet fine, 1c 1Gi each: RoomAvailable
+                2 pods of Job train, 1c 0 each: PodsRejected (no request for [Memory])
+                1 pods of StatefulSet web, 0c 0 each: PodsRejected (no request for [Cpu, Memory])
+              started a/fine-r1001-0
+            step 2: capacity 8c 8Gi
+              a: deserved 8c 8Gi, allocated 8c 8Gi, used 1c 1Gi
+                2 pods of Job train, 1c 0 each: PodsRejected (no request for [Memory])
+                1 pods of StatefulSet web, 0c 0 each: PodsRejected (no request for [Cpu, Memory])
+        "#]],
+    );
+}
+
+/// What the quota does not bound it demands no request for.
+#[test]
+fn a_template_need_not_name_what_the_quota_does_not_bound() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         settings resources=cpu
+         queue a
+         quota a cpu=8 enforced=cpu:8
+         owner a/train kind=Job cpu=1 unspecified=memory
+         owner a/web unspecified=cpu,memory",
+        &expect![[r#"
+            step 1: capacity 8c
+              a: deserved 8c, allocated 8c, used 0c
+                1 pods of Job train, 1c each: RoomAvailable
+                1 pods of ReplicaSet web, 0c each: PodsRejected (no request for [Cpu])
+              raise a to 8c
+        "#]],
+    );
+}
+
+/// A webhook fills in what the template leaves open: pods of it are there.
+#[test]
+fn what_something_fills_in_is_not_missed() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         owner a/web replicas=2 cpu=1 unspecified=memory
+         pod a/db-1 cpu=1 node=n1 started=10 owner=db
+         owner a/db replicas=2 cpu=1 unspecified=memory",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 8c 8Gi, allocated 8c 8Gi, used 2c 1Gi
+                1 pods of ReplicaSet db, 1c 0 each: PodsRejected (no request for [Memory])
+                1 pods of ReplicaSet web, 1c 0 each: RoomAvailable
+        "#]],
+    );
+}
+
+/// The scenario once more, so many seconds after 1000; what each decision remembers the next one knows.
+fn later(scenario: &str, seconds: &[i64]) -> String {
+    let mut snapshot = parse(scenario);
+    let begin = snapshot.now;
+    let mut told = String::new();
+    for after in seconds {
+        snapshot.now = begin.plus_seconds(*after);
+        let plan = plan(&snapshot);
+        for (name, queue) in &plan.queues {
+            let state = Arc::make_mut(snapshot.namespaces.get_mut(&name.namespace).unwrap());
+            state.queues[0].remembered = queue.remember.clone();
+            for unmet in &queue.unmet {
+                writeln!(told, "at {after} s: {}: {}", name.namespace, unmet.reason).unwrap();
+            }
+        }
+        if let Some(next) = plan.next_change {
+            writeln!(told, "  until {} s", (next.millis() - begin.millis()) / 1000).unwrap();
+        }
+    }
+    told
+}
+
+/// A Job has no condition for it. Before, this was `RoomAvailable` for ever.
+#[test]
+fn after_a_minute_with_room_pods_that_are_not_there_are_not_created() {
+    let scenario = "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         owner a/train kind=Job cpu=1 memory=1Gi";
+    expect![[r#"
+        at 0 s: a: RoomAvailable
+          until 60 s
+        at 59 s: a: RoomAvailable
+          until 60 s
+        at 60 s: a: PodsNotCreated
+        at 600 s: a: PodsNotCreated
+    "#]]
+    .assert_eq(&later(scenario, &[0, 59, 60, 600]));
+}
+
+/// One pod after the other is slow and no refusal. And the time does not begin anew with every quota that is written.
+#[test]
+fn a_pod_that_comes_begins_the_minute_anew() {
+    let scenario = "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         pod a/train-1 cpu=1 memory=1Gi node=n1 started=1030 created=1030 owner=train
+         owner a/train kind=Job replicas=3 cpu=1 memory=1Gi";
+    expect![[r#"
+        at 0 s: a: RoomAvailable
+          until 60 s
+        at 40 s: a: RoomAvailable
+          until 90 s
+        at 89 s: a: RoomAvailable
+          until 90 s
+        at 90 s: a: PodsNotCreated
+    "#]]
+    .assert_eq(&later(scenario, &[0, 40, 89, 90]));
+    let rewritten = "node n1 cpu=8 memory=8Gi
+         queue a
+         queue b
+         quota a cpu=8 memory=8Gi
+         owner a/train kind=Job cpu=1 memory=1Gi";
+    expect![[r#"
+        at 0 s: a: WaitingForQuota
+          until 60 s
+        at 60 s: a: PodsNotCreated
+    "#]]
+    .assert_eq(&later(rewritten, &[0, 60]));
+}
+
+/// Without room nothing is to be created, and a changed spec is another try.
+#[test]
+fn the_minute_is_one_with_room_and_of_one_spec() {
+    let full = "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         pod a/p cpu=8 memory=8Gi node=n1 started=10
+         owner a/train kind=Job cpu=1 memory=1Gi";
+    expect![[r#"
+        at 0 s: a: ShareInUse
+        at 60 s: a: ShareInUse
+        at 120 s: a: ShareInUse
+    "#]]
+    .assert_eq(&later(full, &[0, 60, 120]));
+    let mut snapshot = parse(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         quota a cpu=8 memory=8Gi
+         owner a/train kind=Job cpu=1 memory=1Gi",
+    );
+    let reason = |snapshot: &Snapshot| plan(snapshot).queues.values().next().unwrap().unmet[0].reason;
+    let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(900), not_created: true };
+    let state = Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap());
+    state.queues[0].remembered.not_taken_up.insert("train".into(), entry);
+    assert_eq!(reason(&snapshot), Reason::PodsNotCreated);
+    Arc::make_mut(snapshot.namespaces.get_mut(&"a".into()).unwrap()).owners[0].generation = 2;
+    assert_eq!(reason(&snapshot), Reason::RoomAvailable);
+}
+
+// ---- resources that nothing offers --------------------------------------------------------------------------
+
+#[test]
+fn what_no_node_offers_can_never_run_however_much_is_asked_for() {
+    decides(
+        "node n1 cpu=8 memory=8Gi
+         queue a demand=Observed
+         queue b
+         quota a cpu=8 memory=8Gi
+         pod a/p1 cpu=1 memory=1Gi example.org/fpga=1 pending created=990 stuck=990
+         pod a/p2 example.org/fpga=1 pending created=990 stuck=990
+         owner a/web cpu=1 memory=1Gi example.org/other=1",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 1c 1Gi
+                pod p1, 1c 1Gi: NoNodeFits
+                pod p2, 0c 0: NoNodeFits
+                1 pods of ReplicaSet web, 1c 1Gi each: NoNodeFits
+              b: deserved 6c 6Gi, allocated 0c 0, used 0c 0, preempting 6c 6Gi (WaitingForQuota)
+              lower a to 2c 2Gi
+              lower b to 0c 0
         "#]],
     );
 }

@@ -1,7 +1,7 @@
 //! Reading amounts out of objects that nobody may have checked yet.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
@@ -53,9 +53,16 @@ pub(crate) enum Rounding {
 pub(crate) struct Reading {
     /// In the order in which they were met.
     pub(crate) unreadable: Vec<UnreadableQuantity>,
+    /// The names of resources that are passed over.
+    without: BTreeSet<String>,
 }
 
 impl Reading {
+    /// One that passes over the resources of these names.
+    pub(crate) fn without(names: BTreeSet<String>) -> Self {
+        Self { without: names, ..Self::default() }
+    }
+
     /// The governable resources of a list; collect it into `Amounts` or `Bounds`.
     ///
     /// `field` is the path of the list within its object.
@@ -68,6 +75,9 @@ impl Reading {
         list.into_iter()
             .flatten()
             .filter_map(|(name, text)| {
+                if self.without.contains(name) {
+                    return None;
+                }
                 let resource = governable(name)?;
                 let amount = self.amount(&resource, &text.0, rounding, format_args!("{field}.{name}"));
                 Some((resource, amount))

@@ -8,6 +8,8 @@ use quotient_engine::plan::{Asker, PassedOver, Plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Snapshot};
 
+use crate::status::not_created;
+
 /// Names that a plan leaves out because no decision depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Particulars {
@@ -23,9 +25,17 @@ impl Particulars {
         let mut particulars = Self::default();
         let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
         for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
-            let wanted: BTreeSet<&str> = queue.remember.not_taken_up.keys().map(OwnerUid::as_str).collect();
+            let noted = &queue.remember.not_taken_up;
+            // What could start a moment ago is nobody's concern, and changes with every pod that does.
+            let lasting = not_created(queue);
+            let wanted = noted.iter().filter(|(_, noted)| !lasting.is_empty() || !noted.not_created);
+            let wanted: BTreeSet<&str> = wanted.map(|(uid, _)| uid.as_str()).collect();
             if let Some(state) = state(&name.namespace).filter(|_| !wanted.is_empty()) {
-                particulars.not_taken_up.extend(named(state, &wanted));
+                let lasts = |uid: &OwnerUid, asker: &Asker| {
+                    noted.get(uid).is_some_and(|noted| !noted.not_created || lasting.contains(asker))
+                };
+                let named = named(state, &wanted).into_iter().filter(|(uid, asker)| lasts(uid, asker));
+                particulars.not_taken_up.extend(named);
             }
         }
         if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
@@ -107,7 +117,11 @@ mod tests {
     }
 
     fn remembering(uids: &[&str]) -> QueuePlan {
-        let noted = NotTakenUp { generation: 1, since: quotient_engine::time::Timestamp::default() };
+        let noted = NotTakenUp {
+            generation: 1,
+            since: quotient_engine::time::Timestamp::default(),
+            not_created: false,
+        };
         let not_taken_up = uids.iter().map(|uid| (OwnerUid::from(*uid), noted)).collect();
         QueuePlan { remember: Remembered { not_taken_up, ..Remembered::default() }, ..QueuePlan::default() }
     }

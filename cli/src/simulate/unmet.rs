@@ -39,10 +39,19 @@ pub(super) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
     format!("{number} {pods} of {each} {state}: {reason} ({})", message(queue, unmet))
 }
 
+/// The most characters of a sentence that quotes the API server.
+const MOST: usize = 240;
+
 /// What stands in the way, for people.
 pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+    if let Some(rejection) = &unmet.rejection {
+        return rejection.sentence(MOST);
+    }
     if let (Reason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
         return lowered.to_string();
+    }
+    if let Some(first) = unmet.left_out.first.as_ref().filter(|_| unmet.reason == Reason::NoNodeFits) {
+        return format!("one requests {first}, which no node offers");
     }
     let text = match unmet.reason {
         Reason::UnitAboveShare => {
@@ -64,6 +73,10 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         }
         Reason::WaitingForNodes => "the autoscaler may still add a node",
         Reason::RoomAvailable => "there is room, it only has to be taken",
+        Reason::PodsRejected => "the API server rejects its pods",
+        Reason::PodsNotCreated => {
+            "there has been room for 60 s, and they are not created: rejected, or held back by their controller"
+        }
         Reason::NotTakenUp => "it did not start while there was room, so it does not count any more",
         Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
         Reason::WaitingForQuota => "a lowered quota is not in force yet",

@@ -227,3 +227,39 @@ fn idle_parts_and_overdue_pods_are_shown() {
     assert_eq!(json["steps"][0]["queues"][1]["idle"], serde_json::json!({"cpu": "1500m", "memory": "0"}));
     assert_eq!(json["steps"][0]["forced"], serde_json::json!(["a/p6"]));
 }
+
+/// What a ReplicaSet says of pods that were refused is believed: they do not start.
+#[test]
+fn pods_that_the_api_server_refuses_do_not_start() {
+    let cluster = "
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web, namespace: b}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
+status:
+  replicas: 0
+  conditions:
+    - {type: ReplicaFailure, status: 'True', reason: FailedCreate,
+       message: 'pods \"web-\" is forbidden: error looking up service account b/x: serviceaccount \"x\" not found'}
+";
+    let cluster = read(&[("a.yaml", cluster)]).unwrap();
+    let text = render(&simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
+    expect![[r#"
+        Step 1  capacity 4c 4Gi
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+          b/q    1       4c 4Gi  4c 4Gi    4c 4Gi     0     0
+          unmet  b/web  2 pods of 1c 1Gi cannot start: PodsRejected (the API server rejects its pods: error looking up service account b/x: serviceaccount "x" not found; create the ServiceAccount, or name another in the template)
+
+        Stable: nothing more would happen.
+    "#]]
+    .assert_eq(&text);
+}

@@ -64,7 +64,7 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
     let mut charged = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
     let mut created = Vec::new();
-    for owner in owners {
+    for owner in owners.into_iter().filter(|owner| owner.rejection(state.quota.as_ref()).is_none()) {
         let missing = at_once(state, owner).saturating_sub(standing(owner, &state.pods)).min(MOST_AT_ONCE);
         for _ in 0..missing {
             if !admits(state, &charged, &owner.shape.requests) {

@@ -81,6 +81,9 @@ fn start(pod: &mut Pod, node: &NodeName, now: Timestamp) {
 /// Finds a node for the pod and takes its room.
 fn place(snapshot: &Snapshot, free: &mut BTreeMap<NodeName, Amounts>, pod: &Pod) -> Option<NodeName> {
     let placement: &Placement = &pod.shape.placement;
+    if !pod.shape.left_out.is_nothing() {
+        return None;
+    }
     let fitting = free.iter_mut().filter(|(_, room)| pod.requests().fits_in(room));
     let mut allowed = fitting.filter_map(|(name, room)| {
         let node = snapshot.nodes.get(name)?;

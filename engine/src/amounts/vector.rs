@@ -6,6 +6,9 @@ use smallvec::SmallVec;
 
 use super::{Amount, Resource};
 
+/// Up to so many resources are looked at one by one.
+const FEW: usize = 8;
+
 /// How much of each resource; a resource that is not named counts as nothing.
 ///
 /// Kept sorted by resource and free of zeros, so equal amounts are equal values. Where "not named" means
@@ -21,7 +24,7 @@ impl Amounts {
 
     /// How much of `resource`.
     pub fn get(&self, resource: &Resource) -> Amount {
-        self.0.iter().find(|(name, _)| name == resource).map_or(Amount::ZERO, |(_, amount)| *amount)
+        self.place(resource).and_then(|at| self.0.get(at)).map_or(Amount::ZERO, |(_, amount)| *amount)
     }
 
     /// Whether there is any of `resource`.
@@ -47,7 +50,7 @@ impl Amounts {
 
     /// Adds `amount` of `resource`.
     pub fn add(&mut self, resource: &Resource, amount: Amount) {
-        if let Some(entry) = self.0.iter_mut().find(|(name, _)| name == resource) {
+        if let Some(entry) = self.place(resource).and_then(|at| self.0.get_mut(at)) {
             entry.1 += amount;
             if entry.1.is_zero() {
                 self.0.retain(|(_, amount)| !amount.is_zero());
@@ -59,6 +62,10 @@ impl Amounts {
 
     /// Adds all of `other`.
     pub fn add_all(&mut self, other: &Self) {
+        if other.0.len() > FEW {
+            *self = self.zip_with(other, |mine, theirs| mine + theirs);
+            return;
+        }
         for (resource, amount) in other.iter() {
             self.add(resource, amount);
         }
@@ -66,6 +73,10 @@ impl Amounts {
 
     /// Takes all of `other` away; what goes below nothing becomes negative.
     pub fn subtract_all(&mut self, other: &Self) {
+        if other.0.len() > FEW {
+            *self = self.zip_with(other, |mine, theirs| mine - theirs);
+            return;
+        }
         for (resource, amount) in other.iter() {
             self.add(resource, Amount::ZERO - amount);
         }
@@ -122,6 +133,15 @@ impl Amounts {
         self.0.iter().map(|(resource, _)| resource)
     }
 
+    /// Where `resource` stands. Of few entries looking at each is the fastest.
+    fn place(&self, resource: &Resource) -> Option<usize> {
+        if self.0.len() <= FEW {
+            self.0.iter().position(|(name, _)| name == resource)
+        } else {
+            self.0.binary_search_by(|(name, _)| name.cmp(resource)).ok()
+        }
+    }
+
     fn zip_with(&self, other: &Self, combine: impl Fn(Amount, Amount) -> Amount) -> Self {
         let mut result = SmallVec::new();
         let (mut mine, mut theirs) = (self.0.as_slice(), other.0.as_slice());
@@ -151,11 +171,19 @@ impl Amounts {
 
 impl FromIterator<(Resource, Amount)> for Amounts {
     fn from_iter<I: IntoIterator<Item = (Resource, Amount)>>(pairs: I) -> Self {
-        let mut amounts = Self::new();
-        for (resource, amount) in pairs {
-            amounts.add(&resource, amount);
+        let mut all: SmallVec<[(Resource, Amount); 2]> = pairs.into_iter().collect();
+        if !all.is_sorted_by(|(one, _), (other, _)| one < other) {
+            all.sort_by(|(one, _), (other, _)| one.cmp(other));
+            all.dedup_by(|(other, more), (one, amount)| {
+                let same = one == other;
+                if same {
+                    *amount += *more;
+                }
+                same
+            });
         }
-        amounts
+        all.retain(|(_, amount)| !amount.is_zero());
+        Self(all)
     }
 }
 

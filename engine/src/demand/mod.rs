@@ -20,6 +20,7 @@ pub(crate) use headroom::{headroom, weight_shares};
 pub(crate) use taken_up::{first_patience, is_ignored, node_patience};
 pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -27,7 +28,7 @@ use rustc_hash::FxHashMap;
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::census::Headcount;
 use crate::names::OwnerUid;
-use crate::snapshot::{DemandMode, NamespaceState, Pod, Queue, Remembered, Settings};
+use crate::snapshot::{DemandMode, NamespaceState, NotTakenUp, Pod, Queue, Remembered, Settings};
 use crate::time::Timestamp;
 use taken_up::Idleness;
 
@@ -58,8 +59,12 @@ impl<'a> Demand<'a> {
         now: Timestamp,
     ) -> Self {
         let before = &queue.remembered;
-        let idleness = if headcount.stuck || !before.not_taken_up.is_empty() {
-            taken_up::look(state, &before.not_taken_up, settings, now)
+        // Whether pods are created is known only once their queue's room is.
+        let ignored = before.not_taken_up.iter().filter(|(_, entry)| !entry.not_created);
+        let ignored: BTreeMap<OwnerUid, NotTakenUp> =
+            ignored.map(|(uid, entry)| (uid.clone(), *entry)).collect();
+        let idleness = if headcount.stuck || !ignored.is_empty() {
+            taken_up::look(state, &ignored, settings, now)
         } else {
             Idleness::default()
         };

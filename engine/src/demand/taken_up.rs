@@ -151,7 +151,9 @@ pub(super) fn look(
         }
         match signs.time_is_up() {
             Some(up) if up <= now => {
-                idleness.entries.insert(uid.clone(), NotTakenUp { generation, since: now });
+                idleness
+                    .entries
+                    .insert(uid.clone(), NotTakenUp { generation, since: now, not_created: false });
             }
             up => idleness.next_change = earliest(idleness.next_change, up),
         }

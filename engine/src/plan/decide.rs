@@ -24,9 +24,10 @@ use crate::within::{self, Yielded};
 ///
 /// Pure: equal snapshots give equal plans, in whatever order their parts were found.
 pub fn plan(snapshot: &Snapshot) -> Plan {
+    let resources = capacity::governed(snapshot);
+    let snapshot: &Snapshot = &snapshot.narrowed(&resources);
     let census = census::take(snapshot);
     let tree = tree::grow(snapshot);
-    let resources = capacity::governed(snapshot);
     let capacity = only(&capacity::shared(snapshot, &census, &tree), &resources);
 
     let weight_shares = weight_shares(&tree, &capacity, &resources);
@@ -226,7 +227,10 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
         let resources = &plan.resources;
         let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
-        decided.unmet = obstacles.unmet();
+        let found = obstacles.unmet();
+        decided.unmet = found.unmet;
+        decided.remember.not_taken_up.extend(found.not_created);
+        plan.next_change = earliest(plan.next_change, found.next_change);
     }
 }
 
@@ -238,6 +242,8 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
         for one in found {
             match queue.unmet.iter_mut().find(|known| known.who == one.who) {
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
+                // No room on a node helps pods that do not come to be.
+                Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
                 Some(known) => known.reason = one.reason,
                 None => queue.unmet.push(one.clone()),
             }

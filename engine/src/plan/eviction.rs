@@ -5,7 +5,7 @@ use std::fmt;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{Owner, OwnerKind, Setter};
+use crate::snapshot::{LeftOut, Owner, OwnerKind, Rejection, Setter};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -85,6 +85,10 @@ pub struct Unmet {
     pub reason: Reason,
     /// How far Quotient lowered the workload for other pods of the queue, if it did.
     pub lowered: Option<Lowered>,
+    /// Why the API server refuses them, if it does.
+    pub rejection: Option<Rejection>,
+    /// The rest of what each of them requests.
+    pub left_out: LeftOut,
 }
 
 /// A workload whose size Quotient lowered for pods of a higher priority in the same queue.

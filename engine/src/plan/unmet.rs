@@ -8,11 +8,34 @@ use std::collections::BTreeMap;
 use super::leaf::Leaf;
 use super::{Asker, Lowered, QueuePlan, Unmet};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::{Ask, node_patience};
+use crate::demand::{Ask, earliest, node_patience};
 use crate::names::OwnerUid;
 use crate::reason::Reason;
-use crate::snapshot::{Owner, Pod, Snapshot};
+use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Rejection, Snapshot};
+use crate::time::Timestamp;
 use crate::tree::{Index, Tree};
+
+/// For how long there may be room and pods that an owner lacks may not be there before they count as not created.
+const NOT_CREATED_SECONDS: i64 = 60;
+
+/// What one leaf cannot start.
+pub(super) struct Found {
+    /// First the pods that are there, then what owners lack, the most important first.
+    pub(super) unmet: Vec<Unmet>,
+    /// The owners that have had room for pods that are not created, for the next decision to remember.
+    pub(super) not_created: Vec<(OwnerUid, NotTakenUp)>,
+    /// When the next of them has had room for too long.
+    pub(super) next_change: Option<Timestamp>,
+}
+
+/// What its pods show of an owner that lacks some.
+struct Signs<'a> {
+    owner: &'a Owner,
+    /// When the newest of them was created.
+    newest: Option<Timestamp>,
+    /// Whether one of them requests what its template does not: something fills it in.
+    filled_in: bool,
+}
 
 /// What stands in the way of the pods and owners of one leaf.
 pub(super) struct Obstacles<'a, 'l> {
@@ -27,17 +50,83 @@ pub(super) struct Obstacles<'a, 'l> {
 }
 
 impl Obstacles<'_, '_> {
-    /// The pods that cannot start: first those that are there, then what owners lack, the most important first.
-    pub(super) fn unmet(&self) -> Vec<Unmet> {
-        let mut unmet = self.pods();
-        unmet.extend(self.leaf.demand.asks.iter().map(|ask| Unmet {
-            who: Asker::of(ask.owner),
-            pods: ask.pods,
-            requests: ask.owner.shape.requests.clone(),
-            reason: self.of_ask(ask),
-            lowered: Lowered::of(ask.owner),
-        }));
-        unmet
+    /// The pods that cannot start, and why.
+    pub(super) fn unmet(&self) -> Found {
+        let mut found = Found { unmet: self.pods(), not_created: Vec::new(), next_change: None };
+        let signs = self.signs();
+        for ask in &self.leaf.demand.asks {
+            let owner = ask.owner;
+            let Some(signs) = signs.get(&owner.uid) else { continue };
+            let rejection = owner.rejection(self.leaf.state.quota.as_ref()).filter(|why| match why {
+                Rejection::Said(_) => true,
+                Rejection::Unspecified(_) => !signs.filled_in,
+            });
+            let mut reason = self.of_ask(ask, rejection.is_some());
+            if let Some(entry) = self.not_created(ask, reason, signs.newest) {
+                let until = entry.since.plus_seconds(NOT_CREATED_SECONDS);
+                if until <= self.snapshot.now {
+                    reason = Reason::PodsNotCreated;
+                } else {
+                    found.next_change = earliest(found.next_change, Some(until));
+                }
+                found.not_created.push((owner.uid.clone(), entry));
+            }
+            found.unmet.push(Unmet {
+                who: Asker::of(owner),
+                pods: ask.pods,
+                requests: owner.shape.requests.clone(),
+                reason,
+                rejection: rejection.filter(|_| reason == Reason::PodsRejected),
+                left_out: owner.shape.left_out.clone(),
+                lowered: Lowered::of(owner),
+            });
+        }
+        found
+    }
+
+    /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
+    fn not_created(&self, ask: &Ask<'_>, reason: Reason, newest: Option<Timestamp>) -> Option<NotTakenUp> {
+        // A gang that waits for its slots says itself what it waits for.
+        let may_start = matches!(reason, Reason::RoomAvailable | Reason::WaitingForQuota)
+            && ask.owner.kind != OwnerKind::QueueJob
+            && self.is_let_in(&ask.owner.shape.requests);
+        if !may_start {
+            return None;
+        }
+        let (owner, now) = (ask.owner, self.snapshot.now);
+        let before = self.leaf.queue.remembered.not_taken_up.get(&owner.uid);
+        let before = before.filter(|entry| entry.not_created && entry.generation == owner.generation);
+        let since = before.map_or(now, |entry| entry.since);
+        // Every pod that comes begins the time anew. Never in the future: somebody's clock was wrong.
+        let since = newest.map_or(since, |newest| since.max(newest)).min(now);
+        Some(NotTakenUp { generation: owner.generation, since, not_created: true })
+    }
+
+    /// Whether admission lets in one more pod with these requests.
+    fn is_let_in(&self, unit: &Amounts) -> bool {
+        let quota = self.leaf.state.quota.as_ref();
+        let decided = self.decided;
+        self.resources.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
+            let with = decided.used.get(resource) + unit.get(resource);
+            let enforced = quota.and_then(|quota| quota.enforced.get(resource));
+            with <= decided.allocated.get(resource) && enforced.is_none_or(|most| with <= most)
+        })
+    }
+
+    /// What their pods show of the owners that lack some.
+    fn signs(&self) -> BTreeMap<&OwnerUid, Signs<'_>> {
+        let asks = self.leaf.demand.asks.iter();
+        let mut signs: BTreeMap<&OwnerUid, Signs<'_>> = asks
+            .map(|ask| (&ask.owner.uid, Signs { owner: ask.owner, newest: None, filled_in: false }))
+            .collect();
+        for pod in &self.leaf.state.pods {
+            let Some(signs) = pod.owner().and_then(|owner| signs.get_mut(owner)) else { continue };
+            signs.newest = signs.newest.max(Some(pod.created));
+            let template = &signs.owner.shape.requests;
+            let exceeds = |one: &Resource| pod.requests().get(one) > template.get(one);
+            signs.filled_in |= signs.owner.unspecified.resources().any(|one| exceeds(&one));
+        }
+        signs
     }
 
     /// Pods that the scheduler could not place, those of one owner together.
@@ -72,6 +161,8 @@ impl Obstacles<'_, '_> {
                 requests: pod.requests().clone(),
                 reason,
                 lowered: owner.and_then(|owner| Lowered::of(owner)),
+                rejection: None,
+                left_out: pod.shape.left_out.clone(),
             });
         }
         unmet
@@ -83,12 +174,14 @@ impl Obstacles<'_, '_> {
             Reason::NotTakenUp
         } else if node_patience(pod, &self.snapshot.settings, now).is_some() {
             Reason::WaitingForNodes
+        } else if !pod.shape.left_out.is_nothing() {
+            Reason::NoNodeFits
         } else {
             Reason::RoomAvailable
         }
     }
 
-    fn of_ask(&self, ask: &Ask<'_>) -> Reason {
+    fn of_ask(&self, ask: &Ask<'_>, rejected: bool) -> Reason {
         let unit = &ask.owner.shape.requests;
         let with = |used: Amount, resource: &Resource| used + unit.get(resource);
         let asked = || self.resources.iter().filter(|resource| unit.get(resource).is_positive());
@@ -118,10 +211,18 @@ impl Obstacles<'_, '_> {
             Reason::ForeignQuota
         } else if above_limit {
             Reason::AboveLimit
+        } else if rejected {
+            Reason::PodsRejected
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
-            if self.decided.quota_in_force { Reason::RoomAvailable } else { Reason::WaitingForQuota }
+            if !ask.owner.shape.left_out.is_nothing() {
+                Reason::NoNodeFits
+            } else if self.decided.quota_in_force {
+                Reason::RoomAvailable
+            } else {
+                Reason::WaitingForQuota
+            }
         } else if fits(&self.decided.deserved, &self.decided.used) {
             self.decided.starved.unwrap_or(Reason::WaitingForQuota)
         } else {

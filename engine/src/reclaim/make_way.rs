@@ -27,6 +27,8 @@ impl<'a> Placing<'a> {
                     requests: stuck.pod.requests().clone(),
                     reason,
                     lowered: None,
+                    rejection: None,
+                    left_out: stuck.pod.shape.left_out.clone(),
                 });
             }
         }

@@ -3,6 +3,7 @@
 mod budget;
 mod destruction;
 mod growth;
+mod narrowed;
 mod node;
 mod owner;
 mod placement;
@@ -10,6 +11,7 @@ mod pod;
 mod queue;
 mod queue_job;
 mod quota;
+mod rejection;
 mod remembered;
 mod settings;
 mod shape;
@@ -22,7 +24,7 @@ pub use budget::Budget;
 pub use destruction::Destruction;
 pub use growth::Growth;
 pub use node::Node;
-pub use owner::{Owner, OwnerKind};
+pub use owner::{Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
 pub use queue::{
@@ -31,9 +33,10 @@ pub use queue::{
 };
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
+pub use rejection::Rejection;
 pub use remembered::{NotTakenUp, Remembered};
 pub use settings::{Settings, VictimPriority};
-pub use shape::{Gang, Shape, Ties};
+pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};
 
 use crate::amounts::Bounds;
@@ -65,6 +68,7 @@ impl Snapshot {
     pub(crate) fn could_run(&self, shape: &Shape) -> bool {
         self.nodes.iter().any(|(name, node)| {
             node.counts
+                && shape.left_out.is_nothing()
                 && shape.requests.fits_in(&node.allocatable)
                 && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
         })

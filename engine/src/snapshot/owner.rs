@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Gang, Shape, Size};
+use super::{Gang, Quota, Rejection, Shape, Size};
+use crate::amounts::Resource;
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
 
@@ -29,12 +30,50 @@ pub struct Owner {
     pub priority: i32,
     /// What says how many it wants, and whether that may be changed.
     pub size: Size,
+    /// The API server's words for why it refuses its pods, for other reasons than the quota `quotient` being used up.
+    pub rejected: Option<Arc<str>>,
+    /// The resources that some container of its template names no request for, and that no LimitRange of the
+    /// namespace gives a default for. Empty as well while that is not known.
+    pub unspecified: Unspecified,
+}
+
+/// The resources that a quota demands a request for of every container, and that one of a template names none for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unspecified {
+    /// Whether one names none for cpu.
+    pub cpu: bool,
+    /// Whether one names none for memory.
+    pub memory: bool,
+}
+
+impl Unspecified {
+    /// The resources, in order.
+    pub fn resources(self) -> impl Iterator<Item = Resource> {
+        let all = [(self.cpu, Resource::Cpu), (self.memory, Resource::Memory)];
+        all.into_iter().filter(|(lacks, _)| *lacks).map(|(_, resource)| resource)
+    }
+
+    /// Whether every container names a request for both.
+    pub const fn is_nothing(self) -> bool {
+        !self.cpu && !self.memory
+    }
 }
 
 impl Owner {
     /// How many pods it would want if it had not been scaled down for others.
     pub(crate) fn rightful(&self) -> u32 {
         self.wanted.saturating_add(self.size.held_back)
+    }
+
+    /// Why admission refuses its pods whatever room there is beside `quota`, as far as that is known.
+    pub(crate) fn rejection(&self, quota: Option<&Quota>) -> Option<Rejection> {
+        if let Some(said) = &self.rejected {
+            return Some(Rejection::Said(Arc::clone(said)));
+        }
+        let is_bounded =
+            |resource: &Resource| quota.is_some_and(|quota| quota.enforced.get(resource).is_some());
+        let lacking: Vec<Resource> = self.unspecified.resources().filter(is_bounded).collect();
+        (!lacking.is_empty()).then_some(Rejection::Unspecified(lacking))
     }
 }
 

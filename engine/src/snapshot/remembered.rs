@@ -14,7 +14,7 @@ pub struct Remembered {
     pub demand: Amounts,
     /// Since when it has asked for less than that, by resource.
     pub falling: BTreeMap<Resource, Timestamp>,
-    /// The owners and bare pods whose demand was not taken up.
+    /// The owners and bare pods whose demand was not taken up, and the owners whose pods are not created.
     pub not_taken_up: BTreeMap<OwnerUid, NotTakenUp>,
     /// Since when the queue has been short of its share.
     pub short_since: Option<Timestamp>,
@@ -29,11 +29,13 @@ impl Remembered {
     }
 }
 
-/// Demand that does not count because nothing came of it.
+/// Demand of which nothing has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotTakenUp {
     /// The generation of the owner then: another one gets another chance.
     pub generation: i64,
-    /// Since when it does not count.
+    /// Since when it does not count, or since when there has been room for pods that are not created.
     pub since: Timestamp,
+    /// Whether it counts all the same: pods of it are not created although there has been room for them.
+    pub not_created: bool,
 }

@@ -1,17 +1,37 @@
 //! What pods of one template have in common.
 
 use super::Placement;
-use crate::amounts::Amounts;
+use crate::amounts::{Amounts, Resource};
 use crate::labels::Labels;
 use crate::names::{GangName, OwnerUid};
 
 /// What a pod requests and where it may run; shared by all pods of the same shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Its effective requests.
+    /// Its effective requests, as far as a decision may depend on them.
     pub requests: Amounts,
     /// Where it may run.
     pub placement: Placement,
+    /// The rest of its requests.
+    pub left_out: LeftOut,
+}
+
+/// Resources that a pod requests and of which no amount is kept.
+///
+/// No node offers all of them, so a pod with any can never run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LeftOut {
+    /// How many resources are left out.
+    pub resources: u32,
+    /// The first by name of those that no node offers, if that was found out.
+    pub first: Option<Resource>,
+}
+
+impl LeftOut {
+    /// Whether every amount is kept.
+    pub const fn is_nothing(&self) -> bool {
+        self.resources == 0
+    }
 }
 
 /// Whom a pod belongs to; shared by all pods of the same owner.

@@ -42,7 +42,7 @@ pub(super) fn shape() -> impl Strategy<Value = Arc<Shape>> {
         |(size, zone)| {
             let node_selector = zone.map(|zone| ("zone".to_owned(), zone.to_owned())).into_iter().collect();
             let placement = Placement { node_selector, ..Placement::default() };
-            Arc::new(Shape { requests: amounts(size), placement })
+            Arc::new(Shape { requests: amounts(size), placement, ..Shape::default() })
         },
     )
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::plan::{Asker, Orphan, Plan, PodId, Scaling, Unmet};
+use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
 pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
@@ -97,7 +98,12 @@ fn waiting(unmet: &Unmet, each: &str) -> String {
     match &unmet.who {
         Asker::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
         Asker::Owner(kind, name) => {
-            format!("{} pods of {} {name}, {each} each: {}", unmet.pods, kind.name(), unmet.reason)
+            let why = match &unmet.rejection {
+                Some(Rejection::Said(said)) => format!(" ({said})"),
+                Some(Rejection::Unspecified(lacking)) => format!(" (no request for {lacking:?})"),
+                None => String::new(),
+            };
+            format!("{} pods of {} {name}, {each} each: {}{why}", unmet.pods, kind.name(), unmet.reason)
         }
     }
 }

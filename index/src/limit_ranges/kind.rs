@@ -11,6 +11,7 @@ use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
+use crate::namespace::NamespaceEntry;
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -20,13 +21,15 @@ use crate::resource_version::Age;
 pub(crate) struct LimitRangeKind {
     relist: Relist<Key>,
     gone: Gone,
+    /// Whether all were listed once. Before that no namespace is known to have none.
+    listed: bool,
 }
 
 type Key = (Namespace, Arc<str>);
 
 impl Default for LimitRangeKind {
     fn default() -> Self {
-        Self { relist: Relist::idle(), gone: Gone::default() }
+        Self { relist: Relist::idle(), gone: Gone::default(), listed: false }
     }
 }
 
@@ -46,7 +49,10 @@ impl Keeps<LimitRange> for Index {
             return false;
         }
         match ObservedLimitRange::of(object, key.1.clone(), &uid) {
-            Some(observed) => self.namespaces.entry(key.0).or_default().put_limit_range(observed),
+            Some(observed) => {
+                let changed = self.namespaces.entry(key.0.clone()).or_default().put_limit_range(observed);
+                self.show_unspecified(&key.0) | changed
+            }
             None => kept.is_some() && self.remove_limit_range(&key, None),
         }
     }
@@ -70,17 +76,36 @@ impl Keeps<LimitRange> for Index {
 
     fn relist_finish(&mut self) -> bool {
         let missing = self.limit_ranges.relist.finish();
-        missing.iter().fold(false, |changed, key| self.remove_limit_range(key, None) | changed)
+        let changed = missing.iter().fold(false, |changed, key| self.remove_limit_range(key, None) | changed);
+        if std::mem::replace(&mut self.limit_ranges.listed, true) {
+            return changed;
+        }
+        self.namespaces.values_mut().fold(changed, |changed, entry| entry.show_unspecified() | changed)
+    }
+}
+
+impl LimitRangeKind {
+    /// Whether it is known which LimitRanges there are.
+    pub(crate) const fn is_listed(&self) -> bool {
+        self.listed
     }
 }
 
 impl Index {
+    /// Shows snapshots what the owners of `namespace` name no request for, if it is known what has a default. Says
+    /// whether that is news.
+    pub(crate) fn show_unspecified(&mut self, namespace: &Namespace) -> bool {
+        let entry = self.namespaces.get_mut(namespace).filter(|_| self.limit_ranges.listed);
+        entry.is_some_and(NamespaceEntry::show_unspecified)
+    }
+
     fn remove_limit_range(&mut self, key: &Key, uid: Option<&str>) -> bool {
         let Some(entry) = self.namespaces.get_mut(&key.0) else { return false };
         let changed = entry.remove_limit_range(&key.1, uid);
         if entry.limit_range(&key.1).is_none() {
             self.limit_ranges.relist.seen(key);
         }
+        let changed = self.show_unspecified(&key.0) | changed;
         self.drop_if_empty(&key.0);
         changed
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::amounts::Resource;
+use quotient_engine::snapshot::Unspecified;
 
 use super::NamespaceEntry;
 use crate::limit_ranges::ObservedLimitRange;
@@ -50,6 +51,17 @@ impl NamespaceEntry {
     /// Whether a LimitRange that Quotient does not keep gives containers a default for `resource`.
     pub(crate) fn others_default(&self, resource: &Resource) -> bool {
         self.limit_ranges.iter().any(|kept| !kept.ours && kept.defaults.get(resource).is_some())
+    }
+
+    /// What of it no LimitRange gives containers a default for, and none of the namespace's Queues will.
+    pub(crate) fn without_default(&self, unspecified: Unspecified) -> Unspecified {
+        let has_default = |one: &Resource| {
+            self.limit_ranges.iter().any(|kept| kept.defaults.get(one).is_some()) || self.queue_defaults(one)
+        };
+        Unspecified {
+            cpu: unspecified.cpu && !has_default(&Resource::Cpu),
+            memory: unspecified.memory && !has_default(&Resource::Memory),
+        }
     }
 
     fn find_limit_range(&self, name: &str) -> Result<usize, usize> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind};
+use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified};
 
 use super::NamespaceEntry;
 use crate::priority_classes::{AskedPriority, PriorityClasses};
@@ -24,13 +24,23 @@ pub(crate) struct OwnerNote {
     pub(crate) said: Said,
     /// What controls it.
     pub(crate) controller: Option<Box<Controller>>,
+    /// What some container of its template names no request for.
+    pub(crate) unspecified: Unspecified,
 }
 
 impl OwnerNote {
     /// Of an owner that stands for a task of a QueueJob, which nobody scales but its QueueJob.
     pub(crate) fn of_queue_job(asked: AskedPriority, owner: &Owner) -> Self {
         let (wanted, rightful) = (owner.wanted, owner.wanted);
-        Self { age: Age::default(), asked, wanted, rightful, said: Said::default(), controller: None }
+        Self {
+            age: Age::default(),
+            asked,
+            wanted,
+            rightful,
+            said: Said::default(),
+            controller: None,
+            unspecified: Unspecified::default(),
+        }
     }
 }
 
@@ -84,6 +94,29 @@ impl NamespaceEntry {
     /// The names of the owners of this kind, in order.
     pub(crate) fn owner_names(&self, kind: OwnerKind) -> impl Iterator<Item = &Arc<str>> {
         self.state.owners.iter().filter(move |owner| owner.kind == kind).map(|owner| &owner.name)
+    }
+
+    /// Shows every owner what it names no request for beside the defaults of the namespace. Says whether a decision
+    /// depends on the difference.
+    pub(crate) fn show_unspecified(&mut self) -> bool {
+        let owners = self.state.owners.iter().zip(&self.owners);
+        let changed: Vec<(usize, Unspecified)> = owners
+            .enumerate()
+            .filter(|(_, (owner, note))| !(owner.unspecified.is_nothing() && note.unspecified.is_nothing()))
+            .map(|(at, (owner, note))| (at, owner, self.without_default(note.unspecified)))
+            .filter(|(_, owner, unspecified)| owner.unspecified != *unspecified)
+            .map(|(at, _, unspecified)| (at, unspecified))
+            .collect();
+        if changed.is_empty() {
+            return false;
+        }
+        let owners = &mut Arc::make_mut(&mut self.state).owners;
+        for (at, unspecified) in changed {
+            if let Some(owner) = owners.get_mut(at) {
+                owner.unspecified = unspecified;
+            }
+        }
+        self.has_queues()
     }
 
     /// Gives every owner the priority that the classes now say. Says whether a decision depends on the difference.

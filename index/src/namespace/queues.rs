@@ -3,6 +3,7 @@
 use std::mem;
 use std::sync::Arc;
 
+use quotient_engine::amounts::Resource;
 use quotient_engine::snapshot::{Queue, Remembered};
 
 use super::NamespaceEntry;
@@ -92,6 +93,11 @@ impl NamespaceEntry {
     /// The names of the Queues, in order.
     pub(crate) fn queue_names(&self) -> impl Iterator<Item = &Arc<str>> {
         self.state.queues.iter().map(|queue| &queue.name)
+    }
+
+    /// Whether a Queue of the namespace says what containers request of `resource` that do not say it.
+    pub(super) fn queue_defaults(&self, resource: &Resource) -> bool {
+        self.queues.iter().any(|entry| entry.observed.default_requests.get(resource).is_some())
     }
 
     fn replace_queue(&mut self, at: usize, queue: Queue) {

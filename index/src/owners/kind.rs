@@ -5,18 +5,18 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size};
+use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
 
+use super::rejection::Refusal;
 use crate::decoded::Undecodable;
 use crate::gangs::stated;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::namespace::OwnerNote;
 use crate::placement::placement;
-use crate::pods::effective_requests;
+use crate::pods::{effective_requests, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
-use crate::reading::Reading;
 use crate::relist::Relist;
 use crate::resource_version::Age;
 use crate::sizes::{Controller, Said};
@@ -39,6 +39,11 @@ pub(crate) trait OwnerObject {
 
     /// How many pods it would want alive now if `size` stood there.
     fn wanted_at(&self, size: u32) -> u32;
+
+    /// Why its last pod was refused, where its kind says that.
+    fn refusal(&self) -> Refusal<'_> {
+        Refusal::None
+    }
 
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
     fn of_queue_job(&self) -> Option<TaskJob> {
@@ -104,10 +109,22 @@ impl<O: OwnerObject> Keeps<O> for Index {
         let Some(template) = object.template().filter(|_| wanted > 0 || rightful > 0) else {
             return kept.is_some() && self.remove_owner(O::KIND, &key);
         };
-        let (owner, asked) = self.read_owner(O::KIND, metadata, &key, wanted, template);
+        let refusal = object.refusal();
+        let (mut owner, asked) = self.read_owner(O::KIND, metadata, &key, wanted, template);
+        if let Refusal::Other(said) = refusal {
+            owner.rejected = Some(self.texts.get(said));
+        }
         let controller = Controller::of(metadata).map(Box::new);
-        let note = OwnerNote { age, asked, wanted, rightful, said, controller };
-        self.namespaces.entry(key.0).or_default().put_owner(owner, note)
+        // What the quota was counted against had all the requests that it demands.
+        let named = refusal == Refusal::QuotaUsedUp;
+        let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
+        let note = OwnerNote { age, asked, wanted, rightful, said, controller, unspecified };
+        let defaults_known = self.limit_ranges.is_listed();
+        let entry = self.namespaces.entry(key.0).or_default();
+        if defaults_known {
+            owner.unspecified = entry.without_default(note.unspecified);
+        }
+        entry.put_owner(owner, note)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
@@ -170,9 +187,11 @@ impl Index {
         let uid = OwnerUid::new(uid);
         let spec = template.spec.as_ref();
         let asked = spec.map_or(AskedPriority::Default, AskedPriority::of);
+        let requested = effective_requests(spec, None);
         let shape = Shape {
-            requests: effective_requests(spec, None, &mut Reading::default()),
+            requests: requested.amounts,
             placement: spec.map(placement).unwrap_or_default(),
+            left_out: requested.left_out,
         };
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
         let owner = Owner {
@@ -185,6 +204,8 @@ impl Index {
             gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
             size: Size::default(),
+            rejected: None,
+            unspecified: Unspecified::default(),
             uid,
         };
         (owner, asked)

@@ -5,6 +5,7 @@
 
 mod job;
 mod kind;
+mod rejection;
 mod replicas;
 
 pub(crate) use kind::OwnerKinds;

@@ -6,6 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
+use super::rejection::{Refusal, refusal};
 
 impl OwnerObject for ReplicaSet {
     const KIND: OwnerKind = OwnerKind::ReplicaSet;
@@ -28,6 +29,10 @@ impl OwnerObject for ReplicaSet {
 
     fn template(&self) -> Option<&PodTemplateSpec> {
         self.spec.as_ref().and_then(|spec| spec.template.as_ref())
+    }
+
+    fn refusal(&self) -> Refusal<'_> {
+        refusal(self.status.as_ref())
     }
 }
 

@@ -20,7 +20,7 @@ use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::placement::placement;
-use crate::reading::{Reading, uid_of};
+use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
 use crate::time::timestamp;
@@ -144,9 +144,10 @@ impl Index {
         // such pods. Once they are there, nobody looks for another node for them.
         let stays = node.is_some() && matches!(immunity, Some(Immunity::DaemonSet | Immunity::Mirror));
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
-        let requests = effective_requests(spec, object.status.as_ref(), &mut Reading::default());
+        let requested = effective_requests(spec, object.status.as_ref());
+        let shape = Shape { requests: requested.amounts, placement, left_out: requested.left_out };
         Pod {
-            shape: self.shapes.get_like(Shape { requests, placement }, known.map(|(shape, _)| shape)),
+            shape: self.shapes.get_like(shape, known.map(|(shape, _)| shape)),
             ties: self.read_ties(namespace, object, known.map(|(_, ties)| ties)),
             node: node.map(|node| NodeName::new(self.texts.get(node))),
             phase: phase(object),

@@ -12,8 +12,10 @@ mod reluctance;
 mod requests;
 mod stuck;
 mod ties;
+mod unspecified;
 
 pub(crate) use kind::PodKind;
 pub use lean::LeanPod;
 pub(crate) use requests::effective_requests;
 pub use requests::{unreadable, unreadable_in_template};
+pub(crate) use unspecified::unspecified;

@@ -1,42 +1,85 @@
 //! What a pod requests, read for the engine's rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use k8s_openapi::api::core::v1::{
     Container as Written, ContainerStatus, Pod, PodSpec, PodStatus, PodTemplateSpec, ResourceRequirements,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use quotient_engine::amounts::Amounts;
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::pod_requests::{Container, InitContainer, Observed, PodRequests};
+use quotient_engine::snapshot::LeftOut;
 
+use crate::governable::governable;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
+
+/// The most resources of which the amounts that one pod requests are kept.
+///
+/// No node offers more. A pod may name as many as its object has room for, 12,000 and more; each would be looked at
+/// wherever amounts are added up.
+const MOST: usize = 64;
 
 /// The quantities of the pod that cannot be read.
 pub fn unreadable(pod: &Pod) -> Vec<UnreadableQuantity> {
     let mut reading = Reading::default();
-    effective_requests(pod.spec.as_ref(), pod.status.as_ref(), &mut reading);
+    read(pod.spec.as_ref(), pod.status.as_ref(), &mut reading);
     reading.unreadable
 }
 
 /// The quantities of an owner's pod template that cannot be read.
 pub fn unreadable_in_template(template: &PodTemplateSpec) -> Vec<UnreadableQuantity> {
     let mut reading = Reading::default();
-    effective_requests(template.spec.as_ref(), None, &mut reading);
+    read(template.spec.as_ref(), None, &mut reading);
     for problem in &mut reading.unreadable {
         problem.field.insert_str(0, "spec.template.");
     }
     reading.unreadable
 }
 
-/// What a pod with this spec and status is charged for, of the resources that can be shared.
-pub(crate) fn effective_requests(
-    spec: Option<&PodSpec>,
-    status: Option<&PodStatus>,
-    reading: &mut Reading,
-) -> Amounts {
+/// What a pod requests.
+#[derive(Debug, Default)]
+pub(crate) struct Requested {
+    /// What it is charged for, of the resources that can be shared.
+    pub(crate) amounts: Amounts,
+    /// What it is charged for beside that.
+    pub(crate) left_out: LeftOut,
+}
+
+/// What a pod with this spec and status is charged for. Of more than [`MOST`] resources the first are kept: cpu, memory,
+/// then others by name.
+pub(crate) fn effective_requests(spec: Option<&PodSpec>, status: Option<&PodStatus>) -> Requested {
+    let beyond = spec.map(beyond).unwrap_or_default();
+    let left_out = LeftOut { resources: u32::try_from(beyond.len()).unwrap_or(u32::MAX), first: None };
+    let amounts = read(spec, status, &mut Reading::without(beyond));
+    Requested { amounts, left_out }
+}
+
+fn read(spec: Option<&PodSpec>, status: Option<&PodStatus>, reading: &mut Reading) -> Amounts {
     let Some(spec) = spec else { return Amounts::new() };
     PodReading { reading, status }.read(spec).effective()
+}
+
+/// The names of resources of which `spec` requests some and that are too many to be kept.
+///
+/// What is requested in an amount of 0 takes nobody's place: it keeps a pod from no node.
+fn beyond(spec: &PodSpec) -> BTreeSet<String> {
+    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let resources = containers.filter_map(|container| container.resources.as_ref()).chain(&spec.resources);
+    let lists = resources.flat_map(|resources| [&resources.requests, &resources.limits]);
+    let lists = || lists.clone().chain([&spec.overhead]).flatten();
+    if lists().fold(0usize, |names, list| names.saturating_add(list.len())) <= MOST {
+        return BTreeSet::new();
+    }
+    let mut reading = Reading::default();
+    let mut requested: BTreeMap<Resource, &str> = BTreeMap::new();
+    for (name, text) in lists().flatten() {
+        let Some(resource) = governable(name) else { continue };
+        if reading.amount(&resource, &text.0, Rounding::Up, format_args!("")).is_positive() {
+            requested.insert(resource, name);
+        }
+    }
+    requested.into_values().skip(MOST).map(str::to_owned).collect()
 }
 
 struct PodReading<'a> {

@@ -16,7 +16,6 @@ use crate::index::Index;
 use crate::placement::placement;
 use crate::pods::effective_requests;
 use crate::priority_classes::AskedPriority;
-use crate::reading::Reading;
 use crate::resource_version::ResourceVersion;
 use crate::time::timestamp;
 
@@ -76,9 +75,11 @@ impl Index {
     }
 
     fn read_template(&mut self, spec: Option<&PodSpec>, class: Option<&str>) -> (Arc<Shape>, AskedPriority) {
+        let requested = effective_requests(spec, None);
         let shape = Shape {
-            requests: effective_requests(spec, None, &mut Reading::default()),
+            requests: requested.amounts,
             placement: spec.map(placement).unwrap_or_default(),
+            left_out: requested.left_out,
         };
         let asked = match (spec.map_or(AskedPriority::Default, AskedPriority::of), class) {
             (AskedPriority::Default, Some(class)) if !class.is_empty() => AskedPriority::Class(class.into()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size};
+use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size, Unspecified};
 
 use super::observed::{JobEnd, ObservedQueueJob};
 use super::task_job::{TaskJob, job_name};
@@ -128,6 +128,8 @@ fn owners(job: &QueueJob, namespace: &Namespace) -> Vec<Owner> {
                 gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
                 priority: job.priority,
                 size: Size::default(),
+                rejected: None,
+                unspecified: Unspecified::default(),
             }
         })
         .collect()

@@ -90,7 +90,10 @@ impl Index {
             queue = undecodable(metadata, &problem);
         }
         let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(queue, observed);
-        self.show_labels(&namespace) | self.show_quota(&namespace) | changed
+        self.show_labels(&namespace)
+            | self.show_quota(&namespace)
+            | self.show_unspecified(&namespace)
+            | changed
     }
 
     fn remove_queue(&mut self, namespace: &Namespace, name: &str, uid: Option<&str>) -> bool {
@@ -100,6 +103,7 @@ impl Index {
             self.queues.relist.seen(&(namespace.clone(), name.into()));
             self.show_labels(namespace);
             self.show_quota(namespace);
+            self.show_unspecified(namespace);
             self.drop_if_empty(namespace);
         }
         removed

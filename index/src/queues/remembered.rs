@@ -32,5 +32,8 @@ fn amounts(map: &ResourceMap) -> Amounts {
 
 fn not_taken_up(written: &Written) -> (OwnerUid, NotTakenUp) {
     let since = timestamp(&written.since);
-    (OwnerUid::from(written.uid.as_str()), NotTakenUp { generation: written.generation, since })
+    (
+        OwnerUid::from(written.uid.as_str()),
+        NotTakenUp { generation: written.generation, since, not_created: written.not_created },
+    )
 }

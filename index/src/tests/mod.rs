@@ -20,6 +20,7 @@ mod pods;
 mod queue_jobs;
 mod queues;
 mod quotas;
+mod rejected;
 mod remembered;
 mod sharing;
 mod sizes;

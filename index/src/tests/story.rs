@@ -150,7 +150,8 @@ fn quota(quota: &Quota) -> String {
 }
 
 fn owner(owner: &Owner) -> String {
-    let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size } = owner;
+    let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size, .. } = owner;
+    let Owner { rejected, unspecified, .. } = owner;
     let mut line = format!(
         "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
         kind.name(),
@@ -160,7 +161,14 @@ fn owner(owner: &Owner) -> String {
     if *priority != 0 {
         write!(line, ", priority {priority}").unwrap();
     }
-    line + &gang_of(gang.as_ref()) + &placement(&shape.placement) + &self::size(owner, size)
+    if shape.left_out.resources > 0 {
+        write!(line, ", and {} more", shape.left_out.resources).unwrap();
+    }
+    let mut refused = rejected.as_ref().map(|why| format!("; rejected: {why}")).unwrap_or_default();
+    if !unspecified.is_nothing() {
+        write!(refused, "; no request for {unspecified:?}").unwrap();
+    }
+    line + &gang_of(gang.as_ref()) + &placement(&shape.placement) + &self::size(owner, size) + &refused
 }
 
 /// What is unusual about the size of `owner`: what says it, what it was, why it stays.
@@ -240,6 +248,9 @@ fn pod(pod: &Pod) -> String {
     } = pod;
     let requests = &shape.requests;
     let mut line = format!("pod {name} ({uid}): {requests}; {phase:?}, created {}", time(*created));
+    if shape.left_out.resources > 0 {
+        write!(line, ", and {} resources more", shape.left_out.resources).unwrap();
+    }
     if let Some(node) = node {
         write!(line, ", on {node}").unwrap();
     }

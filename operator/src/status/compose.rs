@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{PodCounts, QueueStatus, ResourceMap, StatusSummary, merge_conditions};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
-use quotient_engine::names::QueueName;
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 
 use super::conditions::{self, Circumstances};
@@ -61,9 +61,8 @@ pub fn compose(
     let kept = former.map(|status| status.conditions.as_slice()).unwrap_or_default();
     let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
     if let Some(queue) = overview.plan.queues.get(name) {
-        let conditions = merge(&conditions::of_queue(overview.plan, queue, kept, circumstances));
-        let not_taken_up =
-            remembered::not_taken_up(&queue.remember, &overview.particulars.not_taken_up, former);
+        let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
+        let not_taken_up = remembered::not_taken_up(queue, &overview.particulars.not_taken_up, former);
         let summary = StatusSummary {
             state: Some(state(&conditions, !queue.used.less(&queue.fair_share).is_empty())),
             demand: Some(queue.demand.compact()),
@@ -77,7 +76,7 @@ pub fn compose(
             conditions,
             not_taken_up,
             summary: Some(summary),
-            ..numbers(overview, queue)
+            ..numbers(overview, &name.namespace, queue)
         });
     }
     let stall = overview.plan.stalled.get(name)?;
@@ -91,7 +90,7 @@ pub fn compose(
     })
 }
 
-fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
+fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) -> QueueStatus {
     let resources = &overview.plan.resources;
     // Written even when it is empty: a map that is absent is not known.
     let every =
@@ -110,7 +109,7 @@ fn numbers(overview: &Overview<'_>, queue: &QueuePlan) -> QueueStatus {
         used: every(&queue.used),
         preempting: some(&queue.preempting),
         short_since: queue.remember.short_since.map(remembered::time),
-        unmet: unmet::listed(queue),
+        unmet: unmet::listed(namespace, queue),
         fair_share: every(&queue.fair_share),
         dominant_share: Some(dominant_share(&queue.used, &overview.plan.capacity)),
         borrowed: some(&queue.used.less(&queue.fair_share)),

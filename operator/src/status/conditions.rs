@@ -2,6 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, condition};
+use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
 
@@ -38,6 +39,7 @@ pub enum QuotaState {
 /// The conditions of a Queue with a share, which has had `former` until now.
 pub(super) fn of_queue(
     plan: &Plan,
+    name: &QueueName,
     queue: &QueuePlan,
     former: &[Condition],
     circumstances: &Circumstances,
@@ -46,7 +48,7 @@ pub(super) fn of_queue(
     vec![
         ready(plan, queue, &quota, circumstances.mode),
         quota,
-        starved(queue, circumstances),
+        starved(&name.namespace, queue, circumstances),
         overused(queue),
         guarantee(queue),
         stalled(queue),
@@ -133,7 +135,7 @@ fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumsta
     }
 }
 
-fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
+fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
     let (reason, why) = match (&circumstances.blocked, queue.starved) {
         (_, Some(reason)) if needs_evictions(reason) && circumstances.mode < Mode::Full => (
@@ -154,7 +156,7 @@ fn starved(queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport 
     let message = match queue.unmet.first() {
         // Said once is enough.
         Some(first) if Some(first.reason) == queue.starved => format!("{lacks}. {}", unmet::ask(first)),
-        Some(first) => format!("{lacks}. {}: {}", unmet::ask(first), unmet::message(queue, first)),
+        Some(first) => format!("{lacks}. {}: {}", unmet::ask(first), unmet::message(namespace, queue, first)),
         None => lacks,
     };
     yes(condition, reason, &message)

@@ -15,4 +15,5 @@ mod unmet;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
+pub(crate) use remembered::not_created;
 pub(crate) use unmet::{obstacle, way_out};

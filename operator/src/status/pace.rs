@@ -194,6 +194,7 @@ mod tests {
             uid: "1".to_owned(),
             generation: 1,
             since: time(),
+            not_created: false,
         };
         for urgent in [
             QueueStatus { not_taken_up: vec![noted], ..stored.clone() },

@@ -1,13 +1,14 @@
 //! What a decision leaves to later ones, as a status keeps it for another process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff;
 use quotient_crds::{MAX_NOT_TAKEN_UP, NotTakenUp, QueueStatus, stored_time};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::plan::Asker;
-use quotient_engine::snapshot::Remembered;
+use quotient_engine::plan::{Asker, QueuePlan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::{NotTakenUp as Noted, Remembered};
 use quotient_engine::time::Timestamp;
 
 /// A time of the engine in the whole seconds that a status stores.
@@ -21,19 +22,25 @@ pub(super) fn falling(remembered: &Remembered) -> BTreeMap<String, Time> {
     falling.map(|(resource, since)| (resource.name().to_owned(), time(*since))).collect()
 }
 
-/// Whose demand does not count. `names` knows who they are; for those that it does not know any more, the `former`
+/// Whose demand does not count, and whose pods are not created. `names` knows who they are; for those that it does not know any more, the `former`
 /// status tells.
 ///
 /// If there are too many, those that came last are left out: they are judged anew by the next process, and the others
 /// stay where they are.
 pub(super) fn not_taken_up(
-    remembered: &Remembered,
+    queue: &QueuePlan,
     names: &BTreeMap<OwnerUid, Asker>,
     former: Option<&QueueStatus>,
 ) -> Vec<NotTakenUp> {
-    let mut noted: Vec<_> = remembered.not_taken_up.iter().collect();
-    noted.sort_by_key(|(uid, noted)| (noted.since, *uid));
-    let entry = |(uid, noted): (&OwnerUid, &quotient_engine::snapshot::NotTakenUp)| {
+    // Room that was not taken for less than a minute is no news: there is some whenever a quota rises.
+    let lasting = not_created(queue);
+    let is_told = |uid: &OwnerUid, noted: &Noted| {
+        !noted.not_created || names.get(uid).is_some_and(|asker| lasting.contains(asker))
+    };
+    let mut noted: Vec<_> =
+        queue.remember.not_taken_up.iter().filter(|(uid, noted)| is_told(uid, noted)).collect();
+    noted.sort_by_key(|(uid, noted)| (noted.not_created, noted.since, *uid));
+    let entry = |(uid, noted): (&OwnerUid, &Noted)| {
         let (kind, name) = match names.get(uid) {
             Some(Asker::Owner(kind, name)) => (kind.name().to_owned(), name.to_string()),
             Some(Asker::Pod(name)) => ("Pod".to_owned(), name.to_string()),
@@ -49,21 +56,32 @@ pub(super) fn not_taken_up(
             uid: uid.as_str().to_owned(),
             generation: noted.generation,
             since: time(noted.since),
+            not_created: noted.not_created,
         })
     };
     noted.into_iter().filter_map(entry).take(MAX_NOT_TAKEN_UP).collect()
 }
 
+/// Whose pods are not created although there has been room for them for long enough.
+pub(crate) fn not_created(queue: &QueuePlan) -> BTreeSet<&Asker> {
+    let lasting = queue.unmet.iter().filter(|unmet| unmet.reason == Reason::PodsNotCreated);
+    lasting.map(|unmet| &unmet.who).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::snapshot::{NotTakenUp as Noted, OwnerKind};
+    use quotient_engine::amounts::Amounts;
+    use quotient_engine::plan::Unmet;
+    use quotient_engine::snapshot::{LeftOut, OwnerKind};
 
-    fn remembering(uids: impl IntoIterator<Item = (String, i64)>) -> Remembered {
-        let noted = |millis| Noted { generation: 2, since: Timestamp::from_millis(millis) };
+    fn remembering(uids: impl IntoIterator<Item = (String, i64)>) -> QueuePlan {
+        let noted =
+            |millis| Noted { generation: 2, since: Timestamp::from_millis(millis), not_created: false };
         let not_taken_up =
             uids.into_iter().map(|(uid, millis)| (uid.as_str().into(), noted(millis))).collect();
-        Remembered { not_taken_up, ..Remembered::default() }
+        let remember = Remembered { not_taken_up, ..Remembered::default() };
+        QueuePlan { remember, ..QueuePlan::default() }
     }
 
     fn job(name: &str) -> Asker {
@@ -92,6 +110,30 @@ mod tests {
         let former = QueueStatus { not_taken_up: first.clone(), ..QueueStatus::default() };
         assert_eq!(told(&BTreeMap::new(), Some(&former)), first);
         assert_eq!(told(&BTreeMap::new(), None), []);
+    }
+
+    /// That there was room a moment ago is no news; a status that said it would change with every pod that starts.
+    #[test]
+    fn whose_pods_are_not_created_is_kept_once_that_has_lasted() {
+        let mut queue = remembering([("1".to_owned(), 9_000), ("2".to_owned(), 1_000)]);
+        let long = Noted { generation: 3, since: Timestamp::from_millis(5_000), not_created: true };
+        queue.remember.not_taken_up.insert("3".into(), long);
+        queue.remember.not_taken_up.insert("4".into(), long);
+        let unmet = |reason, name| Unmet {
+            lowered: None,
+            who: job(name),
+            pods: 1,
+            requests: Amounts::new(),
+            reason,
+            rejection: None,
+            left_out: LeftOut::default(),
+        };
+        queue.unmet = vec![unmet(Reason::PodsNotCreated, "three"), unmet(Reason::RoomAvailable, "four")];
+        let names = [("1", "one"), ("2", "two"), ("3", "three"), ("4", "four")];
+        let names = names.map(|(uid, name)| (uid.into(), job(name))).into();
+        let told = not_taken_up(&queue, &names, None);
+        let told: Vec<_> = told.iter().map(|entry| (entry.name.as_str(), entry.not_created)).collect();
+        assert_eq!(told, [("two", false), ("one", false), ("three", true)]);
     }
 
     #[test]

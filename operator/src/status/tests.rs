@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Asker, Plan, PodCounts, QueuePlan, Stall, Unmet};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{NotTakenUp, OwnerKind, Remembered};
+use quotient_engine::snapshot::{LeftOut, NotTakenUp, OwnerKind, Remembered};
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
@@ -240,6 +240,8 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
         requests: amounts(2000, 0),
         reason,
         lowered: None,
+        rejection: None,
+        left_out: LeftOut::default(),
     };
     QueuePlan {
         preempting: amounts(2000, 0),
@@ -310,7 +312,7 @@ fn without_evictions_only_what_they_would_end_is_put_down_to_that() {
 #[test]
 fn what_is_remembered_and_what_waits_is_written() {
     let since = quotient_engine::time::Timestamp::from_millis(9_500);
-    let noted = NotTakenUp { generation: 2, since };
+    let noted = NotTakenUp { generation: 2, since, not_created: false };
     let queue = QueuePlan {
         idle: amounts(1000, 0),
         remember: Remembered {

@@ -1,17 +1,21 @@
 //! What cannot start now, what stands in the way and what would help, in words.
 
 use quotient_crds::{MAX_UNMET, Unmet as Written};
+use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Asker, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
-/// The first of what cannot start, for the status.
-pub(super) fn listed(queue: &QueuePlan) -> Vec<Written> {
+/// The most characters of a message that quotes others.
+const MOST: usize = 240;
+
+/// The first of what cannot start in the queue's namespace, for the status.
+pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
     let written = |unmet: &Unmet| Written {
         kind: kind_and_name(&unmet.who).0.to_owned(),
         name: kind_and_name(&unmet.who).1.to_owned(),
         pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
         reason: unmet.reason.name().to_owned(),
-        message: message(queue, unmet),
+        message: message(namespace, queue, unmet),
     };
     queue.unmet.iter().take(MAX_UNMET).map(written).collect()
 }
@@ -23,7 +27,10 @@ pub(super) fn ask(unmet: &Unmet) -> String {
 }
 
 /// What stands in the way of one ask, and what would help.
-pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> String {
+    if let Some(rejection) = &unmet.rejection {
+        return rejection.sentence(MOST);
+    }
     let said = match unmet.reason {
         Reason::GaveWay => String::new(),
         Reason::UnitAboveShare => format!(
@@ -32,6 +39,20 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
             queue.deserved,
             way_out(Reason::UnitAboveShare)
         ),
+        Reason::PodsNotCreated => {
+            let general = format!("{}; {}", obstacle(unmet.reason), way_out(unmet.reason));
+            let Asker::Owner(kind, name) = &unmet.who else { return general };
+            let command = format!("kubectl -n {namespace} describe {} {name}", kind.name().to_lowercase());
+            bounded(format!("{}; see the events of: {command}", obstacle(unmet.reason))).unwrap_or(general)
+        }
+        Reason::NoNodeFits if !unmet.left_out.is_nothing() => {
+            let general = "no node offers all of the resources that one pod requests";
+            let first = unmet.left_out.first.as_ref();
+            let first = first.map(|resource| format!("one pod requests {resource}, which no node offers"));
+            let told = first.unwrap_or_else(|| general.to_owned());
+            let with = |told: &str| format!("{told}; {}", way_out(unmet.reason));
+            bounded(with(&told)).unwrap_or_else(|| with(general))
+        }
         reason => format!("{}; {}", obstacle(reason), way_out(reason)),
     };
     match &unmet.lowered {
@@ -39,6 +60,11 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Some(lowered) if said.is_empty() => lowered.to_string(),
         Some(lowered) => format!("{said}. {lowered}"),
     }
+}
+
+/// `text`, unless it is too long.
+fn bounded(text: String) -> Option<String> {
+    (text.chars().count() <= MOST).then_some(text)
 }
 
 /// What stands in the way, in general.
@@ -76,6 +102,11 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         }
         Reason::WaitingForNodes => "no node has room, and the autoscaler is given time to add one",
         Reason::RoomAvailable => "there is room, and it has not been taken yet",
+        Reason::PodsRejected => "the API server rejects its pods",
+        Reason::PodsNotCreated => {
+            "there has been room for 60 s, and the pods are not created: the API server rejects them, or their \
+             controller holds them back"
+        }
         Reason::NotTakenUp => {
             "it had room for a while and did not start, so it does not count as demand any more"
         }
@@ -119,6 +150,8 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         Reason::NoNodeFits => "correct what the pods ask of a node, or add a node that has it",
         Reason::WaitingForNodes => "if none comes within 10 minutes, pods of other queues leave for it",
         Reason::RoomAvailable => "its controller has to create the pods, or the scheduler to place them",
+        Reason::PodsRejected => "correct its template, or the rule that rejects it",
+        Reason::PodsNotCreated => "the events of their controller say more",
         Reason::NotTakenUp => "it counts again once its spec is changed or a pod of it is Ready",
         _ => "it comes as pods finish",
     }
@@ -142,10 +175,10 @@ mod tests {
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
-    use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};
+    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 16] = [
+    const ALL: [Reason; 18] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -161,6 +194,8 @@ mod tests {
         Reason::NoNodeFits,
         Reason::WaitingForNodes,
         Reason::RoomAvailable,
+        Reason::PodsRejected,
+        Reason::PodsNotCreated,
         Reason::NotTakenUp,
     ];
 
@@ -169,8 +204,15 @@ mod tests {
     }
 
     fn web(pods: u32, reason: Reason) -> Unmet {
-        let who = Asker::Owner(OwnerKind::ReplicaSet, "web".into());
-        Unmet { who, pods, requests: cpu(2000), reason, lowered: None }
+        Unmet {
+            who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+            pods,
+            requests: cpu(2000),
+            reason,
+            rejection: None,
+            left_out: LeftOut::default(),
+            lowered: None,
+        }
     }
 
     #[test]
@@ -181,7 +223,7 @@ mod tests {
         assert_eq!(distinct(obstacle), ALL.len());
         assert_eq!(distinct(way_out), ALL.len());
         for reason in ALL {
-            let told = message(&QueuePlan::default(), &web(1, reason));
+            let told = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
             assert!(!told.contains("held by others"), "{reason}: {told}");
         }
     }
@@ -193,7 +235,7 @@ mod tests {
         assert_eq!(ask(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
-            message(&queue, &web(3, Reason::UnitAboveShare)),
+            message(&"team".into(), &queue, &web(3, Reason::UnitAboveShare)),
             "one pod requests cpu 2, and all that the queue deserves is cpu 1500m; ask for less in one pod, or give \
              the queue a larger weight or a guarantee of that size"
         );
@@ -206,11 +248,11 @@ mod tests {
         let unmet = Unmet { lowered: Some(lowered.clone()), ..web(2, Reason::GaveWay) };
         let told = "Quotient lowered Deployment web from 5 to 3 because pods of a higher priority in the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
-        assert_eq!(message(&QueuePlan::default(), &unmet), told);
+        assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), told);
         // Some of its pods lack more than that.
         let unmet = Unmet { reason: Reason::ShareInUse, pods: 3, ..unmet };
         assert_eq!(
-            message(&QueuePlan::default(), &unmet),
+            message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
                 "the queue's other pods use all that it may have now; it comes as they finish, or as the queue's share \
                  grows. {told}"
@@ -219,15 +261,42 @@ mod tests {
         let kept = Lowered { left_alone: Some(Reason::OptedOut), ..lowered };
         let unmet = Unmet { lowered: Some(kept), ..web(2, Reason::GaveWay) };
         assert!(
-            message(&QueuePlan::default(), &unmet)
+            message(&Namespace::from("a"), &QueuePlan::default(), &unmet)
                 .ends_with("; Quotient leaves the size alone now (OptedOut)")
+        );
+    }
+
+    #[test]
+    fn what_does_not_come_to_be_is_told_with_where_to_look() {
+        let told = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
+        let job = Asker::Owner(OwnerKind::Job, "train".into());
+        assert_eq!(
+            told(&Unmet { who: job, ..web(1, Reason::PodsNotCreated) }),
+            "there has been room for 60 s, and the pods are not created: the API server rejects them, or their \
+             controller holds them back; see the events of: kubectl -n team describe job train"
+        );
+        let long = Asker::Owner(OwnerKind::Job, "x".repeat(200).into());
+        let told_long = told(&Unmet { who: long, ..web(1, Reason::PodsNotCreated) });
+        assert!(told_long.ends_with("; the events of their controller say more"), "{told_long}");
+        let rejection = Some(Rejection::Said("policy says no".into()));
+        assert_eq!(
+            told(&Unmet { rejection, ..web(1, Reason::PodsRejected) }),
+            "the API server rejects its pods: policy says no; correct its template, or the rule that rejects it"
+        );
+        let rejection = Some(Rejection::Said("long ".repeat(99).into()));
+        assert_eq!(told(&Unmet { rejection, ..web(1, Reason::PodsRejected) }).chars().count(), MOST);
+        let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
+        assert_eq!(
+            told(&Unmet { left_out, ..web(1, Reason::NoNodeFits) }),
+            "one pod requests example.org/fpga, which no node offers; correct what the pods ask of a node, or add a \
+             node that has it"
         );
     }
 
     #[test]
     fn only_the_first_few_are_listed() {
         let queue = QueuePlan { unmet: vec![web(3, Reason::Fragmented); 20], ..QueuePlan::default() };
-        let listed = listed(&queue);
+        let listed = listed(&"team".into(), &queue);
         assert_eq!(listed.len(), MAX_UNMET);
         assert_eq!((&*listed[0].kind, &*listed[0].name, listed[0].pods), ("ReplicaSet", "web", 3));
         assert_eq!(listed[0].reason, "Fragmented");

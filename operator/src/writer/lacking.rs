@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use quotient_engine::amounts::{Amount, Amounts, Bounds};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Quota};
 
@@ -41,12 +41,17 @@ impl Room {
     /// What is left of `quota`, and of the quotas of others, beside all pods that are charged.
     pub(super) fn of(state: &NamespaceState, quota: &Quota) -> Self {
         let mut charged = Amounts::new();
+        // Admission goes by what is in force; a lower amount that is written will be in a moment.
+        let bounding = [&quota.enforced, &quota.hard, &state.foreign_quotas];
+        // What no quota bounds is not added up: pods may request as many resources as they can name.
+        let is_bounded = |resource: &Resource| bounding.iter().any(|bounds| bounds.get(resource).is_some());
         for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
-            charged.add_all(pod.requests());
+            for (resource, amount) in pod.requests().iter().filter(|(resource, _)| is_bounded(resource)) {
+                charged.add(resource, amount);
+            }
         }
         let mut room = Bounds::new();
-        // Admission goes by what is in force; a lower amount that is written will be in a moment.
-        for bounds in [&quota.enforced, &quota.hard, &state.foreign_quotas] {
+        for bounds in bounding {
             for (resource, amount) in bounds.iter() {
                 let left = amount.less(charged.get(resource));
                 let left = room.get(resource).map_or(left, |least| least.min(left));

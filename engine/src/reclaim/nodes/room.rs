@@ -92,7 +92,9 @@ impl<'a> Rooms<'a> {
 
     fn allows(&self, at: At, shape: &Shape) -> bool {
         let node = self.nodes.get(at);
-        node.is_some_and(|(name, node)| shape.placement.allows(name.as_str(), &node.labels, &node.taints))
+        shape.left_out.is_nothing()
+            && node
+                .is_some_and(|(name, node)| shape.placement.allows(name.as_str(), &node.labels, &node.taints))
     }
 
     /// How much a pod of this shape prefers the node.

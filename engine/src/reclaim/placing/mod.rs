@@ -145,6 +145,8 @@ impl<'a> Placing<'a> {
                     requests: ask.shape.requests.clone(),
                     reason,
                     lowered: None,
+                    rejection: None,
+                    left_out: ask.shape.left_out.clone(),
                 });
             }
         }

@@ -7,7 +7,7 @@ use quotient_engine::names::{GangName, OwnerUid};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
     Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Setter, SetterKind,
-    Shape, Size, Toleration,
+    Shape, Size, Toleration, Unspecified,
 };
 use quotient_engine::time::Timestamp;
 
@@ -18,10 +18,13 @@ pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "toler
 
 /// `owner a/web replicas=4 cpu=1 kind=Job priority=5 created=10 gang=g min=2 selector=zone:a tolerates=key`.
 ///
-/// Its uid is its name, which pods name as `owner=web`.
+/// Its uid is its name, which pods name as `owner=web`. `rejected=WORDS` is why the API server refuses its pods, and
+/// `unspecified=cpu,memory` what some container of it names no request for.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
-    let others = [&SHAPING[..], &["replicas", "kind", "priority", "created", "former", "leftAlone"]].concat();
+    let own = ["replicas", "kind", "priority", "created", "former", "leftAlone", "rejected", "unspecified"];
+    let others = [&SHAPING[..], &own].concat();
+    let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
     let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job];
     let kind = words.choice("kind", kinds.map(|kind| (kind.name(), kind))).unwrap_or_default();
@@ -32,10 +35,16 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
         generation: 1,
         created: words.seconds("created").unwrap_or_default(),
         wanted,
-        shape: Arc::new(Shape { requests: words.requests(&others), placement: placement(words) }),
+        shape: Arc::new(Shape {
+            requests: words.requests(&others),
+            placement: placement(words),
+            ..Shape::default()
+        }),
         gang: gang(words),
         priority: words.priority(),
         size: size(words, kind, wanted),
+        rejected: words.value("rejected").map(Into::into),
+        unspecified: Unspecified { cpu: lacks("cpu"), memory: lacks("memory") },
     }
 }
 

@@ -31,7 +31,11 @@ pub(super) fn put(state: &mut NamespaceState, words: &Words<'_>) {
         "failures",
         "retry",
     ];
-    let shape = Arc::new(Shape { requests: words.requests(&others), placement: placement(words) });
+    let shape = Arc::new(Shape {
+        requests: words.requests(&others),
+        placement: placement(words),
+        ..Shape::default()
+    });
     let replicas = words.count("replicas").unwrap_or(1);
     let standing = state.queue_jobs.iter().find(|job| &*job.name == name).cloned().unwrap_or_default();
     let kept = standing.tasks.first().cloned().unwrap_or_default();
@@ -96,6 +100,7 @@ pub(super) fn put_task(state: &mut NamespaceState, words: &Words<'_>) {
     let shape = Arc::new(Shape {
         requests: words.requests(&["of", "replicas", "min", "parallelism"]),
         placement: placement(words),
+        ..Shape::default()
     });
     let replicas = words.count("replicas").unwrap_or(1);
     job.tasks.push(QueueTask {

@@ -52,7 +52,11 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
     Pod {
         uid: PodUid::from(words.name()),
         name: PodName::from(name),
-        shape: Arc::new(Shape { requests: words.requests(&others), placement: placement(words) }),
+        shape: Arc::new(Shape {
+            requests: words.requests(&others),
+            placement: placement(words),
+            ..Shape::default()
+        }),
         ties: Arc::new(Ties {
             owner: words.value("owner").map(OwnerUid::from),
             gang: gang(words),

@@ -176,6 +176,7 @@ mod tests {
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::plan::{Asker, PodCounts, PodId, QueuePlan, Unmet};
+    use quotient_engine::snapshot::LeftOut;
 
     fn lines(registry: &Registry) -> Vec<String> {
         let mut text = Vec::new();
@@ -321,6 +322,8 @@ mod tests {
             requests: Amounts::new(),
             reason,
             lowered: None,
+            rejection: None,
+            left_out: LeftOut::default(),
         };
         let mut plan = plan(&["team"]);
         for queue in Arc::make_mut(&mut plan).queues.values_mut() {

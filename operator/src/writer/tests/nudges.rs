@@ -7,7 +7,7 @@ use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::OwnerKind;
+use quotient_engine::snapshot::{LeftOut, OwnerKind};
 use quotient_index::Keeps;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -310,6 +310,8 @@ fn promised() -> Plan {
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,
         lowered: None,
+        rejection: None,
+        left_out: LeftOut::default(),
     };
     let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
     Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
