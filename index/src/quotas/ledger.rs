@@ -54,7 +54,12 @@ impl Index {
         if entry.is_none() && quota.is_none() {
             return false;
         }
+        // Anyone may write a quota of our name and label into an unmanaged namespace. If the ledger granted nothing there, it
+        // holds nothing.
+        let granted = self.ledger.as_ref().is_none_or(|ledger| ledger.entries.contains_key(namespace));
+        let believed = granted || entry.is_some_and(NamespaceEntry::is_managed);
         if let Some(quota) = &mut quota {
+            quota.ours &= believed;
             quota.unstamped |= self.observed_quota(namespace).is_some_and(|observed| observed.marked);
             quota.charged = self.charged_beyond_pods(namespace);
             if let Some(goes) = self.namespaces.get(namespace).and_then(NamespaceEntry::last_will) {

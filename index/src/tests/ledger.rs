@@ -139,6 +139,24 @@ fn a_quota_of_an_unmanaged_namespace_says_nothing_of_what_was_granted() {
 }
 
 #[test]
+fn a_quota_of_our_name_and_label_is_not_ours_where_nothing_was_granted() {
+    let labelled = quota("5", 4, 1000, 1000)
+        .replace("uid: u,", "uid: u, labels: {app.kubernetes.io/managed-by: quotient},");
+    let mut index = index_of(&labelled);
+    let ours = |index: &mut Index| {
+        let state = index.snapshot(at("12:00:00")).namespaces[&"a".into()].clone();
+        state.quota.as_ref().is_some_and(|quota| quota.ours)
+    };
+    index.set_ledger(Some(Ledger::default().into()));
+    assert!(!ours(&mut index));
+    index.set_ledger(Some(ledger().into()));
+    assert!(ours(&mut index), "the ledger granted it");
+    index.set_ledger(Some(Ledger::default().into()));
+    apply(&mut index, QUEUE);
+    assert!(ours(&mut index), "a Queue governs its namespace");
+}
+
+#[test]
 fn a_ledger_that_is_made_up_holds_growth_until_all_quotas_bear_its_stamp() {
     let mut index = index_of(&format!("{QUEUE}\n---\n{}", quota("5", 4, 8, 8)));
     let rebuilt = Ledger::rebuild(index.quotas_seen(), at("12:00:00"));
