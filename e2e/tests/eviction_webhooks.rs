@@ -78,7 +78,7 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
         move |events: &[AuditEvent]| events.iter().find(is_it).map(|event| event.received)
     };
     eventually("another pod goes for the one that is refused", PATIENCE, async || {
-        let events = evictions(&stage, mark.clone())?;
+        let events = evictions(&stage, mark)?;
         ensure!(gone("p2")(&events).is_some() && gone("p1")(&events).is_some(), "{events:#?}");
         Ok(())
     })

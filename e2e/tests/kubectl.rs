@@ -113,7 +113,7 @@ async fn without_status_its_row_is_empty(bed: &TestBed) -> anyhow::Result<()> {
     let printed = bed.kubectl(["get", "qtq", "-n=team-a"]).await?;
     let row = row(&printed)?;
     let (_age, row) = row.split_last().context("the row is empty")?;
-    assert_eq!(row, ["team-a", "", "2", "", "", "", "", ""], "{printed}");
+    assert_eq!(row, ["team-a", "", "2", "", "", "", "", "", ""], "{printed}");
     Ok(())
 }
 

@@ -311,7 +311,7 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
     Ok(bed.stop().await?)
 }
 
-/// The emergency step of the runbook QuotientDown, word for word, by a user who has the chart's role for administrators and no
+/// The emergency step of the runbook `QuotientDown`, word for word, by a user who has the chart's role for administrators and no
 /// other right; the operator is down, and admission follows at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Result<()> {

@@ -167,7 +167,7 @@ impl QueueFacts {
             request: has(queue, "/spec/request").then(|| bounds(queue, "/spec/request")),
             is_observed: text(queue, "/spec/demand").as_deref() == Some("Observed"),
             grace_seconds: queue.pointer("/spec/eviction/maxGraceSeconds").and_then(Value::as_u64),
-            force_after: queue.pointer("/spec/preemption/forceDeleteAfterSeconds").and_then(Value::as_u64),
+            force_after: queue.pointer("/spec/eviction/forceAfterSeconds").and_then(Value::as_u64),
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
             allocated: amounts(queue, "/status/allocated"),
             preempting: amounts(queue, "/status/preempting"),
