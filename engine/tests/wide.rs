@@ -67,7 +67,7 @@ fn time(snapshot: &Snapshot) -> Duration {
     let tries = (0..5).map(|_| {
         let begin = effort();
         plan(snapshot);
-        effort() - begin
+        effort().saturating_sub(begin)
     });
     tries.min().unwrap()
 }
