@@ -97,7 +97,7 @@ impl Obstacles<'_, '_> {
         let before = self.leaf.queue.remembered.not_taken_up.get(&owner.uid);
         let before = before.filter(|entry| entry.not_created && entry.generation == owner.generation);
         let since = before.map_or(now, |entry| entry.since);
-        // Every pod that comes begins the time anew. Never in the future: somebody's clock was wrong.
+        // Every new pod restarts the time. A time in the future comes from a wrong clock.
         let since = newest.map_or(since, |newest| since.max(newest)).min(now);
         Some(NotTakenUp { generation: owner.generation, since, not_created: true })
     }

@@ -1,6 +1,6 @@
 //! A snapshot without the requests that no decision depends on.
 //!
-//! A container may request any resource that somebody makes up. A sum over pods has an entry for each resource, so pods
+//! A container may request any resource, made-up ones included. A sum over pods has an entry for each resource, so pods
 //! that each name others would make a decision take as long as the square of their number. What depends on a resource
 //! that is not governed and that no node offers is one thing alone: the pod can never run.
 //!

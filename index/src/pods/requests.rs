@@ -62,7 +62,7 @@ fn read(spec: Option<&PodSpec>, status: Option<&PodStatus>, reading: &mut Readin
 
 /// The names of resources of which `spec` requests some and that are too many to be kept.
 ///
-/// What is requested in an amount of 0 takes nobody's place: it keeps a pod from no node.
+/// A request of 0 pushes no other request out, because it keeps a pod from no node.
 fn beyond(spec: &PodSpec) -> BTreeSet<String> {
     let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
     let resources = containers.filter_map(|container| container.resources.as_ref()).chain(&spec.resources);
