@@ -59,15 +59,6 @@ pub const GANG_ANNOTATION: &str = "quotient.dev/gang";
 /// Annotation on a pod: how many pods of its gang have to run for any of them to be of use, a decimal number.
 pub const GANG_MIN_AVAILABLE_ANNOTATION: &str = "quotient.dev/gang-min-available";
 
-/// Annotation on a Queue: what becomes of the quota when the Queue is deleted.
-///
-/// The one value is [`ON_DELETE_REMOVE`]. Without it the quota stays, lowered to what is charged: removing it
-/// would open the namespace to everybody who may create pods there.
-pub const ON_DELETE_ANNOTATION: &str = "quotient.dev/on-delete";
-
-/// The value of [`ON_DELETE_ANNOTATION`] that has the quota deleted together with the Queue.
-pub const ON_DELETE_REMOVE: &str = "Remove";
-
 /// Label on the Jobs and pods of a QueueJob: its name.
 pub const QUEUE_JOB_LABEL: &str = "quotient.dev/queue-job";
 
@@ -115,7 +106,6 @@ mod tests {
             QUEUE_ANNOTATION,
             GANG_ANNOTATION,
             GANG_MIN_AVAILABLE_ANNOTATION,
-            ON_DELETE_ANNOTATION,
             NUDGED_ANNOTATION,
             WITHIN_QUEUE_ANNOTATION,
             REPLICAS_BEFORE_ANNOTATION,

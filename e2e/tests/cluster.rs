@@ -18,6 +18,7 @@ mod guards;
 mod helm;
 mod image;
 mod kubectl;
+mod leaving;
 mod ledger;
 mod miscounts;
 mod pod_groups;

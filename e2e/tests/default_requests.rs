@@ -4,7 +4,6 @@ use anyhow::{Result, bail, ensure};
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, quotas};
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_judge::Tolerance;
@@ -166,40 +165,6 @@ async fn a_strangers_limit_range_is_left_alone() -> Result<()> {
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
     let after = ranges.get("quotient").await?;
     assert_eq!(after.metadata.resource_version, before.metadata.resource_version);
-    operator.stop().await?;
-    stage.end(Tolerance::default()).await
-}
-
-/// It stays with the quota when its Queue is deleted, and goes with it where the Queue said so.
-#[tokio::test(flavor = "multi_thread")]
-async fn it_stays_and_goes_with_the_quota() -> Result<()> {
-    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
-    let operator = stage.start_operator().await?;
-    let defaults = || json!({"cpu": "100m", "memory": "128Mi"});
-    for team in ["stays", "goes"] {
-        stage.queue(team, json!({"defaultRequests": defaults()})).await?;
-        until_defaults(&stage.bed, team, defaults()).await?;
-    }
-    stage.until_allowed("stays", "cpu 4, memory 8Gi").await?;
-    stage.until_allowed("goes", "cpu 4, memory 8Gi").await?;
-    // The operator learns of both at once: what the Queue said last is not on the quota.
-    operator.process().pause()?;
-    let annotate =
-        ["annotate", "queues.quotient.dev/goes", "--namespace=goes", "quotient.dev/on-delete=Remove"];
-    stage.bed.kubectl(annotate).await?;
-    for team in ["stays", "goes"] {
-        let queues: Api<Queue> = Api::namespaced(stage.bed.client(), team);
-        queues.delete(team, &DeleteParams::default()).await?;
-    }
-    operator.process().resume()?;
-    until_defaults(&stage.bed, "goes", Value::Null).await?;
-    stage.until_allowed("stays", "nothing").await?;
-    eventually("the quota is gone with its Queue", PATIENCE, async || {
-        ensure!(!quotas(&stage.bed).await?.contains_key("goes"), "it is there");
-        Ok(())
-    })
-    .await?;
-    until_defaults(&stage.bed, "stays", defaults()).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

@@ -74,7 +74,6 @@ quotient.dev/queues list
 quotient.dev/queues watch
 quotient.dev/queues/status patch
 resourcequotas create
-resourcequotas delete quotient
 resourcequotas get quotient
 resourcequotas list
 resourcequotas patch quotient
@@ -157,14 +156,11 @@ async fn roles_grant_what_is_listed() -> Result<()> {
 async fn every_right_is_used() -> Result<()> {
     let stage = stage_with_pod_groups(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    // A quota of that name was there before; its Queue takes it over, and along when it goes.
+    // A quota of that name was there before; its Queue takes it over.
     stage.bed.create_namespace("old").await?;
     stage.bed.create_quota("old", "quotient", &[("requests.cpu", "1"), ("requests.memory", "1Gi")]).await?;
     stage.queue_object("old", "old", json!({"weight": 1, "request": {"cpu": "1", "memory": "1Gi"}})).await?;
     stage.until_allowed("old", "cpu 1, memory 1Gi").await?;
-    let annotate =
-        ["annotate", "queues.quotient.dev/old", "--namespace=old", "quotient.dev/on-delete=Remove"];
-    stage.bed.kubectl(annotate).await?;
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "old");
     queues.delete("old", &DeleteParams::default()).await?;
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "old");
@@ -251,8 +247,8 @@ async fn default_requests(stage: &Stage) -> Result<()> {
 async fn queue_jobs(stage: &Stage) -> Result<()> {
     stage.bed.add_node("node-2", &[("cpu", "8"), ("memory", "16Gi")]).await?;
     stage.bed.create_namespace("gangs").await?;
-    let queue = "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: gangs, namespace: gangs, \
-                 annotations: {quotient.dev/on-delete: Remove}}, spec: {limit: {cpu: 2}}}";
+    let queue = "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: gangs, namespace: gangs}, \
+                 spec: {limit: {cpu: 2}}}";
     let container = "{name: c, image: first, resources: {requests: {cpu: 100m, memory: 1Mi}}}";
     let pod = format!("terminationGracePeriodSeconds: 0, containers: [{container}]");
     let taken = format!(

@@ -16,11 +16,7 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
     let mut resources = vec![Resource::Cpu, Resource::Memory];
     let offered = snapshot.nodes.values().flat_map(|node| node.allocatable.resources());
     let offered = offered.chain(snapshot.settings.expandable.resources());
-    let written = snapshot
-        .namespaces
-        .values()
-        .filter_map(|namespace| namespace.quota.as_ref())
-        .filter(|quota| quota.ours);
+    let written = snapshot.namespaces.values().filter_map(|namespace| namespace.granting_quota());
     let written =
         written.flat_map(|quota| quota.hard.iter().chain(quota.granted.iter().flat_map(Bounds::iter)));
     let written = written.map(|(resource, _)| resource);
@@ -34,9 +30,10 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 
 /// What the governed queues share: C, per resource, never below nothing.
 ///
-/// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold: of a namespace without a quota of
-/// ours the pods *bound* to nodes (pending ones would let anybody empty C with one absurd pod), of a
-/// namespace with one but without a valid Queue the larger of what the quota may let in and what is charged.
+/// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold. An unmanaged
+/// namespace holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. A namespace whose quota
+/// still counts as granted ([`NamespaceState::granting_quota`](crate::snapshot::NamespaceState::granting_quota)) holds what
+/// that quota may let in, or what is charged if that is more.
 pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
     all(snapshot, census, tree, |node, bound| node.allocatable.max(bound))
 }
@@ -78,7 +75,7 @@ fn all(
             continue;
         }
         capacity.subtract_all(&headcount.bound);
-        if let Some(quota) = namespace.quota.as_ref().filter(|quota| quota.ours) {
+        if let Some(quota) = namespace.granting_quota() {
             for (resource, ceiling) in quota.ceilings().iter() {
                 let held = ceiling.max(headcount.charged.get(resource));
                 capacity.add(resource, headcount.bound.get(resource) - held);

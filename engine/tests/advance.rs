@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use quotient_engine::advance::{advance, advance_until, settle};
-use quotient_engine::plan::{Orphan, Plan, PodId, plan};
+use quotient_engine::plan::{Plan, PodId, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -329,19 +329,16 @@ fn a_pod_deleted_without_grace_is_gone_whatever_held_it() {
 // ---- what is kept ---------------------------------------------------------------------------------------
 
 #[test]
-fn quotas_without_a_queue_are_lowered_or_removed() {
+fn quotas_whose_queue_is_gone_are_collected() {
     let world = story::parse(
-        "quota a cpu=4 memory=4Gi goesWithQueue
-         quota b cpu=4 memory=4Gi",
+        "quota a cpu=4 memory=4Gi
+         quota b cpu=4 memory=4Gi ownerless
+         queue c
+         quota c cpu=4 memory=4Gi",
     );
-    let lower = story::parse("quota b cpu=1 memory=1Gi");
-    let hard = lower.namespaces.values().next().unwrap().quota.clone().unwrap().hard;
-    let orphans =
-        [("a".into(), Orphan::Remove), ("b".into(), Orphan::Lower(hard.clone()))].into_iter().collect();
-    let next = advance(&world, &Plan { orphans, ..Plan::default() }).snapshot;
-    let quotas: Vec<_> = next.namespaces.values().map(|state| state.quota.as_ref()).collect();
-    assert!(quotas[0].is_none());
-    assert_eq!(quotas[1].map(|quota| (&quota.hard, &quota.enforced)), Some((&hard, &hard)));
+    let next = advance(&world, &Plan::default()).snapshot;
+    let quotas: Vec<_> = next.namespaces.values().map(|state| state.quota.is_some()).collect();
+    assert_eq!(quotas, [false, true, true]);
 }
 
 #[test]

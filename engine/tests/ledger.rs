@@ -5,7 +5,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::{Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::{Orphan, plan};
+use quotient_engine::plan::plan;
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Growth, Snapshot};
 use quotient_engine::time::Timestamp;
@@ -49,7 +49,7 @@ fn an_entry_is_fenced_once_its_stamp_is_seen_and_nothing_larger_is_in_force() {
     let fenced = |stamp: Option<u64>, hard: i128, enforced: Option<i128>| {
         let (hard, enforced) = (cpu(hard), enforced.map_or_else(Bounds::new, cpu));
         let stamp = stamp.map(Generation::new);
-        entry.is_fenced(&Seen { stamp, hard: &hard, enforced: &enforced, ours: true, goes_with_queue: false })
+        entry.is_fenced(&Seen { stamp, hard: &hard, enforced: &enforced, ours: true, owner: None })
     };
     assert!(fenced(Some(5), 3, Some(3)));
     // Not written, or not by us.
@@ -147,6 +147,7 @@ fn a_raise_that_was_taken_back_is_held_while_it_may_land() {
 #[test]
 fn a_create_that_may_land_is_held_without_any_quota() {
     let mut cluster = cluster(TWO);
+    cluster.is_mute = true;
     let mut leader = cluster.leader();
     let (_, creates) = leader.act(&mut cluster);
     becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
@@ -154,15 +155,20 @@ fn a_create_that_may_land_is_held_without_any_quota() {
     assert_eq!(hold(&seen, "a"), 8);
     let (plan, _) = leader.decide(&mut cluster, &seen).unwrap();
     assert_eq!(granted(&plan, "b"), 2);
-    // It lands where no Queue is left, and is lowered.
-    assert!(cluster.land(&creates[0]));
+    // Where it lands no Queue is left, and it is collected.
+    assert!(!cluster.land(&creates[0]));
     leader.settle(&mut cluster);
-    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (0, 10));
+    assert_eq!(cluster.quota("b").hard, 2);
+    cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quotas.len(), cluster.quota("b").hard), (1, 10));
 }
 
 #[test]
 fn an_entry_without_queue_and_quota_is_dropped_when_no_request_can_live_any_more() {
     let mut cluster = cluster(TWO);
+    cluster.is_mute = true;
     let mut leader = cluster.leader();
     leader.act(&mut cluster);
     becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
@@ -331,7 +337,7 @@ fn a_deleted_quota_evicts_nobody_who_was_there() {
 #[test]
 fn a_quota_of_somebody_else_is_taken_over_even_if_its_amounts_are_right() {
     let mut cluster = cluster(TWO);
-    let quota = Quota { life: 1, stamp: None, hard: 8, enforced: 8, goes_with_queue: false };
+    let quota = Quota { life: 1, stamp: None, hard: 8, enforced: 8, owner: None };
     cluster.quotas.insert("a".into(), quota);
     let mut leader = cluster.leader();
     leader.ledger = Ledger::default();
@@ -340,37 +346,107 @@ fn a_quota_of_somebody_else_is_taken_over_even_if_its_amounts_are_right() {
     assert_eq!(entry(&cluster, "a").granted, cpu(8));
 }
 
-#[test]
-fn a_queue_that_is_created_again_inherits_what_its_namespace_was_granted() {
-    let mut cluster = cluster(TWO);
-    let mut leader = cluster.leader();
-    leader.settle(&mut cluster);
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=cpu:2");
-    let (plan, lowering) = leader.act(&mut cluster);
-    assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Lower(cpu(0))]);
-    becomes(&mut cluster, TWO);
-    // The lowering may still land; what was in force may be, too.
-    let (plan, raising) = leader.act(&mut cluster);
-    assert_eq!(granted(&plan, "a"), 8);
-    assert!(cluster.land(&lowering[0]));
-    assert!(!cluster.land(&raising[0]));
-    leader.settle(&mut cluster);
-    assert_eq!(cluster.quota("a").hard, 8);
+/// Without the Queue a.
+const ONE: &str = "node n1 cpu=10 memory=10Gi
+                   namespace a kept=yes
+                   queue b request=cpu:10";
+
+/// The Queue a was deleted and created again.
+fn again() -> String {
+    TWO.replace("queue a", "queue a uid=a-2")
 }
 
 #[test]
-fn a_quota_that_goes_with_its_queue_leaves_the_ledger_first() {
+fn a_deleted_queue_leaves_its_share_once_its_quota_is_collected() {
     let mut cluster = cluster(TWO);
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
-    cluster.edit("a").goes_with_queue = true;
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
-    let plan = leader.cycle(&mut cluster);
-    assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Remove]);
+    let standing = cluster.quota("a").clone();
+    becomes(&mut cluster, ONE);
+    leader.settle(&mut cluster);
+    // Nothing is written to it, and its amounts are nobody else's: the Queue may only be unseen.
+    assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 2));
+    cluster.collect();
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quotas.len(), cluster.quota("b").hard), (1, 10));
     assert_eq!(leader.ledger.entries.len(), 1);
+}
+
+#[test]
+fn a_late_write_for_a_queue_that_is_gone_does_not_outlast_it() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    let (_, creating) = leader.act(&mut cluster);
+    becomes(&mut cluster, ONE);
     leader.cycle(&mut cluster);
     leader.settle(&mut cluster);
     assert_eq!(cluster.quota("b").hard, 10);
+    assert!(!cluster.land(&creating[0]));
+    becomes(&mut cluster, &again());
+    assert!(!cluster.land(&creating[0]));
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
+}
+
+#[test]
+fn a_quota_whose_reference_was_taken_away_is_left_alone() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    cluster.edit("a").owner = None;
+    let standing = cluster.quota("a").clone();
+    becomes(&mut cluster, ONE);
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 10));
+    assert_eq!(leader.ledger.entries.len(), 1);
+    // Nor does it hold up a second leader, or one that has lost the ledger for longer than a request lives.
+    for ledger in [cluster.ledger.clone(), None] {
+        cluster.ledger = ledger;
+        let mut leader = cluster.leader();
+        leader.settle(&mut cluster);
+        cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
+        leader.cycle(&mut cluster);
+        leader.settle(&mut cluster);
+        assert_eq!((cluster.quota("a"), cluster.quota("b").hard), (&standing, 10));
+    }
+    // A Queue takes it over.
+    becomes(&mut cluster, &again());
+    cluster.leader().settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("a").owner.clone()), (8, Some("a-2".into())));
+}
+
+/// The view of a leader that begins may be older than the ledger: there is a Queue that it does not show.
+#[test]
+fn the_share_of_a_queue_that_is_not_seen_is_kept_while_requests_live() {
+    let mut cluster = cluster(TWO);
+    cluster.is_mute = true;
+    cluster.leader().settle(&mut cluster);
+    becomes(&mut cluster, ONE);
+    cluster.collect();
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    assert_eq!((leader.ledger.entries.len(), cluster.quota("b").hard), (2, 2));
+    cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
+    leader.cycle(&mut cluster);
+    leader.settle(&mut cluster);
+    assert_eq!((leader.ledger.entries.len(), cluster.quota("b").hard), (1, 10));
+}
+
+#[test]
+fn a_queue_that_is_created_again_owns_the_quota_that_stands() {
+    let mut cluster = cluster(TWO);
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    let life = cluster.quota("a").life;
+    becomes(&mut cluster, ONE);
+    leader.settle(&mut cluster);
+    becomes(&mut cluster, &again());
+    leader.settle(&mut cluster);
+    cluster.collect();
+    let quota = cluster.quota("a");
+    assert_eq!((quota.life, quota.hard, quota.owner.clone()), (life, 8, Some("a-2".into())));
 }
 
 #[test]
@@ -387,7 +463,7 @@ fn a_queue_that_loses_its_share_keeps_what_it_was_granted() {
         }
         cluster.enforce();
         let plan = leader.cycle(&mut cluster);
-        assert_eq!(plan.orphans.values().collect::<Vec<_>>(), [&Orphan::Renew(cpu(8))]);
+        assert_eq!(plan.retained.values().map(|write| write.hard.clone()).collect::<Vec<_>>(), [cpu(8)]);
         leader.settle(&mut cluster);
         assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
     }
@@ -583,8 +659,7 @@ fn a_quota_that_cannot_be_written_holds_growth_only_while_requests_live() {
 
 #[test]
 fn a_lost_ledger_counts_what_is_still_enforced() {
-    let quota =
-        Quota { life: 1, stamp: Some(Generation::new(9)), hard: 3, enforced: 8, goes_with_queue: false };
+    let quota = Quota { life: 1, stamp: Some(Generation::new(9)), hard: 3, enforced: 8, owner: None };
     let mut cluster = cluster(TWO);
     cluster.quotas.insert("a".into(), quota);
     let leader = cluster.leader();

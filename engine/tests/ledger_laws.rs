@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use quotient_engine::ledger::Generation;
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::Orphan;
 use quotient_engine::snapshot::Snapshot;
 
 use crate::cluster::{Cluster, Leader, Write};
@@ -13,7 +12,7 @@ const CAPACITY: i128 = 10;
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// Queues ask for this many cpu; none is no Queue.
+    /// Queues ask for this many cpu; none is no Queue. A Queue that comes back is another one.
     Demand([Option<u8>; 3]),
     /// A leader takes a snapshot.
     Look(usize),
@@ -27,6 +26,8 @@ enum Event {
     Lose(usize),
     /// The quota controller catches up.
     Enforce,
+    /// The garbage collector catches up.
+    Collect,
     /// Somebody deletes the ledger; both leaders notice, for two ledgers at once are one too many.
     LoseLedger,
 }
@@ -41,6 +42,7 @@ fn event() -> impl Strategy<Value = Event> {
         9 => (0usize..50).prop_map(Event::Land),
         1 => (0usize..50).prop_map(Event::Lose),
         5 => Just(Event::Enforce),
+        3 => Just(Event::Collect),
         1 => Just(Event::LoseLedger),
     ]
 }
@@ -49,6 +51,8 @@ struct World {
     cluster: Cluster,
     leaders: [(Leader, Option<Snapshot>); 2],
     flying: Vec<Write>,
+    /// How often each Queue was deleted.
+    deleted: [u32; 3],
     /// The latest that a ledger had sent when it was lost.
     lost: Option<Generation>,
 }
@@ -62,19 +66,21 @@ impl World {
         let cluster = Cluster::new(story::parse(&format!("node n1 cpu={CAPACITY} memory=10Gi")));
         let leader = || (cluster.leader(), None);
         let leaders = [leader(), leader()];
-        Self { cluster, leaders, flying: Vec::new(), lost: None }
+        Self { cluster, leaders, flying: Vec::new(), deleted: [0; 3], lost: None }
     }
 
     fn happens(&mut self, event: &Event) {
-        let Self { cluster, leaders, flying, lost } = self;
+        let Self { cluster, leaders, flying, deleted, lost } = self;
         match event {
             Event::Demand(demand) => {
-                let names = ["a", "b", "c"].into_iter().zip(demand);
-                let line = |(name, cpu): (&str, &Option<u8>)| {
-                    // A namespace stays when its Queue goes.
-                    cpu.map_or(format!("namespace {name} kept=yes"), |cpu| {
-                        format!("queue {name} request=cpu:{cpu}")
-                    })
+                let names = ["a", "b", "c"].into_iter().zip(demand).zip(deleted);
+                let line = |((name, cpu), deleted): ((&str, &Option<u8>), &mut u32)| {
+                    let Some(cpu) = cpu else {
+                        *deleted += u32::from(is_governed(&cluster.rest, &name.into()));
+                        // A namespace stays when its Queue goes.
+                        return format!("namespace {name} kept=yes");
+                    };
+                    format!("queue {name} uid={name}-{deleted} request=cpu:{cpu}")
                 };
                 let lines: Vec<String> = names.map(line).collect();
                 let node = format!("node n1 cpu={CAPACITY} memory=10Gi");
@@ -99,10 +105,7 @@ impl World {
                 let Some(seen) = seen.take() else { return };
                 match leader.decide(cluster, &seen) {
                     None => *leader = cluster.leader(),
-                    Some((plan, writes)) => {
-                        assert!(!plan.orphans.values().any(|orphan| *orphan == Orphan::Remove));
-                        flying.extend(writes);
-                    }
+                    Some((_, writes)) => flying.extend(writes),
                 }
             }
             Event::Crash(which) => leaders[*which] = (cluster.leader(), None),
@@ -116,6 +119,7 @@ impl World {
             }
             Event::Lose(which) if !flying.is_empty() => drop(flying.remove(which % flying.len())),
             Event::Enforce => cluster.enforce(),
+            Event::Collect => cluster.collect(),
             Event::LoseLedger => {
                 // What is not covered: the first quota of a namespace that is on its way when its Queue is deleted and the
                 // ledger lost, all three at once; or the first quota of all.
@@ -130,9 +134,11 @@ impl World {
         }
     }
 
-    /// All that admission lets in.
+    /// All that admission lets in, of the Queues that exist.
     fn enforced(&self) -> i128 {
-        self.cluster.quotas.values().map(|quota| quota.enforced).sum()
+        let mut living = self.cluster.clone();
+        living.collect();
+        living.quotas.values().map(|quota| quota.enforced).sum()
     }
 }
 
@@ -158,6 +164,7 @@ proptest! {
         }
         world.happens(&Event::Demand([Some(2), Some(3), Some(5)]));
         world.cluster.enforce();
+        world.cluster.collect();
         let mut leader = world.cluster.leader();
         if world.cluster.quotas.values().any(|quota| quota.stamp > Some(leader.ledger.generation)) {
             world.cluster.ledger = None;

@@ -51,17 +51,16 @@ fn bound_pods_without_a_queue_take_from_the_capacity_and_pending_ones_do_not() {
 }
 
 #[test]
-fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in() {
+fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in_until_it_is_collected() {
     decides(
         "node n1 cpu=8 memory=8Gi
          queue a
-         quota orphan cpu=3 memory=2Gi
-         pod orphan/p1 cpu=1 memory=1Gi node=n1",
+         quota lost cpu=3 memory=2Gi
+         pod lost/p1 cpu=1 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 5c 6Gi
               a: deserved 5c 6Gi, allocated 5c 6Gi, used 0c 0
               lower a to 5c 6Gi
-              lower orphan, which no queue is left in, to 1c 1Gi
         "#]],
     );
 }

@@ -125,13 +125,6 @@ impl Index {
         self.namespaces.get(namespace)?.observed_quota()
     }
 
-    /// Whether a namespace's quota goes with its Queue, as snapshots show it: the last Queue's own last word, where there
-    /// was one, or else what stands on the quota.
-    pub fn quota_goes_with_queue(&self, namespace: &Namespace) -> bool {
-        let shown = self.namespaces.get(namespace).and_then(|entry| entry.state().quota.as_ref());
-        shown.is_some_and(|quota| quota.goes_with_queue)
-    }
-
     /// The API server accepted the eviction of this pod, which has to be gone by `deadline`.
     ///
     /// Snapshots show the pod as terminating from now on, until the watch shows it terminating itself or gone,

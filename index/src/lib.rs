@@ -36,6 +36,7 @@ mod placement;
 pub mod pods;
 mod priority_classes;
 pub mod queue_jobs;
+mod queue_reference;
 pub mod queues;
 pub mod quotas;
 mod reading;

@@ -324,6 +324,7 @@ fn what_is_not_the_operators() {
     let mut court = Court::sits();
     court.write(true, ("pods", ""), ("loser", "pod-1"), None, None);
     court.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
+    court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
     court.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
     let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/nudged": note}}, "spec": {"replicas": replicas}});
     court.other("replicasets", "gainer", "web", Some(owner("1", 2)));
@@ -336,7 +337,7 @@ fn what_is_not_the_operators() {
     court.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
     court.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
     let own = Invariant::KeepsToItsOwn;
-    assert_eq!(court.found(), [Invariant::Gentle, own, own, own, own, own]);
+    assert_eq!(court.found(), [Invariant::Gentle, own, own, own, own, own, own]);
 }
 
 /// An owner of this size, and what stands beside it.

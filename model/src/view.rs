@@ -77,6 +77,7 @@ fn namespace(
         hard: bounds(quota.hard),
         enforced: bounds(quota.enforced),
         ours: true,
+        owner: Some(QueueUid::from(name)),
         ..Quota::default()
     });
     let pods = seen.pods[at];

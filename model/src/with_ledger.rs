@@ -59,7 +59,7 @@ impl Standing {
                 hard: &quota.hard,
                 enforced: &quota.enforced,
                 ours: true,
-                goes_with_queue: false,
+                owner: quota.owner.as_ref(),
             });
             (name, seen)
         })

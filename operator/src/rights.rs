@@ -78,7 +78,7 @@ pub fn needed(mode: Mode, lease: Option<&str>, is_scraped: bool) -> BTreeSet<Rig
         rights.own("", "configmaps", None, &["create"]);
         rights.own("", "configmaps", Some(LEDGER), &["update"]);
         rights.everywhere("", &["resourcequotas"], &["create"]);
-        rights.add(false, "", "resourcequotas", Some(QUOTA), &["get", "patch", "delete"]);
+        rights.add(false, "", "resourcequotas", Some(QUOTA), &["get", "patch"]);
         rights.everywhere("", &["limitranges"], &["create"]);
         rights.add(false, "", "limitranges", Some(LIMIT_RANGE), &["patch", "delete"]);
         // QueueJobs, and the Jobs that run them.

@@ -1,13 +1,14 @@
-//! Quotas that a plan writes come into force.
+//! Quotas that a plan writes come into force, and quotas of Queues that are gone are collected.
 
 use std::sync::Arc;
 
 use crate::amounts::Bounds;
-use crate::plan::{Orphan, Plan};
+use crate::names::QueueUid;
+use crate::plan::{Plan, QuotaWrite};
 use crate::snapshot::{Growth, NamespaceState, Quota, Snapshot};
 
-/// Puts every quota write of `plan` in force at once, of queues and of namespaces that lost theirs; whether that
-/// changed anything.
+/// Puts every quota write of `plan` in force at once, and deletes the quotas whose Queue is gone; whether that changed
+/// anything.
 pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut changed = false;
     for (name, queue) in &plan.queues {
@@ -16,23 +17,24 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         }
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         let standing = state.quota.clone().unwrap_or_default();
-        let (hard, goes_with_queue) = match &queue.quota_write {
-            Some(wanted) => (wanted.hard.clone(), wanted.goes_with_queue),
-            None => (standing.hard, standing.goes_with_queue),
+        let (hard, owner) = match &queue.quota_write {
+            Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
+            None => (standing.hard, standing.owner),
         };
-        let granted = standing.granted.is_some();
-        changed |= replace(state, Some(in_force(hard, goes_with_queue, granted)));
+        changed |= replace(state, Some(in_force(hard, owner, standing.granted.is_some())));
     }
-    for (namespace, orphan) in &plan.orphans {
-        let Some(state) = snapshot.namespaces.get_mut(namespace) else { continue };
-        let Some(standing) = &state.quota else { continue };
-        let quota = match orphan {
-            Orphan::Lower(hard) | Orphan::Renew(hard) => {
-                Some(in_force(hard.clone(), standing.goes_with_queue, standing.granted.is_some()))
-            }
-            Orphan::Remove => None,
-        };
-        changed |= replace(state, quota);
+    for (name, write) in &plan.retained {
+        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
+        let standing = state.quota.clone().unwrap_or_default();
+        let owner = write.owner.clone().or(standing.owner);
+        changed |= replace(state, Some(in_force(write.hard.clone(), owner, standing.granted.is_some())));
+    }
+    for state in snapshot.namespaces.values_mut() {
+        let exists = |owner: &QueueUid| state.queues.iter().any(|queue| queue.uid == *owner);
+        let owner = state.quota.as_ref().and_then(|quota| quota.owner.as_ref());
+        if owner.is_some_and(|owner| !exists(owner)) {
+            changed |= replace(state, None);
+        }
     }
     // Every quota bears its stamp now.
     changed |= std::mem::take(&mut snapshot.growth) == Growth::Held;
@@ -40,13 +42,13 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
 }
 
 /// A quota of ours that says `hard`, and so does the ledger if it is `granted` there.
-fn in_force(hard: Bounds, goes_with_queue: bool, granted: bool) -> Quota {
+fn in_force(hard: Bounds, owner: Option<QueueUid>, granted: bool) -> Quota {
     Quota {
         enforced: hard.clone(),
         granted: granted.then(|| hard.clone()),
         hard,
         ours: true,
-        goes_with_queue,
+        owner,
         ..Quota::default()
     }
 }

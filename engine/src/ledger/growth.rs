@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Ledger, REQUEST_LIFE_SECONDS};
 use crate::names::Namespace;
-use crate::snapshot::{Growth, NamespaceState, Queue};
+use crate::snapshot::{Growth, NamespaceState};
 use crate::time::Timestamp;
 
 impl Ledger {
@@ -31,20 +31,16 @@ impl Ledger {
     }
 }
 
-/// Whether there is, or will be, a quota that does not bear the stamp of its entry yet.
+/// Whether the quota of a Queue does not bear the stamp of its entry yet.
 fn is_to_be_written(state: &NamespaceState) -> bool {
-    let Some(quota) = &state.quota else { return false };
-    quota.unstamped && (state.queues.iter().any(governs) || quota.is_seen())
+    state.governing().is_some() && state.quota.as_ref().is_some_and(|quota| quota.unstamped)
 }
 
-fn governs(queue: &Queue) -> bool {
-    queue.children.is_none()
-}
-
-/// Whether no write from before the rebuild can land in the namespace.
+/// Whether no write from before the rebuild can land in the quota of a Queue, seen or not.
 fn is_settled(state: &NamespaceState) -> bool {
     match &state.quota {
-        Some(quota) if quota.ours => quota.is_fenced(),
-        _ => !state.queues.iter().any(governs),
+        Some(quota) if quota.ours && quota.is_fenced() => true,
+        Some(quota) if quota.owner.is_some() => false,
+        _ => state.governing().is_none(),
     }
 }

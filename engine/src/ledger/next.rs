@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Entry, Ledger, REQUEST_LIFE_SECONDS};
 use crate::amounts::Bounds;
 use crate::names::Namespace;
-use crate::plan::{Orphan, Plan};
+use crate::plan::Plan;
 use crate::snapshot::{Growth, Quota, Snapshot};
 
 impl Ledger {
@@ -13,7 +13,7 @@ impl Ledger {
     /// says it all.
     pub fn next(&self, plan: &Plan, snapshot: &Snapshot) -> Option<Self> {
         let generation = self.generation.next();
-        let over = |(name, entry): &(&Namespace, &Entry)| is_over(name, entry, plan, snapshot);
+        let over = |(name, entry): &(&Namespace, &Entry)| is_over(name, entry, snapshot);
         let over: Vec<&Namespace> =
             self.entries.iter().filter(over).map(|(namespace, _)| namespace).collect();
         let mut changed: Vec<(&Namespace, Entry)> = Vec::new();
@@ -42,23 +42,24 @@ impl Ledger {
 fn grants(plan: &Plan) -> BTreeMap<&Namespace, Bounds> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     let shares = leaves.map(|(name, queue)| (&name.namespace, plan.bounds(&queue.allocated)));
-    let left = plan.orphans.iter().filter_map(|(namespace, orphan)| match orphan {
-        Orphan::Lower(hard) | Orphan::Renew(hard) => Some((namespace, hard.clone())),
-        Orphan::Remove => None,
-    });
-    left.chain(shares).collect()
+    let retained = plan.retained.iter().map(|(name, write)| (&name.namespace, write.hard.clone()));
+    retained.chain(shares).collect()
 }
 
-/// Whether nothing that was granted there can come into force any more.
-fn is_over(namespace: &Namespace, entry: &Entry, plan: &Plan, snapshot: &Snapshot) -> bool {
-    // The namespace itself is gone, and nothing can be written to it.
+/// Whether the Queue that the entry was granted to is gone.
+///
+/// That a Queue is not seen proves nothing: the view may be older than the ledger, or a list too short. Without a
+/// confirmation the entry ends when the quota is gone, too, and the view can no longer be as old as the entry.
+///
+/// A write for the former Queue that lands later does no harm. An update fails, because its quota is gone. A create names an
+/// owner that is gone, so garbage collection deletes that quota again; until then it restricts a namespace that nothing else
+/// restricts.
+fn is_over(namespace: &Namespace, entry: &Entry, snapshot: &Snapshot) -> bool {
+    // Nothing can be written to a namespace that is gone.
     let Some(state) = snapshot.namespaces.get(namespace) else { return true };
-    if plan.orphans.get(namespace) == Some(&Orphan::Remove) {
-        return state.quota.as_ref().is_some_and(Quota::is_fenced);
-    }
-    state.queues.is_empty()
-        && !state.quota.as_ref().is_some_and(Quota::is_seen)
-        && snapshot.now >= entry.changed.plus_seconds(REQUEST_LIFE_SECONDS)
+    let is_recent = || snapshot.now < entry.changed.plus_seconds(REQUEST_LIFE_SECONDS);
+    let is_owned = || state.quota.as_ref().is_some_and(|quota| quota.owner.is_some());
+    state.governing().is_none() && (state.vacant || !(is_recent() || is_owned()))
 }
 
 fn quota<'a>(snapshot: &'a Snapshot, namespace: &Namespace) -> Option<&'a Quota> {

@@ -2,6 +2,7 @@
 
 use super::Generation;
 use crate::amounts::Bounds;
+use crate::names::QueueUid;
 use crate::snapshot::Quota;
 
 /// The quota `quotient` of a namespace as it was seen last.
@@ -15,8 +16,8 @@ pub struct Seen<'a> {
     pub enforced: &'a Bounds,
     /// Whether its label says that we wrote it.
     pub ours: bool,
-    /// Whether it goes with its Queue.
-    pub goes_with_queue: bool,
+    /// The Queue that its only owner reference names.
+    pub owner: Option<&'a QueueUid>,
 }
 
 impl Seen<'_> {
@@ -26,7 +27,7 @@ impl Seen<'_> {
             hard: self.hard.clone(),
             enforced: self.enforced.clone(),
             ours: self.ours,
-            goes_with_queue: self.goes_with_queue,
+            owner: self.owner.cloned(),
             ..Quota::default()
         }
     }

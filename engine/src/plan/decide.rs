@@ -6,7 +6,7 @@ use super::hanging::Hanging;
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
 use super::unmet::Obstacles;
-use super::{Asker, Plan, QueuePlan, Scaling, Unmet, orphans, parents, queue_jobs, short, whole_shares};
+use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short, whole_shares};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
 use crate::census::{self, Census};
@@ -123,9 +123,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
     plan.next_change = earliest(plan.next_change, next_ripe(snapshot, &census, &leaves, &plan));
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
-    if held.is_none() {
-        plan.orphans = orphans::orphans(snapshot, &census, &tree, &plan.resources);
-    }
+    plan.retained = retained::retained(snapshot, &tree);
     plan.stalled = tree.stalled;
     plan
 }

@@ -4,13 +4,13 @@ mod decide;
 mod eviction;
 mod hanging;
 mod leaf;
-mod orphans;
 mod parents;
 mod planner;
 mod queue_job_plan;
 mod queue_jobs;
 mod queue_plan;
 mod quota_writes;
+mod retained;
 mod scaling;
 mod short;
 mod unmet;
@@ -23,11 +23,11 @@ pub use decide::plan;
 pub use eviction::{Asker, Eviction, Lowered, PassedOver, PodId, Stage, Unmet};
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
-pub use queue_plan::{Orphan, PodCounts, QueuePlan, QuotaWrite};
+pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
 pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};
-use crate::names::{Namespace, QueueName, QueueUid};
+use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::time::Timestamp;
 
@@ -59,8 +59,8 @@ pub struct Plan {
     pub scalings: Vec<Scaling>,
     /// The pods that a rule protected where something was taken, by queue and pod.
     pub passed_over: Vec<PassedOver>,
-    /// What to do with quotas of ours in namespaces that no Queue with a share is left in.
-    pub orphans: BTreeMap<Namespace, Orphan>,
+    /// The quotas to restore to what was granted, of Queues that govern their namespace and have no share.
+    pub retained: BTreeMap<QueueName, QuotaWrite>,
     /// Why nothing is taken from anybody by this plan, if so.
     pub held: Option<Reason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that
@@ -89,15 +89,21 @@ impl Plan {
 
     /// The quotas to write: those that lower something first, each group by queue.
     pub fn quota_writes(&self) -> impl Iterator<Item = (&QueueName, &QuotaWrite)> {
-        let writes =
+        let shares =
             || self.queues.iter().filter_map(|(name, queue)| Some((name, queue.quota_write.as_ref()?)));
+        let writes = || self.retained.iter().chain(shares());
         writes().filter(|(_, write)| write.lowers).chain(writes().filter(|(_, write)| !write.lowers))
+    }
+
+    /// The id of the Queue of this name, whether it has a share or not.
+    pub fn uid(&self, queue: &QueueName) -> Option<&QueueUid> {
+        let stalled = || self.stalled.get(queue).map(|stall| &stall.uid);
+        self.queues.get(queue).map(|queue| &queue.uid).or_else(stalled)
     }
 
     /// Whether nothing is to be written or evicted, now or later.
     pub fn is_settled(&self) -> bool {
         self.quota_writes().next().is_none()
-            && self.orphans.is_empty()
             && self.forced.is_empty()
             && self.evictions.is_empty()
             && self.waiting.is_empty()

@@ -51,18 +51,6 @@ pub struct QueuePlan {
     pub remember: Remembered,
 }
 
-/// What to do with a quota of ours in a namespace without a Queue that has a share.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Orphan {
-    /// Lower it to what is charged: removing it would open the namespace.
-    Lower(Bounds),
-    /// Remove it: the Queue had asked for that.
-    Remove,
-    /// Write what was granted once more: it does not bear the ledger's stamp, or is not what was granted to a Queue
-    /// that has lost its share.
-    Renew(Bounds),
-}
-
 /// How many pods a queue has in each state; finished ones do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodCounts {
@@ -77,10 +65,11 @@ pub struct PodCounts {
 /// A ResourceQuota to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuotaWrite {
+    /// The Queue that is to own it. None if that is being deleted: then nothing is created, and the owner references stay,
+    /// because garbage collection may have changed or deleted the quota for the Queue already.
+    pub owner: Option<QueueUid>,
     /// Every governed resource with its new amount, zeros included.
     pub hard: Bounds,
     /// Whether it lowers any resource; those are written first.
     pub lowers: bool,
-    /// Whether the quota goes with its Queue.
-    pub goes_with_queue: bool,
 }

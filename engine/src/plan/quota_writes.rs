@@ -4,11 +4,11 @@ use super::QuotaWrite;
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::snapshot::{Queue, Quota};
 
-/// The quota to write, if the one that stands names other amounts or does not bear the ledger's stamp.
+/// The quota to write, if the one that stands names other amounts or another Queue, or does not bear the ledger's stamp.
 pub(super) fn quota_write(quota: Option<&Quota>, queue: &Queue, hard: Bounds) -> Option<QuotaWrite> {
-    let goes_with_queue = queue.removes_quota;
-    let stands =
-        |quota: &Quota| quota.hard == hard && quota.goes_with_queue == goes_with_queue && !quota.unstamped;
+    let owner = (!queue.leaving).then(|| queue.uid.clone());
+    let is_owned = |quota: &Quota| owner.is_none() || quota.owner == owner;
+    let stands = |quota: &Quota| quota.hard == hard && is_owned(quota) && !quota.unstamped;
     if quota.is_some_and(stands) {
         return None;
     }
@@ -16,7 +16,7 @@ pub(super) fn quota_write(quota: Option<&Quota>, queue: &Queue, hard: Bounds) ->
     // Where nothing was restricted, any restriction lowers.
     let lowers =
         hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
-    Some(QuotaWrite { hard, lowers, goes_with_queue })
+    Some(QuotaWrite { owner, hard, lowers })
 }
 
 /// Whether the quota that stands allows `allocated`, no more and no less, and admission knows.

@@ -91,6 +91,8 @@ pub struct NamespaceState {
     pub labels: Labels,
     /// Every Queue in it, valid or not.
     pub queues: Vec<Queue>,
+    /// Whether the API server has confirmed, after the ledger was read, that no Queue governs the namespace.
+    pub vacant: bool,
     /// The ResourceQuota `quotient`, if there is one.
     pub quota: Option<Quota>,
     /// Its pods, finished ones left out or not: the engine skips them.
@@ -105,4 +107,22 @@ pub struct NamespaceState {
     pub foreign_quotas: Bounds,
     /// The pods whose eviction the API server refused a short while ago.
     pub refused: BTreeSet<PodUid>,
+}
+
+impl NamespaceState {
+    /// The Queue that governs the namespace: its oldest leaf, valid or not.
+    pub fn governing(&self) -> Option<&Queue> {
+        let leaves = self.queues.iter().filter(|queue| queue.children.is_none());
+        leaves.min_by_key(|queue| (queue.created, &queue.uid))
+    }
+
+    /// The quota, if its amounts count as granted: a Queue governs the namespace, or may do so unseen.
+    ///
+    /// A quota with an owner reference is evidence of its Queue until garbage collection deletes both, and so is an entry of
+    /// the ledger. A quota without either is left over; it restricts an unmanaged namespace and grants nothing.
+    pub fn granting_quota(&self) -> Option<&Quota> {
+        let quota = self.quota.as_ref().filter(|quota| quota.ours)?;
+        let counts = quota.owner.is_some() || quota.granted.is_some() || self.governing().is_some();
+        counts.then_some(quota)
+    }
 }

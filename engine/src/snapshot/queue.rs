@@ -43,8 +43,8 @@ pub struct Queue {
     pub preemption: Preemption,
     /// What earlier decisions left in its status.
     pub remembered: Remembered,
-    /// Whether its quota is removed when it is deleted, rather than lowered to what is charged.
-    pub removes_quota: bool,
+    /// Whether it is being deleted. Until it is gone it governs its namespace, but owns nothing new there.
+    pub leaving: bool,
     /// What is wrong with its spec, if it could not be understood; the text is for its administrator.
     pub invalid: Option<Arc<str>>,
 }

@@ -1,6 +1,7 @@
 //! The ResourceQuota through which a queue's share is enforced.
 
 use crate::amounts::{Amount, Bounds, Resource};
+use crate::names::QueueUid;
 
 /// The ResourceQuota `quotient` of a namespace, in resources of pods: `requests.cpu` is cpu here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +22,8 @@ pub struct Quota {
     pub charged: Bounds,
     /// Whether it does not bear the stamp of what was granted, so that it has to be written whatever it says.
     pub unstamped: bool,
-    /// Whether it goes with its Queue: `quotient.dev/on-delete: Remove`, as the Queue's annotation last said.
-    pub goes_with_queue: bool,
+    /// The Queue that its only owner reference names. Garbage collection deletes the quota once that Queue is gone.
+    pub owner: Option<QueueUid>,
 }
 
 impl Quota {
@@ -54,11 +55,6 @@ impl Quota {
     /// Whether no write of earlier amounts can land any more.
     pub fn is_fenced(&self) -> bool {
         !self.unstamped && self.unconfirmed.is_empty()
-    }
-
-    /// Whether there is an object, and not only an entry in the ledger.
-    pub fn is_seen(&self) -> bool {
-        !self.hard.is_empty() || !self.enforced.is_empty()
     }
 
     fn all(&self) -> impl Iterator<Item = &Bounds> {

@@ -15,8 +15,7 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
     let mut tree = Tree::default();
     let mut known: BTreeMap<QueueName, (&Namespace, &Queue)> = BTreeMap::new();
     for (namespace, state) in &snapshot.namespaces {
-        let leaves = state.queues.iter().filter(|queue| queue.children.is_none());
-        let oldest = leaves.min_by_key(|queue| (queue.created, &queue.uid));
+        let oldest = state.governing();
         for queue in &state.queues {
             let name = QueueName::new(namespace.clone(), queue.name.clone());
             let second = oldest.filter(|oldest| queue.children.is_none() && oldest.uid != queue.uid);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::ledger::{Generation, Ledger, Seen};
-use quotient_engine::names::Namespace;
-use quotient_engine::plan::{Orphan, Plan, plan};
+use quotient_engine::names::{Namespace, QueueUid};
+use quotient_engine::plan::{Plan, QuotaWrite, plan};
 use quotient_engine::snapshot::Snapshot;
 
 /// A ResourceQuota as the API server keeps it, of cpu alone.
@@ -18,7 +18,7 @@ pub(crate) struct Quota {
     pub(crate) stamp: Option<Generation>,
     pub(crate) hard: i128,
     pub(crate) enforced: i128,
-    pub(crate) goes_with_queue: bool,
+    pub(crate) owner: Option<QueueUid>,
 }
 
 /// What the API server keeps of all that leaders write.
@@ -30,6 +30,8 @@ pub(crate) struct Cluster {
     /// The ledger and its resourceVersion.
     pub(crate) ledger: Option<(u32, Ledger)>,
     lives: u32,
+    /// Whether leaders cannot ask which Queues exist.
+    pub(crate) is_mute: bool,
 }
 
 /// A write of a quota, sent and perhaps never answered.
@@ -40,6 +42,7 @@ pub(crate) struct Write {
     based_on: Option<(u32, Option<Generation>)>,
     stamp: Option<Generation>,
     hard: i128,
+    owner: Option<QueueUid>,
 }
 
 impl Write {
@@ -84,6 +87,19 @@ impl Cluster {
         Self { rest, ..Self::default() }
     }
 
+    /// The garbage collector deletes the quotas whose Queue is gone.
+    pub(crate) fn collect(&mut self) {
+        let mut quotas = std::mem::take(&mut self.quotas);
+        quotas.retain(|name, quota| quota.owner.as_ref().is_none_or(|owner| self.exists(name, owner)));
+        self.quotas = quotas;
+    }
+
+    /// Whether this Queue is in `namespace`.
+    fn exists(&self, namespace: &Namespace, queue: &QueueUid) -> bool {
+        let state = self.rest.namespaces.get(namespace);
+        state.is_some_and(|state| state.queues.iter().any(|one| one.uid == *queue))
+    }
+
     /// The quota controller has looked at every quota.
     pub(crate) fn enforce(&mut self) {
         for quota in self.quotas.values_mut() {
@@ -97,13 +113,18 @@ impl Cluster {
         if standing.map(|quota| (quota.life, quota.stamp)) != write.based_on {
             return false;
         }
+        let is_alive = |owner: &QueueUid| self.exists(&write.namespace, owner);
+        if standing.is_none() && !write.owner.as_ref().is_some_and(is_alive) {
+            // Collected before it is enforced.
+            return false;
+        }
         self.lives += u32::from(standing.is_none());
         let quota = Quota {
             life: standing.map_or(self.lives, |quota| quota.life),
             stamp: write.stamp,
             hard: write.hard,
             enforced: standing.map_or(0, |quota| quota.enforced),
-            goes_with_queue: standing.is_some_and(|quota| quota.goes_with_queue),
+            owner: write.owner.clone().or_else(|| standing?.owner.clone()),
         };
         self.quotas.insert(write.namespace.clone(), quota);
         true
@@ -140,7 +161,9 @@ impl Cluster {
             let bounds = quota.map(Quota::bounds);
             let seen = quota.zip(bounds.as_ref()).map(|(quota, bounds)| seen(quota, bounds));
             let state = snapshot.namespaces.entry(name.clone()).or_default();
-            Arc::make_mut(state).quota = leader.ledger.quota(&name, seen);
+            let state = Arc::make_mut(state);
+            state.quota = leader.ledger.quota(&name, seen);
+            state.vacant = !self.is_mute && state.governing().is_none();
         }
         snapshot.growth = leader.ledger.growth(&snapshot.namespaces, snapshot.now);
         snapshot
@@ -148,8 +171,7 @@ impl Cluster {
 }
 
 fn seen<'a>(quota: &'a Quota, (hard, enforced): &'a (Bounds, Bounds)) -> Seen<'a> {
-    let goes_with_queue = quota.goes_with_queue;
-    Seen { stamp: quota.stamp, hard, enforced, ours: true, goes_with_queue }
+    Seen { stamp: quota.stamp, hard, enforced, ours: true, owner: quota.owner.as_ref() }
 }
 
 impl Leader {
@@ -186,11 +208,6 @@ impl Leader {
         for write in &writes {
             assert!(cluster.land(write), "{write:?}");
         }
-        for (namespace, orphan) in &plan.orphans {
-            if *orphan == Orphan::Remove {
-                cluster.quotas.remove(namespace);
-            }
-        }
         cluster.enforce();
         plan
     }
@@ -209,22 +226,18 @@ impl Leader {
     ///
     /// Each is based on the quota as it is when the write is sent, and is not sent over one that a later ledger wrote.
     fn writes(&self, cluster: &Cluster, plan: &Plan) -> Vec<Write> {
-        let write = |namespace: &Namespace, hard: &Bounds| {
+        let write = |namespace: &Namespace, write: &QuotaWrite| {
             let standing = cluster.quotas.get(namespace).map(|quota| (quota.life, quota.stamp));
             let is_later = standing.is_some_and(|(_, stamp)| stamp > Some(self.ledger.generation));
             (!is_later).then(|| Write {
                 namespace: namespace.clone(),
                 based_on: standing,
                 stamp: self.ledger.entries.get(namespace).map(|entry| entry.generation),
-                hard: cores(hard),
+                hard: cores(&write.hard),
+                owner: write.owner.clone(),
             })
         };
-        let left = plan.orphans.iter().filter_map(|(namespace, orphan)| match orphan {
-            Orphan::Lower(hard) | Orphan::Renew(hard) => write(namespace, hard),
-            Orphan::Remove => None,
-        });
-        let shares = plan.quota_writes().filter_map(|(name, one)| write(&name.namespace, &one.hard));
-        left.chain(shares).collect()
+        plan.quota_writes().filter_map(|(name, one)| write(&name.namespace, one)).collect()
     }
 }
 

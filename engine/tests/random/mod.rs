@@ -120,6 +120,7 @@ prop_compose! {
                 hard: bounds(hard.0, hard.1),
                 enforced: bounds(hard.0 + lag.0, hard.1 + lag.1),
                 ours: true,
+                owner: Some(QueueUid::from("queue")),
                 ..Quota::default()
             }),
             pods,

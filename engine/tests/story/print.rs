@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::plan::{Asker, Orphan, Plan, PodId, Scaling, Unmet};
+use quotient_engine::plan::{Asker, Plan, PodId, Scaling, Unmet};
 use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
@@ -123,16 +123,6 @@ pub(crate) fn print_writes(plan: &Plan) -> String {
     for (name, write) in plan.quota_writes() {
         let how = if write.lowers { "lower" } else { "raise" };
         writeln!(told, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
-    }
-    for (namespace, orphan) in &plan.orphans {
-        match orphan {
-            Orphan::Lower(hard) => {
-                writeln!(told, "  lower {namespace}, which no queue is left in, to {}", all(hard))
-            }
-            Orphan::Remove => writeln!(told, "  remove the quota of {namespace}, which no queue is left in"),
-            Orphan::Renew(hard) => writeln!(told, "  renew the quota of {namespace}: {}", all(hard)),
-        }
-        .unwrap();
     }
     for eviction in &plan.waiting {
         writeln!(told, "  evict {}/{} once its quota is in force", eviction.pod.namespace, eviction.pod.name)

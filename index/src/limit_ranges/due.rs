@@ -14,14 +14,16 @@ use crate::index::Index;
 pub enum LimitRangeDue {
     /// There is none: it is to be created with these defaults.
     Create(Bounds),
-    /// It says something else than these defaults.
+    /// It says something else than these defaults, or another Queue owns it.
     Change {
         /// Its id.
         uid: Arc<str>,
         /// What it is to say.
         defaults: Bounds,
+        /// Whether the Queue has yet to own it.
+        disowned: bool,
     },
-    /// Nobody wants it any more.
+    /// Its Queue names no default requests any more, or others give them.
     Delete {
         /// Its id.
         uid: Arc<str>,
@@ -45,36 +47,28 @@ impl LimitRangeDue {
 impl Index {
     /// What is to be done with the LimitRange of `namespace`; nothing if it is as it should be.
     ///
-    /// `governing` is the name of the Queue that governs the namespace. Where there is none, the LimitRange stays as long
-    /// as the quota that it makes bearable. What others give a default for is theirs to say.
-    pub fn limit_range_due(&self, namespace: &Namespace, governing: Option<&str>) -> Option<LimitRangeDue> {
+    /// `governing` is the name of the Queue that governs the namespace. Quotient leaves out every resource that another
+    /// LimitRange gives a default for. It creates nothing for a Queue that is being deleted, and makes it the owner of nothing:
+    /// garbage collection may have changed or deleted the LimitRange already.
+    pub fn limit_range_due(&self, namespace: &Namespace, governing: &str) -> Option<LimitRangeDue> {
         let entry = self.namespaces.get(namespace)?;
-        let wanted = match governing {
-            Some(queue) => {
-                let named = &entry.queue(queue)?.default_requests;
-                let open = named.iter().filter(|(resource, _)| !entry.others_default(resource));
-                open.map(|(resource, amount)| (resource.clone(), amount)).collect()
-            }
-            None if entry.observed_quota().is_some() => return None,
-            None => Bounds::new(),
-        };
+        let queue = entry.queue(governing)?;
+        let open = queue.default_requests.iter().filter(|(resource, _)| !entry.others_default(resource));
+        let wanted: Bounds = open.map(|(resource, amount)| (resource.clone(), amount)).collect();
         let kept = entry.limit_range(LIMIT_RANGE);
         match kept {
-            None => (!wanted.is_empty()).then_some(LimitRangeDue::Create(wanted)),
+            None => (!wanted.is_empty() && !queue.deleting).then_some(LimitRangeDue::Create(wanted)),
             Some(kept) if !kept.ours => (!wanted.is_empty()).then_some(LimitRangeDue::Taken),
             Some(kept) if wanted.is_empty() => Some(LimitRangeDue::Delete {
                 uid: kept.uid.clone(),
                 resource_version: kept.resource_version.clone(),
             }),
-            Some(kept) if kept.defaults == wanted && !kept.says_more => None,
-            Some(kept) => Some(LimitRangeDue::Change { uid: kept.uid.clone(), defaults: wanted }),
+            Some(kept) => {
+                let disowned = !queue.deleting && kept.owner.as_ref() != Some(&queue.uid);
+                let says_it = kept.defaults == wanted && !kept.says_more;
+                let uid = kept.uid.clone();
+                (disowned || !says_it).then_some(LimitRangeDue::Change { uid, defaults: wanted, disowned })
+            }
         }
-    }
-
-    /// The namespaces with a LimitRange that Quotient keeps.
-    pub fn namespaces_with_limit_range(&self) -> impl Iterator<Item = &Namespace> {
-        let all = self.namespaces.iter();
-        let ours = all.filter(|(_, entry)| entry.limit_range(LIMIT_RANGE).is_some_and(|kept| kept.ours));
-        ours.map(|(namespace, _)| namespace)
     }
 }

@@ -7,7 +7,9 @@ use k8s_openapi::api::core::v1::{LimitRange, LimitRangeItem};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::amounts::Bounds;
+use quotient_engine::names::QueueUid;
 
+use crate::queue_reference::owning_queue;
 use crate::reading::{Reading, Rounding};
 use crate::resource_version::{Age, ResourceVersion};
 
@@ -22,6 +24,8 @@ pub(crate) struct ObservedLimitRange {
     pub(crate) resource_version: Option<ResourceVersion>,
     /// Whether Quotient keeps it: its name and its label say so.
     pub(crate) ours: bool,
+    /// The Queue that its only owner reference names.
+    pub(crate) owner: Option<QueueUid>,
     /// What containers request by it that do not say it, of the resources that can be shared.
     pub(crate) defaults: Bounds,
     /// Whether it says anything beside.
@@ -38,6 +42,7 @@ impl ObservedLimitRange {
         (has_our_name || !defaults.is_empty()).then(|| Self {
             ours: has_our_name && keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
             uid: uid.into(),
+            owner: owning_queue(&object.metadata),
             resource_version: ResourceVersion::of(&object.metadata),
             says_more: says_more(items, &defaults),
             name,
@@ -51,8 +56,8 @@ impl ObservedLimitRange {
 
     /// Whether it says the same as `other`, and is the same.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        (&self.uid, self.ours, &self.defaults, self.says_more)
-            == (&other.uid, other.ours, &other.defaults, other.says_more)
+        (&self.uid, self.ours, &self.owner, &self.defaults, self.says_more)
+            == (&other.uid, other.ours, &other.owner, &other.defaults, other.says_more)
     }
 }
 

@@ -38,8 +38,6 @@ pub(crate) struct NamespaceEntry {
     state: Arc<NamespaceState>,
     pod_ages: Vec<Age>,
     queues: Vec<QueueEntry>,
-    /// Whether the quota is to go, as the last Queue said that went; none while there is a Queue, or if none was seen.
-    last_will: Option<bool>,
     owners: Vec<OwnerNote>,
     budgets: Vec<BudgetNote>,
     deployments: BTreeMap<Arc<str>, DeploymentSize>,

@@ -23,7 +23,7 @@ impl NamespaceEntry {
     ///
     /// What is remembered does not count as a change: it comes from decisions.
     pub(crate) fn put_queue(&mut self, mut queue: Queue, observed: ObservedQueue) -> bool {
-        self.last_will = None;
+        self.set_vacant(false);
         let at = match self.find_queue(&queue.name) {
             Ok(at) => at,
             Err(at) => {
@@ -75,19 +75,15 @@ impl NamespaceEntry {
             return false;
         }
         self.queues.remove(at);
-        let gone = Arc::make_mut(&mut self.state).queues.remove(at);
-        if self.queues.is_empty() {
-            self.last_will = Some(gone.removes_quota);
-        }
+        Arc::make_mut(&mut self.state).queues.remove(at);
         true
     }
 
-    /// Whether the quota is to go, as the last Queue said; none while there is a Queue, or if none was seen to go.
-    ///
-    /// The quota says so, too, but only as of its last write: whoever annotates the Queue and deletes it in the same moment
-    /// means what the Queue said last.
-    pub(crate) const fn last_will(&self) -> Option<bool> {
-        self.last_will
+    /// Notes whether the API server has confirmed that no Queue governs the namespace.
+    pub(crate) fn set_vacant(&mut self, vacant: bool) {
+        if self.state.vacant != vacant {
+            Arc::make_mut(&mut self.state).vacant = vacant;
+        }
     }
 
     /// The names of the Queues, in order.

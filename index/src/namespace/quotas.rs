@@ -16,10 +16,6 @@ impl NamespaceEntry {
     /// The quota is now this one, or gone. Says whether its next write has to test something else, or admission has
     /// charged less: then there may be room again for pods that it refused.
     pub(crate) fn observe_quota(&mut self, observed: Option<ObservedQuota>) -> bool {
-        if observed.is_none() {
-            // It is done; whatever quota comes next was not meant.
-            self.last_will = None;
-        }
         let before = std::mem::replace(&mut self.quota, observed.map(Arc::new));
         let (before, after) = (before.as_deref(), self.quota.as_deref());
         let charged =

@@ -1,7 +1,6 @@
 //! From the Queue of the API to the Queue of the engine.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::names::{ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
 use quotient_crds::{DemandMode as WrittenMode, MAX_WEIGHT, Queue as Written, QueueSpec};
 use quotient_engine::names::QueueUid;
 use quotient_engine::snapshot::{Acceptance, DemandMode, Queue};
@@ -16,8 +15,7 @@ use crate::time::timestamp;
 /// Requests and guarantees are rounded up to the unit of their resource, limits down. A spec with a mistake
 /// gives a Queue that is `invalid`, with a text that names the field and says what to do, and with nothing else
 /// in it but whether it is a parent: half of an intention is not acted on, and a parent with a mistake must not
-/// be taken for the Queue that governs its namespace. What becomes of its quota when it is deleted stands in its
-/// metadata and counts in any case.
+/// be taken for the Queue that governs its namespace.
 pub fn decode(queue: &Written) -> Queue {
     let QueueSpec {
         weight,
@@ -69,13 +67,11 @@ pub fn undecodable(metadata: &ObjectMeta, problem: &str) -> Queue {
 }
 
 fn blank(metadata: &ObjectMeta) -> Queue {
-    let on_delete =
-        metadata.annotations.as_ref().and_then(|annotations| annotations.get(ON_DELETE_ANNOTATION));
     Queue {
         uid: QueueUid::new(uid_of(metadata).unwrap_or_default()),
         name: metadata.name.as_deref().unwrap_or_default().into(),
         created: metadata.creation_timestamp.as_ref().map(timestamp).unwrap_or_default(),
-        removes_quota: on_delete.is_some_and(|value| value == ON_DELETE_REMOVE),
+        leaving: metadata.deletion_timestamp.is_some(),
         ..Queue::default()
     }
 }

@@ -26,6 +26,30 @@ impl Index {
         concerned.iter().fold(false, |changed, namespace| self.show_quota(namespace) | changed)
     }
 
+    /// The namespaces that were granted something, that no Queue governs as far as is seen, and of which the API server has not
+    /// confirmed that.
+    pub fn entries_without_queue(&self) -> Vec<Namespace> {
+        let entries = self.ledger.iter().flat_map(|ledger| ledger.entries.keys());
+        let is_doubtful = |namespace: &&Namespace| {
+            let entry = self.namespaces.get(*namespace);
+            entry.is_some_and(|entry| entry.state().governing().is_none() && !entry.state().vacant)
+        };
+        entries.filter(is_doubtful).cloned().collect()
+    }
+
+    /// The API server said, after the ledger was read, that no Queue governs `namespace`.
+    pub fn confirm_vacant(&mut self, namespace: &Namespace) {
+        let entry = self.namespaces.get_mut(namespace);
+        if let Some(entry) = entry.filter(|entry| entry.state().governing().is_none()) {
+            entry.set_vacant(true);
+        }
+    }
+
+    /// Somebody else wrote the ledger, and may have seen Queues since that was confirmed.
+    pub fn doubt_vacancies(&mut self) {
+        self.namespaces.values_mut().for_each(|entry| entry.set_vacant(false));
+    }
+
     /// Every quota of the name `quotient` in a managed namespace. In others anyone may write a quota of that name, with any
     /// stamp and any amounts, so what stands there says nothing of what was granted.
     pub fn quotas_seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
@@ -62,11 +86,6 @@ impl Index {
             quota.ours &= believed;
             quota.unstamped |= self.observed_quota(namespace).is_some_and(|observed| observed.marked);
             quota.charged = self.charged_beyond_pods(namespace);
-            if let Some(goes) = self.namespaces.get(namespace).and_then(NamespaceEntry::last_will) {
-                // A quota that is to stay and says otherwise is written, or else it would be believed after a restart.
-                quota.unstamped |= quota.goes_with_queue && !goes;
-                quota.goes_with_queue = goes;
-            }
         }
         let changed = self.namespaces.entry(namespace.clone()).or_default().show_quota(quota);
         self.drop_if_empty(namespace);

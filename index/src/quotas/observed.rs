@@ -6,13 +6,14 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::ResourceQuota;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use quotient_crds::names::{
-    FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION,
-    ON_DELETE_REMOVE, RECOUNT_KEY,
+    FIELD_MANAGER, GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, RECOUNT_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Seen};
+use quotient_engine::names::QueueUid;
 
 use super::bounds_from_hard;
+use crate::queue_reference::owning_queue;
 use crate::resource_version::{Age, ResourceVersion};
 
 /// The id that the API server gave to one life of one ResourceQuota.
@@ -50,9 +51,8 @@ pub struct ObservedQuota {
     pub generation: Option<Generation>,
     /// Whether its label says that Quotient keeps it; otherwise it only happens to have the name.
     pub ours: bool,
-    /// Whether it is to be deleted together with its Queue (annotation `quotient.dev/on-delete: Remove`, as the
-    /// Queue's own said when the quota was written last).
-    pub goes_with_queue: bool,
+    /// The Queue that its only owner reference names.
+    pub owner: Option<QueueUid>,
     /// `spec.hard`, of the resources that can be shared.
     pub hard: Bounds,
     /// `status.hard`, of the same: what admission enforces.
@@ -81,7 +81,7 @@ impl ObservedQuota {
             resource_version: ResourceVersion::of(&quota.metadata),
             generation: generation.and_then(|text| Generation::from_stamp(text)),
             ours: keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
-            goes_with_queue: annotation(ON_DELETE_ANNOTATION).is_some_and(|value| value == ON_DELETE_REMOVE),
+            owner: owning_queue(&quota.metadata),
             hard: spec.map(bounds_from_hard).unwrap_or_default(),
             enforced: status.map(bounds_from_hard).unwrap_or_default(),
             charged: used.map(bounds_from_hard).unwrap_or_default(),
@@ -102,7 +102,7 @@ impl ObservedQuota {
             hard: &self.hard,
             enforced: &self.enforced,
             ours: self.ours,
-            goes_with_queue: self.goes_with_queue,
+            owner: self.owner.as_ref(),
         }
     }
 

@@ -106,6 +106,33 @@ fn a_create_may_land_where_there_is_a_namespace() {
 }
 
 #[test]
+fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
+    let queue = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
+    let mut index = index_of(&format!("{NAMESPACE}\n---\n{queue}"));
+    let vacant = |index: &mut Index| {
+        let doubtful: Vec<_> = index.entries_without_queue().into_iter().collect();
+        (index.snapshot(at("12:00:00")).namespaces[&"a".into()].vacant, doubtful.len())
+    };
+    index.set_ledger(Some(ledger().into()));
+    index.confirm_vacant(&"a".into());
+    assert_eq!(vacant(&mut index), (false, 0));
+    assert!(Keeps::<quotient_crds::Queue>::delete(&mut index, "a", "q", "q"));
+    assert_eq!(vacant(&mut index), (false, 1));
+    index.confirm_vacant(&"a".into());
+    assert_eq!(vacant(&mut index), (true, 0));
+    // Whoever wrote another ledger may have seen another Queue.
+    index.doubt_vacancies();
+    assert_eq!(vacant(&mut index), (false, 1));
+    index.confirm_vacant(&"a".into());
+    apply(&mut index, &queue.replace("uid: q", "uid: r"));
+    assert_eq!(vacant(&mut index), (false, 0));
+    // A namespace without an entry is of no concern.
+    assert!(Keeps::<quotient_crds::Queue>::delete(&mut index, "a", "q", "r"));
+    index.set_ledger(Some(Ledger::default().into()));
+    assert_eq!(index.entries_without_queue().len(), 0);
+}
+
+#[test]
 fn a_queue_proves_its_namespace() {
     let mut index = Index::new(crate::IndexSettings::default());
     index.set_ledger(Some(ledger().into()));

@@ -15,21 +15,18 @@ metadata: {name: team, namespace: a, uid: q}
 spec: {defaultRequests: {cpu: 100m, memory: 128Mi}}
 ";
 
-const QUOTA: &str = "
----
-kind: ResourceQuota
-metadata: {name: quotient, namespace: a, uid: quota}
-spec: {hard: {requests.cpu: 1}}
-";
+/// The reference to that Queue.
+const OWNER: &str = "ownerReferences: [{apiVersion: quotient.dev/v1alpha1, kind: Queue, name: team, uid: q, controller: true}]";
 
-/// A LimitRange in namespace a, labelled as kept by Quotient if it is `ours`.
+/// A LimitRange in namespace a, labelled as kept by Quotient and owned by the Queue if it is `ours`.
 fn limit_range(name: &str, version: u32, ours: bool, items: &str) -> String {
-    let label = if ours { "app.kubernetes.io/managed-by: quotient" } else { "" };
+    let (label, owner) =
+        if ours { ("app.kubernetes.io/managed-by: quotient", OWNER) } else { ("", "ownerReferences: []") };
     format!(
         "
 ---
 kind: LimitRange
-metadata: {{name: {name}, namespace: a, uid: l-{name}, resourceVersion: '{version}', labels: {{{label}}}}}
+metadata: {{name: {name}, namespace: a, uid: l-{name}, resourceVersion: '{version}', labels: {{{label}}}, {owner}}}
 spec: {{limits: [{items}]}}
 "
     )
@@ -38,16 +35,18 @@ spec: {{limits: [{items}]}}
 const BOTH: &str = "{type: Container, defaultRequest: {cpu: 100m, memory: 128Mi}}";
 const ONE: &str = "{type: Container, defaultRequest: {cpu: 200m}}";
 
-fn due(index: &Index, governing: Option<&str>) -> String {
+fn due(index: &Index) -> String {
     let listed = |defaults: &Bounds| {
         let texts =
             defaults.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount)));
         texts.collect::<Vec<_>>().join(", ")
     };
-    match index.limit_range_due(&Namespace::from("a"), governing) {
+    match index.limit_range_due(&Namespace::from("a"), "team") {
         None => "nothing".to_owned(),
         Some(LimitRangeDue::Create(defaults)) => format!("create: {}", listed(&defaults)),
-        Some(LimitRangeDue::Change { uid, defaults }) => format!("change {uid}: {}", listed(&defaults)),
+        Some(LimitRangeDue::Change { uid, defaults, disowned }) => {
+            format!("{} {uid}: {}", if disowned { "own" } else { "change" }, listed(&defaults))
+        }
         Some(LimitRangeDue::Delete { uid, resource_version }) => {
             format!("delete {uid} as of {}", resource_version.unwrap())
         }
@@ -57,7 +56,7 @@ fn due(index: &Index, governing: Option<&str>) -> String {
 
 #[track_caller]
 fn check(objects: &[&str], expected: &str) {
-    assert_eq!(due(&index_of(&objects.concat()), Some("team")), expected, "{objects:?}");
+    assert_eq!(due(&index_of(&objects.concat())), expected, "{objects:?}");
 }
 
 #[test]
@@ -113,15 +112,23 @@ fn a_strangers_of_our_name_is_left_alone() {
 }
 
 #[test]
-fn without_a_queue_it_stays_as_long_as_the_quota() {
+fn without_a_queue_it_is_left_to_garbage_collection() {
     let ours = limit_range("quotient", 5, true, BOTH);
-    assert_eq!(due(&index_of(&format!("{QUOTA}{ours}")), None), "nothing");
-    let index = index_of(&ours);
-    assert_eq!(due(&index, None), "delete l-quotient as of 5");
-    assert_eq!(index.namespaces_with_limit_range().map(Namespace::as_str).collect::<Vec<_>>(), ["a"]);
-    let index = index_of(&limit_range("quotient", 5, false, BOTH));
-    assert_eq!(due(&index, None), "nothing");
-    assert_eq!(index.namespaces_with_limit_range().count(), 0);
+    assert_eq!(due(&index_of(&ours)), "nothing");
+    // A Queue that is being deleted may have lost it already.
+    let leaving = QUEUE.replace("uid: q", "uid: q, deletionTimestamp: '2026-01-01T00:00:00Z'");
+    assert_eq!(due(&index_of(&leaving)), "nothing");
+    assert_eq!(
+        due(&index_of(&format!("{leaving}{}", ours.replace(OWNER, "ownerReferences: []")))),
+        "nothing"
+    );
+}
+
+#[test]
+fn it_is_owned_by_the_queue_that_governs() {
+    let ours = limit_range("quotient", 5, true, BOTH);
+    check(&[&QUEUE.replace("uid: q", "uid: r"), &ours], "own l-quotient: cpu 100m, memory 128Mi");
+    check(&[QUEUE, &ours.replace(OWNER, "ownerReferences: []")], "own l-quotient: cpu 100m, memory 128Mi");
 }
 
 #[test]
@@ -131,18 +138,18 @@ fn only_news_is_news() {
     assert_eq!(apply(&mut index, &ours(10, BOTH)), [true]);
     assert_eq!(apply(&mut index, &ours(11, BOTH)), [false], "another version is no news");
     assert_eq!(apply(&mut index, &ours(9, ONE)), [false], "and an older one is none at all");
-    assert_eq!(due(&index, Some("team")), "nothing");
+    assert_eq!(due(&index), "nothing");
     assert_eq!(apply(&mut index, &ours(12, ONE)), [true]);
     // Without a default it is of no concern, and then again.
     assert_eq!(apply(&mut index, &limit_range("own", 5, false, "{type: Pod}")), [false]);
     assert_eq!(apply(&mut index, &limit_range("own", 6, false, ONE)), [true]);
     assert_eq!(apply(&mut index, &limit_range("own", 7, false, "{type: Pod}")), [true]);
-    assert_eq!(due(&index, Some("team")), "change l-quotient: cpu 100m, memory 128Mi");
+    assert_eq!(due(&index), "change l-quotient: cpu 100m, memory 128Mi");
 
     let gone = &documents(&ours(12, ONE))[0];
     assert!(delete_value(&mut index, gone));
     assert_eq!(apply(&mut index, &ours(13, ONE)), [false], "a late reply brings nothing back");
-    assert_eq!(due(&index, Some("team")), "create: cpu 100m, memory 128Mi");
+    assert_eq!(due(&index), "create: cpu 100m, memory 128Mi");
 }
 
 #[test]
@@ -156,5 +163,5 @@ fn a_list_removes_what_it_does_not_contain() {
     relist_begin(&mut index, "LimitRange");
     apply(&mut index, &limit_range("quotient", 5, true, BOTH));
     assert!(!relist_finish(&mut index, "LimitRange"));
-    assert_eq!(index.namespaces_with_limit_range().count(), 1);
+    assert_eq!(index.namespaces.len(), 1);
 }

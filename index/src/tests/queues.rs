@@ -213,16 +213,11 @@ status: {demand: {cpu: 1}}
     );
     expect![[r#"
         namespace a
-          queue observed (a/observed), created -: weight 1; request everything; guaranteed -; limit -; Observed; headroom cpu 1m, memory 2Gi; waits 300s; removes its quota
+          queue observed (a/observed), created -: weight 1; request everything; guaranteed -; limit -; Observed; headroom cpu 1m, memory 2Gi; waits 300s
         namespace b
           queue declared (b/declared), created -: weight 1; request everything; guaranteed -; limit -; headroom -; reclaims from Nothing
         namespace c
           queue wrong (c/wrong), created -, invalid: read spec.headroom.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.headroom names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
     "#]]
     .assert_eq(&text);
-    let mut index = index_of(
-        "{kind: Queue, metadata: {name: q, namespace: a, annotations: {quotient.dev/on-delete: Remove}}, spec: {weight: no}}",
-    );
-    // It is deleted as it says even if its spec cannot be read.
-    assert!(index.snapshot(at("12:00:00")).namespaces[&"a".into()].queues[0].removes_quota);
 }

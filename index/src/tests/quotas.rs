@@ -151,83 +151,25 @@ fn a_list_of_quotas_is_of_ours_and_of_others() {
 }
 
 #[test]
-fn whether_a_quota_goes_with_its_queue_stands_on_it() {
-    let quota = |value: &str| {
+fn the_queue_that_owns_a_quota_stands_on_it() {
+    let quota = |version: u32, uid: &str| {
+        let owner = format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, name: team, uid: {uid}, controller: true}}"
+        );
         format!(
-            "{{kind: ResourceQuota, metadata: {{name: quotient, namespace: a, uid: u, annotations: \
-             {{quotient.dev/on-delete: {value}}}}}, spec: {{}}}}"
+            "{{kind: ResourceQuota, metadata: {{name: quotient, namespace: a, uid: u, resourceVersion: '{version}', \
+             ownerReferences: [{owner}]}}, spec: {{}}}}"
         )
     };
-    let mut index = index_of(&quota("Keep"));
-    let goes = |index: &mut Index| {
-        let shown =
-            index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.as_ref().unwrap().goes_with_queue;
-        assert_eq!(index.observed_quota(&Namespace::from("a")).unwrap().goes_with_queue, shown);
-        shown
+    let mut index = index_of(&quota(1, "q"));
+    let owner = |index: &mut Index| {
+        let shown = index.snapshot(at("12:00:00")).namespaces[&"a".into()].quota.clone().unwrap().owner;
+        assert_eq!(index.observed_quota(&Namespace::from("a")).unwrap().owner, shown);
+        shown.map(|uid| uid.as_str().to_owned())
     };
-    assert!(!goes(&mut index));
-    assert_eq!(apply(&mut index, &quota("Remove")), [true]);
-    assert!(goes(&mut index));
-}
-
-/// Whoever annotates a Queue and deletes it in the same moment is taken at his last word, although no quota was written in
-/// between.
-#[test]
-fn the_last_word_of_the_last_queue_counts() {
-    let quota = |uid: &str, value: &str| {
-        format!(
-            "
----
-kind: ResourceQuota
-metadata: {{name: quotient, namespace: a, uid: {uid}, annotations: {{quotient.dev/on-delete: {value}}}}}
-spec: {{}}
-"
-        )
-    };
-    let queue = |name: &str, value: &str| {
-        format!(
-            "
----
-kind: Queue
-metadata: {{name: {name}, namespace: a, uid: {name}, annotations: {{quotient.dev/on-delete: {value}}}}}
-spec: {{}}
-"
-        )
-    };
-    // A pod, so that the namespace is still there when the quota is not.
-    let pod = "{kind: Pod, metadata: {name: p, namespace: a, uid: p}, spec: {containers: [{name: c}]}}";
-    let delete = |index: &mut Index, name: &str| {
-        assert!(Keeps::<quotient_crds::Queue>::delete(index, "a", name, name));
-    };
-    let shown = |index: &mut Index| {
-        let snapshot = index.snapshot(Timestamp::default());
-        let quota = snapshot.namespaces[&"a".into()].quota.clone().unwrap();
-        assert_eq!(index.quota_goes_with_queue(&"a".into()), quota.goes_with_queue);
-        (quota.goes_with_queue, quota.unstamped)
-    };
-    let mut index = index_of(&[pod, &quota("u", "Keep"), &queue("q", "Keep")].concat());
-    apply(&mut index, &queue("q", "Remove"));
-    assert_eq!(shown(&mut index), (false, false), "while there is a Queue the quota says what becomes of it");
-    delete(&mut index, "q");
-    assert_eq!(shown(&mut index), (true, false));
-    // Another Queue has another word.
-    apply(&mut index, &queue("r", "Keep"));
-    assert_eq!(shown(&mut index), (false, false));
-    delete(&mut index, "r");
-    assert_eq!(shown(&mut index), (false, false));
-    // The other way round it is written, so that it stays after a restart, too.
-    apply(&mut index, &quota("u", "Remove"));
-    assert_eq!(shown(&mut index), (false, true));
-    // Of several it is the last one's.
-    apply(&mut index, &[queue("s", "Remove"), queue("t", "Keep")].concat());
-    delete(&mut index, "s");
-    assert_eq!(shown(&mut index), (true, false));
-    delete(&mut index, "t");
-    assert_eq!(shown(&mut index), (false, true));
-    // A quota that comes after this one was not meant.
-    assert!(Keeps::<ResourceQuota>::delete(&mut index, "a", "quotient", "u"));
-    apply(&mut index, &quota("v", "Remove"));
-    assert_eq!(shown(&mut index), (true, false));
+    assert_eq!(owner(&mut index).as_deref(), Some("q"));
+    assert_eq!(apply(&mut index, &quota(2, "r")), [true]);
+    assert_eq!(owner(&mut index).as_deref(), Some("r"));
 }
 
 /// Pods and quotas come by different watches: what admission has charged is held until the pods are seen.

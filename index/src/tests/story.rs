@@ -64,7 +64,7 @@ fn queue(queue: &Queue) -> String {
 
 /// What a Queue says of its demand beyond the defaults, and what is remembered of it.
 fn demand(queue: &Queue) -> String {
-    let Queue { demand, headroom, reclaim, removes_quota, remembered, .. } = queue;
+    let Queue { demand, headroom, reclaim, remembered, .. } = queue;
     let mut text = String::new();
     if *demand != DemandMode::Declared {
         write!(text, "; {demand:?}").unwrap();
@@ -77,9 +77,6 @@ fn demand(queue: &Queue) -> String {
     }
     if reclaim.after_seconds > 0 {
         write!(text, "; waits {}s", reclaim.after_seconds).unwrap();
-    }
-    if *removes_quota {
-        write!(text, "; removes its quota").unwrap();
     }
     text + &memory(remembered)
 }
@@ -135,7 +132,7 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, goes_with_queue, charged } = quota;
+    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, owner, charged } = quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
         "{whose}: hard {}; enforced {}{}{}{}{}{}",
@@ -145,7 +142,7 @@ fn quota(quota: &Quota) -> String {
         if unconfirmed.is_empty() { String::new() } else { format!("; may become {}", bounds(unconfirmed)) },
         if charged.is_empty() { String::new() } else { format!("; charged already {}", bounds(charged)) },
         if *unstamped { "; not stamped" } else { "" },
-        if *goes_with_queue { "; goes with its Queue" } else { "" }
+        owner.as_ref().map(|owner| format!("; owned by {owner}")).unwrap_or_default()
     )
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn broken(write: &Write<'_>) -> Vec<(Invariant, String)> {
     }
     let is_own = match (*resource, *subresource) {
         ("pods", "eviction") | ("queues" | "queuejobs", "status") | ("events" | "leases", "") => true,
-        ("resourcequotas", "") => *name == "quotient",
+        ("resourcequotas", "") => *name == "quotient" && *verb != Verb::Delete,
         ("limitranges", "") => *name == "quotient" && write.before.is_none_or(is_kept),
         ("configmaps", "") => name.starts_with("quotient-ledger") && *verb != Verb::Delete,
         ("jobs", "") if is_of_a_queue_job(write) => true,

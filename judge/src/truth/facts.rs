@@ -42,8 +42,8 @@ pub struct QuotaFacts {
     pub hard: Amounts,
     /// `status.hard`: what admission enforces.
     pub enforced: Amounts,
-    /// Whether its label says that Quotient keeps it.
-    pub ours: bool,
+    /// The Queue that its owner reference names, if it has one.
+    pub owner: Option<String>,
     /// The generation that it is stamped with.
     pub stamp: Option<u64>,
 }
@@ -122,13 +122,12 @@ impl PodFacts {
 
 impl QuotaFacts {
     pub(super) fn of(quota: &Value) -> Self {
-        let keeper = text(quota, "/metadata/labels/app.kubernetes.io~1managed-by");
         let stamp = text(quota, "/metadata/annotations/quotient.dev~1generation");
         Self {
             uid: text(quota, "/metadata/uid").unwrap_or_default(),
             hard: amounts(quota, "/spec/hard"),
             enforced: amounts(quota, "/status/hard"),
-            ours: keeper.as_deref() == Some("quotient"),
+            owner: text(quota, "/metadata/ownerReferences/0/uid"),
             stamp: stamp.and_then(|stamp| stamp.parse().ok()),
         }
     }

@@ -123,9 +123,15 @@ impl Truth {
 }
 
 impl Place {
-    /// Whether a quota of ours, or a Queue that will bring one, stands here.
+    /// Whether a Queue governs it.
     pub fn is_governed(&self) -> bool {
-        self.quota.as_ref().is_some_and(|quota| quota.ours) || self.leaf().is_some()
+        self.leaf().is_some()
+    }
+
+    /// The quota, unless garbage collection is about to delete it because its Queue is gone.
+    fn lasting_quota(&self) -> Option<&QuotaFacts> {
+        let exists = |owner: &String| self.queues.values().any(|queue| queue.uid == *owner);
+        self.quota.as_ref().filter(|quota| quota.owner.as_ref().is_none_or(exists))
     }
 
     /// The Queue that governs it: the oldest leaf.
@@ -147,7 +153,7 @@ impl Place {
     /// The most that it may occupy.
     pub fn hold(&self) -> Amounts {
         let charged = self.charged();
-        match &self.quota {
+        match self.lasting_quota() {
             Some(quota) => charged.max(&quota.hard.max(&quota.enforced)),
             None => charged,
         }

@@ -4,9 +4,9 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use k8s_openapi::api::events::v1::Event;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::names::{API_VERSION, LIMIT_RANGE, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE};
+use quotient_crds::names::{API_VERSION, LIMIT_RANGE};
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::names::{Namespace, PodName, QueueName, QueueUid};
+use quotient_engine::names::{PodName, QueueName, QueueUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::reason::Reason;
 
@@ -85,20 +85,6 @@ fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>
             uid: Some(uid.as_str().to_owned()),
             ..ObjectReference::default()
         },
-        Happening::OrphanLowered { namespace, .. } | Happening::OrphanRemoved { namespace } => {
-            namespace_reference(namespace)
-        }
-    }
-}
-
-/// A namespace is in none, but its events belong where those look who work in it; the API server wants both to agree.
-fn namespace_reference(namespace: &Namespace) -> ObjectReference {
-    ObjectReference {
-        api_version: Some("v1".to_owned()),
-        kind: Some("Namespace".to_owned()),
-        namespace: Some(namespace.as_str().to_owned()),
-        name: Some(namespace.as_str().to_owned()),
-        ..ObjectReference::default()
     }
 }
 
@@ -117,9 +103,7 @@ fn pod_reference(pod: &PodId) -> ObjectReference {
 fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
     match happening {
         Happening::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
-        Happening::QuotaWritten { lowers: true, .. } | Happening::OrphanLowered { .. } => {
-            ("Normal", "QuotaLowered", "WriteQuota")
-        }
+        Happening::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
         Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
             ("Normal", "QuotaRaised", "WriteQuota")
         }
@@ -130,7 +114,6 @@ fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
         Happening::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
         Happening::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
         Happening::QueueJob { news, .. } => job_kind(news),
-        Happening::OrphanRemoved { .. } => ("Normal", "QuotaRemoved", "WriteQuota"),
         Happening::DefaultRequestsWritten { .. } => ("Normal", "DefaultRequestsWritten", "WriteLimitRange"),
         Happening::DefaultRequestsRefused { .. } => ("Warning", "DefaultRequestsRefused", "WriteLimitRange"),
     }
@@ -168,14 +151,6 @@ fn note(happening: &Happening) -> String {
             format!("containers that name no requests have {} (LimitRange {LIMIT_RANGE})", listed(defaults))
         }
         Happening::DefaultRequestsRefused { why, .. } => format!("default requests are not in force: {why}"),
-        Happening::OrphanLowered { before, after, .. } => format!(
-            "no Queue governs the namespace any more, so it keeps what its pods use: {}",
-            quota_note(before.as_ref(), after)
-        ),
-        Happening::OrphanRemoved { .. } => format!(
-            "no Queue governs the namespace any more, and the last one said {ON_DELETE_ANNOTATION}: \
-             {ON_DELETE_REMOVE}: the quota was removed"
-        ),
     }
 }
 
@@ -364,33 +339,6 @@ mod tests {
             (Some("Warning"), Some("ForceDeleted"))
         );
         assert_eq!(event.regarding.unwrap().kind.as_deref(), Some("Queue"));
-    }
-
-    #[test]
-    fn what_a_queue_leaves_behind_is_told_in_its_namespace() {
-        let lowered = told(&Happening::OrphanLowered {
-            namespace: "a".into(),
-            before: Some(bounds(&[("cpu", 3000)])),
-            after: bounds(&[("cpu", 2000)]),
-        });
-        assert_eq!(
-            lowered.note.as_deref(),
-            Some(
-                "no Queue governs the namespace any more, so it keeps what its pods use: \
-                 the quota was changed: cpu from 3 to 2"
-            )
-        );
-        let removed = told(&Happening::OrphanRemoved { namespace: "a".into() });
-        assert!(removed.note.unwrap().contains("quotient.dev/on-delete: Remove"));
-        for (event, reason) in [(lowered.regarding, "QuotaLowered"), (removed.regarding, "QuotaRemoved")] {
-            let regarding = event.unwrap();
-            assert_eq!(
-                (regarding.kind.as_deref(), regarding.name.as_deref()),
-                (Some("Namespace"), Some("a"))
-            );
-            assert_eq!(regarding.namespace.as_deref(), Some("a"), "{reason}");
-        }
-        assert_eq!(removed.metadata.namespace.as_deref(), Some("a"));
     }
 
     #[test]

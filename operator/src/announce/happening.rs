@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
-use quotient_engine::names::{Namespace, PodName, QueueJobUid, QueueName};
+use quotient_engine::names::{PodName, QueueJobUid, QueueName};
 use quotient_engine::plan::{Asker, Eviction, Plan, PodId, QueueJobName, QueuePlan, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Setter;
@@ -86,20 +86,6 @@ pub enum Happening {
         queue: QueueName,
         /// Why, and what to do.
         why: String,
-    },
-    /// A quota that a Queue left behind was lowered to what is charged.
-    OrphanLowered {
-        /// Its namespace.
-        namespace: Namespace,
-        /// What it allowed before.
-        before: Option<Bounds>,
-        /// What it allows now.
-        after: Bounds,
-    },
-    /// A quota that a Queue left behind was removed.
-    OrphanRemoved {
-        /// Its namespace.
-        namespace: Namespace,
     },
 }
 

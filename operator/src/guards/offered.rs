@@ -19,9 +19,7 @@ pub(crate) fn offered(snapshot: &Snapshot) -> Amounts {
 /// autoscaler may still add.
 pub(super) fn promised(snapshot: &Snapshot) -> Amounts {
     let mut promised = Amounts::new();
-    for quota in
-        snapshot.namespaces.values().filter_map(|state| state.quota.as_ref()).filter(|quota| quota.ours)
-    {
+    for quota in snapshot.namespaces.values().filter_map(|state| state.granting_quota()) {
         promised.add_all(
             &quota.allocated().iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
         );

@@ -11,6 +11,7 @@ use kube::Api;
 use kube::api::PostParams;
 use quotient_crds::names::{FIELD_MANAGER, LEDGER, LEDGER_KEY, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::ledger::{Generation, Ledger};
+use quotient_index::Index;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -142,6 +143,7 @@ impl LedgerKeeper {
             }
             None => self.rebuilt("Missing"),
         };
+        self.tools.view.read(Index::doubt_vacancies);
         self.show(ledger);
         self.standing = Some(standing);
         self.retries.clear(&Call::Read);

@@ -5,15 +5,18 @@
 //! read back before anything else is done. Nobody but a leader writes it, so it is not watched: what another leader did
 //! shows as a conflict, or as a quota with a stamp from the future, and both lead to a new read.
 //!
-//! RBAC, in the operator's namespace: `configmaps` create; get and update of the one named `quotient-ledger`.
+//! RBAC, in the operator's namespace: `configmaps` create; get and update of the one named `quotient-ledger`. Cluster-wide:
+//! `queues.quotient.dev` list.
 
 mod document;
 mod fit;
 mod keeper;
 #[cfg(test)]
 mod tests;
+mod vacancies;
 
 pub use keeper::{Dropped, LedgerKeeper};
+pub use vacancies::Vacancies;
 
 /// Where the ledger is kept, and how much of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -435,3 +435,49 @@ async fn who_does_not_lead_forgets_and_writes_nothing() {
     assert_eq!(kept.log.lines().len(), 2);
     assert_eq!(stored.ledger(), ledger(5, &["a"]));
 }
+
+// ---- Queues that are not seen ---------------------------------------------------------------------------
+
+/// A list of Queues of namespace `a`.
+fn queue_list(names: &[&str]) -> Value {
+    let queue = |name: &&str| json!({"metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": "5"}, "spec": {}});
+    let items: Vec<Value> = names.iter().map(queue).collect();
+    json!({"kind": "QueueList", "apiVersion": "quotient.dev/v1alpha1", "metadata": {}, "items": items})
+}
+
+/// What is confirmed of the namespace `a`, where the ledger has an entry, and whether its Queue is seen then.
+async fn confirmed(
+    answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    times: usize,
+) -> (bool, bool, Vec<String>) {
+    let (client, log) = client(answer);
+    let tools = tools(client, &[quota("a", "3")]);
+    tools.view.read(|index| index.set_ledger(Some(Arc::new(ledger(5, &["a"])))));
+    let mut vacancies = super::Vacancies::new(tools.clone());
+    for _ in 0..times {
+        vacancies.confirm().await;
+    }
+    let snapshot = tools.view.read(|index| index.snapshot(NOW));
+    let state = &snapshot.namespaces[&Namespace::from("a")];
+    (state.vacant, state.governing().is_some(), log.lines())
+}
+
+#[tokio::test]
+async fn the_api_server_confirms_that_a_queue_is_gone_and_is_asked_once() {
+    let (vacant, seen, asked) = confirmed(|_| Reply::Json(200, queue_list(&[])), 2).await;
+    assert_eq!((vacant, seen), (true, false));
+    assert_eq!(asked, ["GET /apis/quotient.dev/v1alpha1/namespaces/a/queues"]);
+}
+
+#[tokio::test]
+async fn a_queue_that_a_watch_has_not_shown_is_seen_then() {
+    let (vacant, seen, asked) = confirmed(|_| Reply::Json(200, queue_list(&["team"])), 2).await;
+    assert_eq!((vacant, seen, asked.len()), (false, true, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_asked_is_not_confirmed_and_asked_ever_later() {
+    let refuse = |_: &Asked| Reply::failure(403, "Forbidden", "queues is forbidden");
+    let (vacant, seen, asked) = confirmed(refuse, 5).await;
+    assert_eq!((vacant, seen, asked.len()), (false, false, 2));
+}

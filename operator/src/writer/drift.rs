@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
-use quotient_engine::names::QueueName;
+use quotient_engine::names::{QueueName, QueueUid};
 use quotient_index::quotas::{ObservedQuota, QuotaUid};
 use tokio::time::Instant;
 
 /// What was done to a quota that we wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Its amounts or its annotations are not what we wrote.
+    /// Its amounts, its annotations or its owner are not what we wrote.
     Edited {
         /// Who wrote its amounts last, as the API server remembers it, if not we.
         by: Option<Arc<str>>,
@@ -63,11 +63,13 @@ struct Written {
     uid: QuotaUid,
     generation: Option<Generation>,
     hard: Bounds,
+    owner: Option<QueueUid>,
 }
 
 impl Written {
     fn of(observed: &ObservedQuota) -> Self {
-        Self { uid: observed.uid.clone(), generation: observed.generation, hard: observed.hard.clone() }
+        let ObservedQuota { uid, generation, hard, owner, .. } = observed.clone();
+        Self { uid, generation, hard, owner }
     }
 }
 
@@ -77,10 +79,12 @@ impl Drift {
         Self { interval, written: BTreeMap::new(), repaired: BTreeMap::new(), waiting: BTreeMap::new() }
     }
 
-    /// Forgets Queues that are gone, and who waits.
-    pub(super) fn begin(&mut self, now: Instant, exists: impl Fn(&QueueName) -> bool) {
+    /// Forgets Queues that are gone, and who waits. `uid` says which Queue has a name now: garbage collection deletes the quota
+    /// of a former one, and that is no change by somebody else.
+    pub(super) fn begin<'a>(&mut self, now: Instant, uid: impl Fn(&QueueName) -> Option<&'a QueueUid>) {
         let interval = self.interval;
-        self.written.retain(|queue, _| exists(queue));
+        self.written
+            .retain(|queue, written| uid(queue).is_some_and(|uid| written.owner.as_ref() == Some(uid)));
         self.repaired.retain(|_, at| now.saturating_duration_since(*at) < interval);
         self.waiting.clear();
     }
@@ -167,7 +171,7 @@ mod tests {
             resource_version: None,
             generation: Some(Generation::new(generation)),
             ours: true,
-            goes_with_queue: false,
+            owner: Some("q".into()),
             enforced: hard.clone(),
             charged: Bounds::new(),
             hard,
@@ -192,6 +196,7 @@ mod tests {
         // With another stamp it was written by another operator.
         assert_eq!(change(Some(&quota("1", 8, 9000))), None);
         assert_eq!(change(Some(&ObservedQuota { generation: None, ..quota("1", 7, 4000) })), edited);
+        assert_eq!(change(Some(&ObservedQuota { owner: None, ..quota("1", 7, 4000) })), edited);
         assert_eq!(change(Some(&quota("2", 7, 4000))), Some(Change::Deleted));
         assert_eq!(change(None), Some(Change::Deleted));
         // Of what we did not write nothing is known.
@@ -201,11 +206,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn it_is_put_right_at_once_and_then_now_and_then() {
         let mut drift = drift();
+        let uid = QueueUid::from("q");
         let start = Instant::now();
         let mut repairs = Vec::new();
         for second in 0..100 {
             let now = start + Duration::from_secs(second);
-            drift.begin(now, |_| true);
+            drift.begin(now, |_| Some(&uid));
             // Somebody changes it every ten seconds, and it stays changed until it is put right.
             if second % 10 == 0 {
                 drift.wrote(&queue(), Some(&quota("1", 7, 4000)), false, now);
@@ -228,7 +234,14 @@ mod tests {
         drift.lost_sight(&queue());
         assert_eq!(drift.change(&queue(), None), None);
         let mut drift = self::drift();
-        drift.begin(Instant::now(), |_| false);
+        drift.begin(Instant::now(), |_| None);
+        assert_eq!(drift.change(&queue(), None), None);
+        // Another Queue of the same name never had that quota.
+        let mut drift = self::drift();
+        let [same, successor] = ["q", "r"].map(QueueUid::from);
+        drift.begin(Instant::now(), |_| Some(&same));
+        assert_eq!(drift.change(&queue(), None), Some(Change::Deleted));
+        drift.begin(Instant::now(), |_| Some(&successor));
         assert_eq!(drift.change(&queue(), None), None);
     }
 }

@@ -7,12 +7,12 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use quotient_crds::names::{FIELD_MANAGER, LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::names::Namespace;
 use quotient_index::limit_ranges::LimitRangeDue;
 use quotient_index::{Index, Keeps, ResourceVersion};
 use serde_json::{Map, Value, json};
 
 use super::Tools;
+use super::owning_queue::OwningQueue;
 use crate::answer::{Answer, ask, said};
 
 /// How long one call may take.
@@ -37,31 +37,33 @@ pub(super) enum Outcome {
     },
 }
 
-/// Does what is due in `namespace`.
+/// Does what is due for `queue` in its namespace.
 ///
 /// Whoever is in the way is never written over: what is not known to be there is created, and what is there is changed only
 /// in the life in which it was seen. If that fails, the watch shows why.
-pub(super) async fn carry_out(tools: &Tools, namespace: &Namespace, due: &LimitRangeDue) -> Outcome {
+pub(super) async fn carry_out(tools: &Tools, queue: OwningQueue<'_>, due: &LimitRangeDue) -> Outcome {
     if !tools.may_write() {
         return Outcome::Skipped;
     }
+    let namespace = &queue.name.namespace;
     let api: Api<LimitRange> = Api::namespaced(tools.client.clone(), namespace.as_str());
     let field_manager = Some(FIELD_MANAGER.to_owned());
     match due {
         LimitRangeDue::Create(defaults) => {
-            let body = match serde_json::from_value(body(namespace, defaults)) {
+            let body = match serde_json::from_value(body(queue, defaults)) {
                 Ok(body) => body,
                 Err(error) => return unbuilt(&error),
             };
             let parameters = PostParams { field_manager, ..PostParams::default() };
             written(tools, ask(CALL, api.create(&parameters, &body)).await)
         }
-        LimitRangeDue::Change { uid, defaults } => {
-            let patch = json!([
-                {"op": "test", "path": "/metadata/uid", "value": &**uid},
-                {"op": "add", "path": "/spec/limits", "value": limits(defaults)},
-            ]);
-            let patch = match serde_json::from_value(patch) {
+        LimitRangeDue::Change { uid, defaults, disowned } => {
+            let mut patch = vec![
+                json!({"op": "test", "path": "/metadata/uid", "value": &**uid}),
+                json!({"op": "add", "path": "/spec/limits", "value": limits(defaults)}),
+            ];
+            patch.extend(disowned.then(|| queue.own()));
+            let patch = match serde_json::from_value(Value::Array(patch)) {
                 Ok(patch) => Patch::<()>::Json(patch),
                 Err(error) => return unbuilt(&error),
             };
@@ -110,14 +112,15 @@ fn unbuilt(error: &serde_json::Error) -> Outcome {
     Outcome::Failed { why: format!("build the LimitRange: {error}"), refused: true }
 }
 
-fn body(namespace: &Namespace, defaults: &Bounds) -> Value {
+fn body(queue: OwningQueue<'_>, defaults: &Bounds) -> Value {
     json!({
         "apiVersion": "v1",
         "kind": "LimitRange",
         "metadata": {
             "name": LIMIT_RANGE,
-            "namespace": namespace.as_str(),
+            "namespace": queue.name.namespace.as_str(),
             "labels": {MANAGED_BY_LABEL: MANAGED_BY_QUOTIENT},
+            "ownerReferences": queue.references(),
         },
         "spec": {"limits": limits(defaults)},
     })

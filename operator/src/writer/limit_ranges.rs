@@ -6,14 +6,15 @@ use std::time::Duration;
 use futures::{StreamExt, stream};
 use quotient_crds::names::LIMIT_RANGE;
 use quotient_engine::amounts::Bounds;
-use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::Plan;
+use quotient_engine::names::{Namespace, QueueName, QueueUid};
+use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::limit_ranges::LimitRangeDue;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::Tools;
 use super::limit_range_call::{self, Outcome};
+use super::owning_queue::OwningQueue;
 use super::quota_call::listed;
 use super::retry::Retries;
 use crate::announce::Happening;
@@ -28,8 +29,8 @@ pub(super) struct LimitRangeWriter {
     parallel: usize,
     interval: Duration,
     retries: Retries<Namespace>,
-    /// What was written last; nothing where it was deleted.
-    written: BTreeMap<Namespace, Bounds>,
+    /// What was written last, and for which Queue; nothing where it was deleted.
+    written: BTreeMap<Namespace, (QueueUid, Bounds)>,
     /// When somebody else's change was put right.
     repaired: BTreeMap<Namespace, Instant>,
     /// When the first of those that had to wait in this cycle may be put right.
@@ -42,7 +43,8 @@ pub(super) struct LimitRangeWriter {
 struct Task {
     namespace: Namespace,
     /// The Queue that governs the namespace.
-    queue: Option<QueueName>,
+    queue: QueueName,
+    uid: QueueUid,
     due: LimitRangeDue,
 }
 
@@ -72,7 +74,8 @@ impl LimitRangeWriter {
         let due: Vec<Task> = tasks.into_iter().filter(|task| self.may_begin(task, now)).collect();
         let tools = &self.tools;
         let writes = due.into_iter().map(|task| async move {
-            let outcome = limit_range_call::carry_out(tools, &task.namespace, &task.due).await;
+            let queue = OwningQueue { name: &task.queue, uid: &task.uid };
+            let outcome = limit_range_call::carry_out(tools, queue, &task.due).await;
             (task, outcome)
         });
         let writes: Vec<_> = writes.collect();
@@ -108,7 +111,7 @@ impl LimitRangeWriter {
         if self.retries.is_waiting(&task.namespace, now) {
             return false;
         }
-        if self.written.get(&task.namespace) != Some(&task.due.defaults()) {
+        if self.written.get(&task.namespace) != Some(&(task.uid.clone(), task.due.defaults())) {
             return true;
         }
         // It was written so, and is not so any more.
@@ -133,12 +136,10 @@ impl LimitRangeWriter {
                 }
                 self.retries.clear(&task.namespace);
                 self.told.remove(&task.namespace);
-                if let Some(queue) = task.queue {
-                    self.tools
-                        .announcer
-                        .announce(Happening::DefaultRequestsWritten { queue, defaults: defaults.clone() });
-                }
-                self.written.insert(task.namespace, defaults);
+                let told =
+                    Happening::DefaultRequestsWritten { queue: task.queue, defaults: defaults.clone() };
+                self.tools.announcer.announce(told);
+                self.written.insert(task.namespace, (task.uid, defaults));
             }
             Outcome::Skipped => {}
             Outcome::Failed { why, refused } => {
@@ -155,7 +156,7 @@ impl LimitRangeWriter {
 
     /// Tells the Queue why its default requests are not in force, once.
     fn tell_refusal(&mut self, task: &Task, why: String) {
-        let Some(queue) = &task.queue else { return };
+        let queue = &task.queue;
         if self.told.get(&task.namespace) == Some(&why) {
             return;
         }
@@ -168,15 +169,16 @@ impl LimitRangeWriter {
 /// What is to be done where, by what is in view.
 fn tasks(tools: &Tools, plan: &Plan) -> Vec<Task> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-    let governing: BTreeMap<&Namespace, &QueueName> =
-        leaves.map(|(name, _)| (&name.namespace, name)).collect();
     tools.view.read(|index| {
-        let left = index.namespaces_with_limit_range().filter(|namespace| !governing.contains_key(namespace));
-        let all = governing.iter().map(|(namespace, queue)| (*namespace, Some(*queue)));
-        let task = |(namespace, queue): (&Namespace, Option<&QueueName>)| {
-            let due = index.limit_range_due(namespace, queue.map(|queue| &*queue.name))?;
-            Some(Task { namespace: namespace.clone(), queue: queue.cloned(), due })
+        let task = |(queue, plan): (&QueueName, &QueuePlan)| {
+            let due = index.limit_range_due(&queue.namespace, &queue.name)?;
+            Some(Task {
+                namespace: queue.namespace.clone(),
+                queue: queue.clone(),
+                uid: plan.uid.clone(),
+                due,
+            })
         };
-        all.chain(left.map(|namespace| (namespace, None))).filter_map(task).collect()
+        leaves.filter_map(task).collect()
     })
 }

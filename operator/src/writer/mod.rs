@@ -5,7 +5,7 @@
 //! none is repeated: what failed is decided on again by the next
 //! cycle, from what is then seen. Before every call it is checked that this replica still leads.
 //!
-//! RBAC, cluster-wide: `resourcequotas` create; get, patch and delete of the one named `quotient`; `limitranges`
+//! RBAC, cluster-wide: `resourcequotas` create; get and patch of the one named `quotient`; `limitranges`
 //! create; patch and delete of the one named `quotient`; `pods/eviction`
 //! create; `queues.quotient.dev/status` patch; `replicasets.apps`, `statefulsets.apps` and `jobs.batch` patch, for one
 //! annotation; `events.events.k8s.io` create. For sizes: `deployments.apps`, `replicasets.apps`, `statefulsets.apps` and
@@ -23,7 +23,7 @@ mod lacking;
 mod limit_range_call;
 mod limit_ranges;
 mod nudges;
-mod orphans;
+mod owning_queue;
 mod queue_budgets;
 mod queue_jobs;
 mod quota_body;
@@ -61,7 +61,7 @@ use crate::args::Mode;
 use crate::clock::Clock;
 use crate::health::Beat;
 use crate::lease::Leadership;
-use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings};
+use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};
 use crate::metrics::Metrics;
 use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
@@ -69,7 +69,6 @@ use crate::view::View;
 use evictions::Evictor;
 use limit_ranges::LimitRangeWriter;
 use nudges::Nudger;
-use orphans::OrphanWriter;
 use queue_jobs::QueueJobWriter;
 use quotas::QuotaWriter;
 use scalings::Scaler;
@@ -107,8 +106,8 @@ pub struct Writer {
     mode: Mode,
     tools: Tools,
     ledger: LedgerKeeper,
+    vacancies: Vacancies,
     quotas: QuotaWriter,
-    orphans: OrphanWriter,
     limit_ranges: LimitRangeWriter,
     evictor: Evictor,
     nudger: Nudger,
@@ -123,8 +122,8 @@ impl Writer {
             mode,
             tools: tools.clone(),
             ledger: LedgerKeeper::new(tools.clone(), ledger),
+            vacancies: Vacancies::new(tools.clone()),
             quotas: QuotaWriter::new(tools.clone(), settings),
-            orphans: OrphanWriter::new(tools.clone(), settings),
             limit_ranges: LimitRangeWriter::new(tools.clone(), settings),
             evictor: Evictor::new(tools.clone(), settings),
             nudger: Nudger::default(),
@@ -147,7 +146,11 @@ impl Writer {
     pub async fn before_snapshot(&mut self) -> Result<(), String> {
         self.evictor.catch_up();
         self.quotas.note_enforced();
-        if self.mode >= Mode::Quota { self.ledger.ready().await } else { Ok(()) }
+        if self.mode >= Mode::Quota {
+            self.ledger.ready().await?;
+            self.vacancies.confirm().await;
+        }
+        Ok(())
     }
 
     /// To be called when this replica does not lead: what it knows of the ledger is stale from now on.
@@ -180,8 +183,6 @@ impl Writer {
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
     pub async fn write_quotas(&mut self, plan: &Plan) {
         if self.mode >= Mode::Quota {
-            // What Queues left behind only ever falls.
-            self.orphans.settle(plan).await;
             // Before the quotas that refuse what they make up for.
             self.limit_ranges.settle(plan).await;
             self.quotas.write(plan).await;
@@ -245,14 +246,16 @@ impl Writer {
 
     /// When something that was put off is to be tried again.
     pub fn next_retry(&self) -> Option<Instant> {
-        let writes = [self.ledger.next_retry(), self.quotas.next_retry(), self.orphans.next_retry()];
-        let others = [
+        let all = [
+            self.ledger.next_retry(),
+            self.vacancies.next_retry(),
+            self.quotas.next_retry(),
             self.limit_ranges.next_retry(),
             self.evictor.next_retry(),
             self.nudger.next(),
             self.scaler.next_retry(),
             self.queue_jobs.next_retry(),
         ];
-        writes.into_iter().chain(others).flatten().min()
+        all.into_iter().flatten().min()
     }
 }

@@ -1,55 +1,40 @@
 //! What is sent to write a quota.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::api::Patch;
 use quotient_crds::names::{
-    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, ON_DELETE_ANNOTATION, ON_DELETE_REMOVE,
-    QUEUE_ANNOTATION, QUOTA, RECOUNT_KEY,
+    GENERATION_ANNOTATION, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUEUE_ANNOTATION, QUOTA, RECOUNT_KEY,
 };
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
-use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::names::{Namespace, QueueName, QueueUid};
 use quotient_index::quotas::{QuotaUid, hard_from_bounds};
 use serde_json::{Map, Value, json};
+
+use super::owning_queue::OwningQueue;
 
 /// What a quota is to say.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Content<'a> {
-    /// The Queue whose share it enforces. Without one, what the quota says of that stays as it is.
-    pub(super) queue: Option<&'a QueueName>,
+    /// The Queue whose share it enforces.
+    pub(super) queue: &'a QueueName,
+    /// The Queue that is to own it; none if the owner references are to stay.
+    pub(super) owner: Option<OwningQueue<'a>>,
     /// Every amount.
     pub(super) hard: &'a Bounds,
-    /// Whether it is to be deleted together with its Queue.
-    pub(super) goes_with_queue: bool,
     /// The generation of the ledger's entry that the amounts are from.
     pub(super) stamp: Generation,
 }
 
 impl Content<'_> {
     /// The annotation that names the Queue.
-    fn queue(&self) -> Option<(&'static str, String)> {
-        self.queue.map(|queue| (QUEUE_ANNOTATION, queue.name.to_string()))
+    fn queue(&self) -> (&'static str, String) {
+        (QUEUE_ANNOTATION, self.queue.name.to_string())
     }
 
     /// The annotations of a quota that we write for the first time.
     fn first_annotations(&self) -> Vec<(&'static str, String)> {
-        let generation = (GENERATION_ANNOTATION, self.stamp.to_string());
-        [generation].into_iter().chain(self.queue()).collect()
-    }
-
-    /// What becomes of the annotation that has it deleted with its Queue, where it `had` that before or not.
-    ///
-    /// Only a difference is an operation: one that removes what is not there fails, and with it the whole patch. Another
-    /// value of the annotation means nothing and is left alone.
-    fn on_delete(&self, had: bool) -> Option<Value> {
-        let path = annotation(ON_DELETE_ANNOTATION);
-        match (had, self.goes_with_queue) {
-            (false, true) => Some(json!({"op": "add", "path": path, "value": ON_DELETE_REMOVE})),
-            (true, false) => Some(json!({"op": "remove", "path": path})),
-            (true, true) | (false, false) => None,
-        }
+        vec![(GENERATION_ANNOTATION, self.stamp.to_string()), self.queue()]
     }
 
     fn amounts(&self) -> Value {
@@ -62,10 +47,6 @@ pub(super) fn create(
     namespace: &Namespace,
     content: &Content<'_>,
 ) -> Result<ResourceQuota, serde_json::Error> {
-    let mut annotations = content.first_annotations();
-    if content.goes_with_queue {
-        annotations.push((ON_DELETE_ANNOTATION, ON_DELETE_REMOVE.to_owned()));
-    }
     serde_json::from_value(json!({
         "apiVersion": "v1",
         "kind": "ResourceQuota",
@@ -73,21 +54,25 @@ pub(super) fn create(
             "name": QUOTA,
             "namespace": namespace.as_str(),
             "labels": {MANAGED_BY_LABEL: MANAGED_BY_QUOTIENT},
-            "annotations": object(annotations),
+            "annotations": object(content.first_annotations()),
+            "ownerReferences": content.owner.map(|owner| owner.references()),
         },
         "spec": {"hard": hard_from_bounds(content.hard)},
     }))
 }
 
-/// New content for the quota `uid` that bears `standing`, and goes with its Queue or not.
+/// New content for the quota `uid` that bears `standing` and that `owner` owns.
 ///
 /// The two tests are what keeps a late write from harm: it lands on this life of the object and on no other, and
 /// only while it bears no later stamp. A resourceVersion would say the same and more: admission moves it with
 /// every pod that it counts, so it would refuse writes that nothing is wrong with.
+///
+/// The owner references are written only if they differ. So a write for a Queue that is gone does not take the quota back
+/// from its successor.
 pub(super) fn update(
     uid: &QuotaUid,
     standing: Generation,
-    goes_with_queue: bool,
+    owner: Option<&QueueUid>,
     content: &Content<'_>,
 ) -> Result<Patch<()>, serde_json::Error> {
     let path = annotation(GENERATION_ANNOTATION);
@@ -96,8 +81,9 @@ pub(super) fn update(
         json!({"op": "test", "path": path, "value": standing.to_string()}),
         json!({"op": "replace", "path": path, "value": content.stamp.to_string()}),
     ];
-    operations.extend(content.queue().map(set));
-    operations.extend(content.on_delete(goes_with_queue));
+    operations.push(set(content.queue()));
+    let other = content.owner.filter(|wanted| owner != Some(wanted.uid));
+    operations.extend(other.map(|wanted| wanted.own()));
     operations.push(content.amounts());
     json_patch(operations)
 }
@@ -135,14 +121,12 @@ pub(super) fn take_over(
         None => {
             operations.push(json!({"op": "test", "path": "/metadata/annotations", "value": null}));
             operations.push(json!({"op": "add", "path": "/metadata/annotations", "value": object(wanted)}));
-            operations.extend(content.on_delete(false));
         }
         Some(annotations) => {
             let generation = annotations.get(GENERATION_ANNOTATION);
             let path = annotation(GENERATION_ANNOTATION);
             operations.push(json!({"op": "test", "path": path, "value": generation}));
             operations.extend(wanted.into_iter().map(set));
-            operations.extend(content.on_delete(goes_with_queue(annotations)));
         }
     }
     if found.metadata.labels.is_none() {
@@ -158,12 +142,9 @@ pub(super) fn take_over(
             "value": MANAGED_BY_QUOTIENT,
         }));
     }
+    operations.extend(content.owner.map(|owner| owner.own()));
     operations.push(content.amounts());
     json_patch(operations)
-}
-
-fn goes_with_queue(annotations: &BTreeMap<String, String>) -> bool {
-    annotations.get(ON_DELETE_ANNOTATION).is_some_and(|value| value == ON_DELETE_REMOVE)
 }
 
 /// Sets an annotation, whether it is there or not.

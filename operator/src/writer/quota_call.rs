@@ -4,16 +4,18 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
-use kube::api::{DeleteParams, PatchParams, PostParams, Preconditions};
+use kube::api::{PatchParams, PostParams};
 use quotient_crds::names::{FIELD_MANAGER, QUOTA};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
 use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::QuotaWrite;
 use quotient_index::quotas::ObservedQuota;
-use quotient_index::{Index, Keeps, ResourceVersion};
+use quotient_index::{Index, Keeps};
 use tracing::warn;
 
 use super::Tools;
+use super::owning_queue::OwningQueue;
 use super::quota_body::{self, Content};
 use crate::answer::{Answer, ask, said};
 
@@ -39,18 +41,13 @@ pub(super) enum Outcome {
     Unknown(String),
 }
 
-/// Has the quota of `namespace` say `hard`, as the ledger says. One that is not there is created if it is for a
-/// `queue`.
-pub(super) async fn write(
-    tools: &Tools,
-    namespace: &Namespace,
-    queue: Option<&QueueName>,
-    hard: &Bounds,
-    goes_with_queue: bool,
-) -> Outcome {
+/// Has the quota of `queue` say what `write` does, as the ledger says.
+///
+pub(super) async fn write(tools: &Tools, queue: &QueueName, write: &QuotaWrite) -> Outcome {
+    let namespace = &queue.namespace;
     let (observed, stamp) =
         tools.view.read(|index| (index.observed_quota(namespace).cloned(), stamp(index, namespace)));
-    if !tools.may_write() || (observed.is_none() && queue.is_none()) {
+    if !tools.may_write() || (observed.is_none() && write.owner.is_none()) {
         return Outcome::Skipped;
     }
     let stamp = match stamp {
@@ -60,7 +57,8 @@ pub(super) async fn write(
             return Outcome::Refused(why.to_owned());
         }
     };
-    let content = &Content { queue, hard, goes_with_queue, stamp };
+    let owner = write.owner.as_ref().map(|uid| OwningQueue { name: queue, uid });
+    let content = &Content { queue, owner, hard: &write.hard, stamp };
     let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
     let answer = match send(&api, namespace, observed.as_deref(), content).await {
         Ok(answer) => answer,
@@ -96,41 +94,6 @@ fn stamp(index: &Index, namespace: &Namespace) -> Result<Generation, &'static st
     entry.map(|entry| entry.generation).ok_or("the ledger is full: it has no place for another namespace")
 }
 
-/// Deletes the quota of `namespace`, if it is just as it was seen last.
-///
-/// Here the version is tested, too: what admission, or anybody else, has done to it since is reason enough to look
-/// again.
-pub(super) async fn remove(tools: &Tools, namespace: &Namespace) -> Outcome {
-    let observed = tools.view.read(|index| index.observed_quota(namespace).cloned());
-    let Some(observed) = observed.filter(|_| tools.may_write()) else { return Outcome::Skipped };
-    let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
-    let parameters = DeleteParams {
-        preconditions: Some(Preconditions {
-            uid: Some(observed.uid.as_str().to_owned()),
-            resource_version: observed.resource_version.as_ref().map(ResourceVersion::to_string),
-        }),
-        ..DeleteParams::default()
-    };
-    let answer = ask(CALL, api.delete(QUOTA, &parameters)).await;
-    tools.metrics.wrote(KIND, answer.result());
-    match answer {
-        Answer::Done(deleted) => {
-            // An object that comes back waits for a finalizer; the watch tells when it is gone.
-            if deleted.is_right() {
-                forget(tools, namespace, &observed);
-            }
-            Outcome::Done { before: Some(observed.hard.clone()) }
-        }
-        Answer::Refused(status) => {
-            if matches!(status.code, 404 | 409) {
-                reread(tools, &api, namespace, Some(&observed)).await;
-            }
-            Outcome::Refused(said(&status))
-        }
-        Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
-    }
-}
-
 async fn send(
     api: &Api<ResourceQuota>,
     namespace: &Namespace,
@@ -145,8 +108,8 @@ async fn send(
             let quota = quota_body::create(namespace, content)?;
             return Ok(ask(CALL, api.create(&parameters, &quota)).await);
         }
-        Some(ObservedQuota { uid, generation: Some(generation), goes_with_queue, .. }) => {
-            quota_body::update(uid, *generation, *goes_with_queue, content)?
+        Some(ObservedQuota { uid, generation: Some(generation), owner, .. }) => {
+            quota_body::update(uid, *generation, owner.as_ref(), content)?
         }
         // Not written by us: what has to be added depends on what is there.
         Some(_) => match ask(CALL, api.get(QUOTA)).await {

@@ -76,8 +76,9 @@ impl QuotaWriter {
 
     /// Writes every quota that `plan` changes or that does not bear the stamp of what was granted.
     pub(super) async fn write(&mut self, plan: &Plan) {
-        self.retries.retain(|queue| plan.queues.get(queue).is_some_and(|plan| plan.quota_write.is_some()));
-        self.drift.begin(Instant::now(), |queue| plan.queues.contains_key(queue));
+        let wanted: BTreeMap<&QueueName, &QuotaWrite> = plan.quota_writes().collect();
+        self.retries.retain(|queue| wanted.contains_key(queue));
+        self.drift.begin(Instant::now(), |queue| plan.uid(queue));
         let (lowering, raising): (Vec<_>, Vec<_>) = plan.quota_writes().partition(|(_, write)| write.lowers);
         for group in [lowering, raising] {
             self.write_group(&group).await;
@@ -94,7 +95,7 @@ impl QuotaWriter {
             if change.as_ref().is_some_and(|change| drift.has_to_wait(queue, change, now)) {
                 continue;
             }
-            writes.push(async move { (queue, write, change, write_one(tools, queue, write).await) });
+            writes.push(async move { (queue, write, change, quota_call::write(tools, queue, write).await) });
         }
         let mut outcomes = stream::iter(writes).buffer_unordered(*parallel);
         while let Some((queue, write, change, outcome)) = outcomes.next().await {
@@ -150,10 +151,6 @@ fn tell_repair(tools: &Tools, queue: &QueueName, change: Change, before: Option<
         before,
         after: after.clone(),
     });
-}
-
-async fn write_one(tools: &Tools, queue: &QueueName, write: &QuotaWrite) -> Outcome {
-    quota_call::write(tools, &queue.namespace, Some(queue), &write.hard, write.goes_with_queue).await
 }
 
 /// Whether pods that were refused before may be let in now. A quota that is new refuses all until it is enforced.

@@ -214,7 +214,5 @@ fn same(former: &Report, report: &Report, queue: &QueueName) -> bool {
 
 /// Whether the plan is about this life of the Queue, and the Queue is to stay.
 fn concerns(plan: &Plan, queue: &QueueName, observed: &ObservedQueue) -> bool {
-    let uid = plan.queues.get(queue).map(|plan| &plan.uid);
-    let uid = uid.or_else(|| plan.stalled.get(queue).map(|stall| &stall.uid));
-    uid == Some(&observed.uid) && !observed.deleting
+    plan.uid(queue) == Some(&observed.uid) && !observed.deleting
 }

@@ -9,7 +9,7 @@ use super::{Actor, Hands};
 use crate::random::Lag;
 use crate::server::{Change, Key, Kind, Store, object};
 
-/// Deletes pods whose owner is gone.
+/// Deletes pods, quotas and LimitRanges whose owner is gone.
 #[derive(Debug)]
 pub(super) struct GarbageCollector {
     lag: Lag,
@@ -31,8 +31,14 @@ impl Actor for GarbageCollector {
     }
 
     fn concerns(&self, change: &Change, _: &Store, keys: &mut Vec<Key>) {
-        let owner = matches!(change.key.kind, Kind::Job | Kind::ReplicaSet | Kind::StatefulSet);
-        if owner && change.after.is_none() {
+        let is_owned = |object: &Arc<Value>| object::controller(object).is_some();
+        let concerns = match change.key.kind {
+            Kind::Job | Kind::Queue | Kind::ReplicaSet | Kind::StatefulSet => change.after.is_none(),
+            // They may be written for an owner that is gone by then.
+            Kind::LimitRange | Kind::ResourceQuota => change.after.as_ref().is_some_and(is_owned),
+            _ => false,
+        };
+        if concerns {
             keys.push(change.key.clone());
         }
     }
@@ -44,18 +50,22 @@ impl Actor for GarbageCollector {
             let owner = Key::new(kind, &key.namespace, owner["name"].as_str()?);
             store.get(&owner).map(|found| object::uid(found).to_owned())
         };
-        let orphaned = |pod: &Value| {
-            object::controller(pod).is_some_and(|owner| {
-                owner["name"] == *key.name && uid(owner).as_deref() != owner["uid"].as_str()
-            })
+        let is_ownerless = |dependent: &Value| {
+            object::controller(dependent).is_some_and(|owner| uid(owner).as_deref() != owner["uid"].as_str())
         };
-        let pods = store.list(Kind::Pod, Some(&key.namespace));
-        let pods: Vec<(Key, Arc<Value>)> = pods
-            .filter(|(_, pod)| orphaned(pod) && !object::is_leaving(pod))
-            .map(|(key, pod)| (key.clone(), Arc::clone(pod)))
+        let kinds: &[Kind] = match key.kind {
+            Kind::LimitRange => &[Kind::LimitRange],
+            Kind::ResourceQuota => &[Kind::ResourceQuota],
+            Kind::Queue => &[Kind::LimitRange, Kind::ResourceQuota],
+            _ => &[Kind::Pod],
+        };
+        let dependents = kinds.iter().flat_map(|kind| store.list(*kind, Some(&key.namespace)));
+        let dependents: Vec<(Key, Arc<Value>)> = dependents
+            .filter(|(_, dependent)| is_ownerless(dependent) && !object::is_leaving(dependent))
+            .map(|(key, dependent)| (key.clone(), Arc::clone(dependent)))
             .collect();
-        for (pod, found) in pods {
-            hands.delete(&pod, &found, None);
+        for (dependent, found) in dependents {
+            hands.delete(&dependent, &found, None);
         }
         None
     }

@@ -52,7 +52,7 @@ impl Actor for NamespaceController {
             hands.delete(object, found, None);
         }
         hands.delete(key, &namespace, None);
-        // Queues and leases that go tell nobody.
+        // Leases that go tell nobody.
         (!left.is_empty()).then_some(Duration::from_millis(500))
     }
 }

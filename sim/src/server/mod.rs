@@ -268,7 +268,13 @@ impl State {
     }
 
     fn tell_actors(&mut self, change: &Arc<Change>) {
-        if !matches!(change.key.kind, Kind::Lease | Kind::Event | Kind::Queue | Kind::ConfigMap) {
+        let concerns = match change.key.kind {
+            Kind::Lease | Kind::Event | Kind::ConfigMap => false,
+            // Garbage collection looks after what it owned.
+            Kind::Queue => change.after.is_none(),
+            _ => true,
+        };
+        if concerns {
             self.news.push(Arc::clone(change));
         }
     }

@@ -10,12 +10,12 @@ use quotient_engine::snapshot::{
 
 use super::words::{Words, pairs};
 
-/// `queue a weight=2 request=cpu:5 demand=Observed headroom=cpu:1 from=Subtree after=60 eviction=Never gangs=Never …`
+/// `queue a uid=a-2 weight=2 request=cpu:5 demand=Observed from=Subtree after=60 eviction=Never gangs=Never …`
 pub(super) fn queue(words: &Words<'_>) -> Queue {
     let namespace = words.name();
     let name = words.value("name").unwrap_or(namespace);
     Queue {
-        uid: QueueUid::from(format!("{namespace}/{name}").as_str()),
+        uid: words.value("uid").map_or_else(|| QueueUid::new(format!("{namespace}/{name}")), QueueUid::from),
         name: name.into(),
         created: words.seconds("created").unwrap_or_default(),
         weight: words.count("weight").unwrap_or(1),
@@ -61,7 +61,7 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         preemption: words
             .choice("preemption", [("LowerPriority", Preemption::LowerPriority)])
             .unwrap_or_default(),
-        removes_quota: words.has("removesQuota"),
+        leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),
         ..Queue::default()
     }
@@ -77,10 +77,11 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     }
 }
 
-/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped foreign goesWithQueue`.
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped foreign`, owned by the Queue `a/a`
+/// unless `owner=a/b` or `ownerless` says otherwise.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
-        .requests(&["enforced", "granted", "unconfirmed", "unstamped", "foreign", "goesWithQueue"])
+        .requests(&["enforced", "granted", "unconfirmed", "unstamped", "foreign", "owner", "ownerless"])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -89,6 +90,9 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
                 .filter(|(resource, _)| words.value(resource.name()).is_none_or(|text| text == "0")),
         )
         .collect();
+    let namespace = words.name();
+    let owner = words.value("owner").map_or_else(|| format!("{namespace}/{namespace}"), ToOwned::to_owned);
+    let owner = (!words.has("ownerless") && !words.has("foreign")).then(|| QueueUid::from(owner.as_str()));
     Quota {
         enforced: if words.has("enforced") { words.bounds("enforced") } else { hard.clone() },
         hard,
@@ -97,6 +101,6 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
         unconfirmed: words.bounds("unconfirmed"),
         charged: words.bounds("charged"),
         unstamped: words.has("unstamped"),
-        goes_with_queue: words.has("goesWithQueue"),
+        owner,
     }
 }

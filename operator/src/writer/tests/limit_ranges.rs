@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
-use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use super::{SETTINGS, node, owned_by, planned, put, queue, tools, view};
 use crate::announce::Happening;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -26,6 +26,7 @@ fn range(version: u32, ours: bool, defaults: &Value) -> Value {
         "metadata": {
             "name": "quotient", "namespace": "a", "uid": "range", "resourceVersion": version.to_string(),
             "labels": ours.then(|| json!({"app.kubernetes.io/managed-by": "quotient"})),
+            "ownerReferences": ours.then(|| owned_by("queue-a")),
         },
         "spec": {"limits": [{"type": "Container", "defaultRequest": defaults}]},
     })
@@ -60,6 +61,7 @@ async fn one_that_is_missing_is_created() {
     let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("POST {RANGES}"));
     assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
+    assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
     assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
     assert!(matches!(it.told.try_recv().unwrap(), Happening::DefaultRequestsWritten { .. }));
     // What was written is in view: equal means no write.
@@ -89,8 +91,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
 
 #[tokio::test]
 async fn one_that_nobody_wants_is_deleted_just_as_it_was_seen() {
-    let gone = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
-    let answer = gone.clone();
+    let answer = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let ours = || range(5, true, &json!({"cpu": "1"}));
     let mut it = writer(&[node(4), queue("a"), ours()], move |_| Reply::Json(200, answer.clone()));
     it.settle().await;
@@ -100,13 +101,26 @@ async fn one_that_nobody_wants_is_deleted_just_as_it_was_seen() {
     it.settle().await;
     assert_eq!(it.log.lines().len(), 1);
 
-    // Without a Queue it stays as long as the quota.
-    let mut left = writer(&[node(4), quota("a", 5, Some(1), 1, 1), ours()], |_| Reply::Silence);
+    // Without a Queue garbage collection deletes it.
+    let mut left = writer(&[node(4), ours()], |_| Reply::Silence);
     left.settle().await;
     assert_eq!(left.log.lines(), Vec::<String>::new());
-    let mut alone = writer(&[node(4), ours()], move |_| Reply::Json(200, gone.clone()));
-    alone.settle().await;
-    assert_eq!(alone.log.lines(), [format!("DELETE {RANGES}/quotient")]);
+}
+
+#[tokio::test]
+async fn one_that_another_queue_owns_gets_its_own_again() {
+    let defaults = json!({"cpu": "1"});
+    let mut former = range(5, true, &defaults);
+    former["metadata"]["ownerReferences"] = owned_by("former");
+    let mut it = writer(&[node(4), asking(&defaults), former], |_| {
+        Reply::Json(200, range(6, true, &json!({"cpu": "1"})))
+    });
+    it.settle().await;
+    let [asked] = it.log.all().try_into().unwrap();
+    let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
+    assert_eq!(asked.body[2], owners);
+    it.settle().await;
+    assert_eq!(it.log.lines().len(), 1);
 }
 
 #[tokio::test]

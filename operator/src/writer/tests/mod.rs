@@ -5,7 +5,7 @@ mod evictions;
 mod forced;
 mod limit_ranges;
 mod nudges;
-mod on_delete;
+mod ownership;
 mod quotas;
 mod scalings;
 mod statuses;
@@ -159,6 +159,14 @@ fn queue(namespace: &str) -> Value {
     })
 }
 
+/// The owner references of what is kept for the Queue with this uid.
+fn owned_by(uid: &str) -> Value {
+    json!([{
+        "apiVersion": "quotient.dev/v1alpha1", "kind": "Queue", "name": "team", "uid": uid, "controller": true,
+    }])
+}
+
+/// A quota that the Queue of the namespace owns if it bears a generation.
 fn quota(namespace: &str, version: u32, generation: Option<u64>, hard: u32, enforced: u32) -> Value {
     let annotations = generation.map(|generation| json!({"quotient.dev/generation": generation.to_string()}));
     json!({
@@ -166,6 +174,7 @@ fn quota(namespace: &str, version: u32, generation: Option<u64>, hard: u32, enfo
         "metadata": {
             "name": "quotient", "namespace": namespace, "uid": format!("quota-{namespace}"),
             "resourceVersion": version.to_string(), "annotations": annotations,
+            "ownerReferences": generation.map(|_| owned_by(&format!("queue-{namespace}"))),
         },
         "spec": {"hard": {"requests.cpu": hard.to_string()}},
         "status": {"hard": {"requests.cpu": enforced.to_string()}},

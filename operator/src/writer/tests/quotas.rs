@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use http::Method;
 use serde_json::json;
 
-use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
 use crate::announce::Happening;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
@@ -45,6 +45,7 @@ async fn a_namespace_without_a_quota_gets_one() {
                 "namespace": "a",
                 "labels": {"app.kubernetes.io/managed-by": "quotient"},
                 "annotations": {"quotient.dev/generation": "1", "quotient.dev/queue": "team"},
+                "ownerReferences": owned_by("queue-a"),
             },
             "spec": {"hard": {"requests.cpu": "4"}},
         })
@@ -94,6 +95,7 @@ async fn a_strangers_quota_is_taken_over() {
                 "value": {"quotient.dev/generation": "1", "quotient.dev/queue": "team"},
             },
             {"op": "add", "path": "/metadata/labels", "value": {"app.kubernetes.io/managed-by": "quotient"}},
+            {"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")},
             {"op": "add", "path": "/spec/hard", "value": {"requests.cpu": "4"}},
         ])
     );
@@ -120,6 +122,7 @@ async fn a_strangers_annotations_and_labels_stay() {
             "/metadata/annotations/quotient.dev~1generation",
             "/metadata/annotations/quotient.dev~1queue",
             "/metadata/labels/app.kubernetes.io~1managed-by",
+            "/metadata/ownerReferences",
             "/spec/hard",
         ]
     );

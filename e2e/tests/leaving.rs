@@ -1,0 +1,305 @@
+//! Leaving: Queues, namespaces and kinds are deleted in the middle of everything, with the operator up, down or killed. What
+//! Quotient keeps for a Queue goes with it, and nothing else changes.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::{LimitRange, Pod, ResourceQuota};
+use kube::api::{DeleteParams, EvictParams, PostParams};
+use kube::{Api, ResourceExt as _};
+use quotient_crds::Queue;
+use quotient_e2e::quotient::{
+    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, acquitted, judged, writes_of_operator,
+};
+use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// The namespaces: one rolls out, one is drained, one gives pods to the last one.
+const TEAMS: [&str; 4] = ["rolls", "drains", "gives", "comes"];
+
+fn quotas(bed: &TestBed, namespace: &str) -> Api<ResourceQuota> {
+    Api::namespaced(bed.client(), namespace)
+}
+
+fn limit_ranges(bed: &TestBed, namespace: &str) -> Api<LimitRange> {
+    Api::namespaced(bed.client(), namespace)
+}
+
+fn queues(bed: &TestBed, namespace: &str) -> Api<Queue> {
+    Api::namespaced(bed.client(), namespace)
+}
+
+/// One cpu in one pod that says so.
+fn one_cpu() -> Value {
+    json!({"cpu": "1", "memory": "1Gi"})
+}
+
+/// Waits until nothing of Quotient is in a namespace.
+async fn until_unmanaged(bed: &TestBed, namespace: &str) -> Result<()> {
+    eventually(format!("nothing is left in {namespace}"), PATIENCE, async || {
+        ensure!(quotas(bed, namespace).get_opt("quotient").await?.is_none(), "the quota is there");
+        ensure!(limit_ranges(bed, namespace).get_opt("quotient").await?.is_none(), "the LimitRange is there");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Nothing is refused in a namespace that no Queue governs, nor given default requests.
+async fn nothing_is_refused(bed: &TestBed, namespace: &str) -> Result<()> {
+    let pods: Api<Pod> = Api::namespaced(bed.client(), namespace);
+    // Admission forgets a quota a moment after it is gone.
+    eventually(format!("a large pod is admitted to {namespace}"), PATIENCE, async || {
+        bed.create_pod(namespace, "large", &[("cpu", "100"), ("memory", "1Gi")]).await
+    })
+    .await?;
+    let modest: Pod = serde_json::from_value(json!({
+        "metadata": {"name": "modest"},
+        "spec": {"terminationGracePeriodSeconds": 0, "containers": [{"name": "main", "image": "main"}]},
+    }))?;
+    let modest = pods.create(&PostParams::default(), &modest).await?;
+    let container =
+        modest.spec.and_then(|spec| spec.containers.into_iter().next()).context("no container")?;
+    ensure!(container.resources.unwrap_or_default().requests.is_none(), "it was given requests");
+    for name in ["large", "modest"] {
+        pods.delete(name, &DeleteParams::default().grace_period(0)).await?;
+    }
+    Ok(())
+}
+
+/// The evictions by the operator since then.
+fn evicted(bed: &TestBed, since: AuditMark) -> Result<Vec<String>> {
+    let writes = writes_of_operator(&bed.audit().events_since(since)?).into_iter();
+    let evictions = writes.filter(|write| write.resource == "pods/eviction" && write.succeeded());
+    Ok(evictions.map(|write| write.object).collect())
+}
+
+/// A rollout, a drain and a preemption, each of which waits for pods that terminate.
+async fn in_the_middle(stage: &Stage) -> Result<()> {
+    let bed = &stage.bed;
+    let fixed = json!({
+        "guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "defaultRequests": {"cpu": "100m", "memory": "128Mi"},
+    });
+    for team in ["rolls", "drains"] {
+        stage.queue(team, fixed.clone()).await?;
+    }
+    stage.queue("gives", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    for team in ["rolls", "drains", "gives"] {
+        let pods = if team == "gives" { 6 } else { 4 };
+        stage.deployment(team, "web", pods, one_cpu(), true).await?;
+        stage.until_pods(team, PodCounts::running(pods.unsigned_abs())).await?;
+    }
+    stage.queue("comes", json!({})).await?;
+    stage.deployment("comes", "web", 2, one_cpu(), true).await?;
+    let leaving = PodCounts { running: 4, terminating: 2, pending: 0 };
+    stage.until_pods("gives", leaving).await?;
+
+    let restart = r#"-p={"spec":{"template":{"metadata":{"labels":{"version":"2"}}}}}"#;
+    bed.kubectl(["patch", "deployment/web", "--namespace=rolls", restart]).await?;
+    let pods: Api<Pod> = Api::namespaced(bed.client(), "drains");
+    for pod in stage.pods("drains").await?.into_iter().take(2) {
+        pods.evict(&pod.name_any(), &EvictParams::default()).await?;
+    }
+    eventually("both wait for pods that terminate", PATIENCE, async || {
+        for team in ["rolls", "drains"] {
+            let counts = stage.pod_counts(team).await?;
+            ensure!(counts.terminating > 0, "{team}: {counts:?}");
+        }
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn delete_all_queues(bed: &TestBed) -> Result<()> {
+    for team in TEAMS {
+        queues(bed, team).delete(team, &DeleteParams::default()).await?;
+    }
+    Ok(())
+}
+
+/// Whatever was in the middle comes to its end, as if there had never been a Queue.
+async fn everything_goes_on(stage: &Stage) -> Result<()> {
+    for team in TEAMS {
+        until_unmanaged(&stage.bed, team).await?;
+        nothing_is_refused(&stage.bed, team).await?;
+    }
+    for (team, pods) in [("rolls", 4), ("drains", 4), ("gives", 6), ("comes", 2)] {
+        eventually(format!("{team} has {pods} pods"), PATIENCE, async || {
+            stage.release(team).await?;
+            let counts = stage.pod_counts(team).await?;
+            ensure!(counts == PodCounts::running(pods), "{counts:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    let new = stage.pods("rolls").await?;
+    ensure!(new.iter().all(|pod| pod.labels().get("version").is_some_and(|version| version == "2")));
+    for team in TEAMS {
+        until_unmanaged(&stage.bed, team).await?;
+    }
+    Ok(())
+}
+
+async fn stage() -> Result<Stage> {
+    Stage::set(&[("node-1", "6", "24Gi"), ("node-2", "6", "24Gi"), ("node-3", "4", "24Gi")]).await
+}
+
+async fn short_lived(stage: &Stage) -> Result<Operator> {
+    Operator::start_with(&stage.bed, &stage.programs.operator, &SHORT_LEASE).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_operator_up() -> Result<()> {
+    let stage = stage().await?;
+    let operator = stage.start_operator().await?;
+    in_the_middle(&stage).await?;
+    let mark = stage.bed.audit().mark()?;
+    delete_all_queues(&stage.bed).await?;
+    everything_goes_on(&stage).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_operator_down() -> Result<()> {
+    let stage = stage().await?;
+    let operator = short_lived(&stage).await?;
+    in_the_middle(&stage).await?;
+    operator.stop().await?;
+    let mark = stage.bed.audit().mark()?;
+    delete_all_queues(&stage.bed).await?;
+    everything_goes_on(&stage).await?;
+    // One that starts finds nothing to do.
+    let operator = short_lived(&stage).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    everything_goes_on(&stage).await?;
+    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn with_the_operator_killed_in_the_middle() -> Result<()> {
+    let stage = stage().await?;
+    let operator = short_lived(&stage).await?;
+    in_the_middle(&stage).await?;
+    let mark = stage.bed.audit().mark()?;
+    for team in TEAMS {
+        queues(&stage.bed, team).delete(team, &DeleteParams::default()).await?;
+        if team == "drains" {
+            operator.process().kill()?;
+        }
+    }
+    let operator = short_lived(&stage).await?;
+    everything_goes_on(&stage).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    operator.stop().await?;
+    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, true)?)?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Deleting the kind deletes every Queue, and with it every quota. No pod goes, and none is refused.
+#[tokio::test(flavor = "multi_thread")]
+async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
+    let stage = stage().await?;
+    let operator = stage.start_operator().await?;
+    in_the_middle(&stage).await?;
+    let mark = stage.bed.audit().mark()?;
+    stage.bed.kubectl(["delete", "crd", "queues.quotient.dev"]).await?;
+    everything_goes_on(&stage).await?;
+    operator.process().must_run()?;
+    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The successor of a Queue owns its quota, whichever of operator and garbage collector is faster.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let spec = json!({"defaultRequests": {"cpu": "100m"}});
+    stage.queue("other", json!({})).await?;
+    stage.queue("team", spec.clone()).await?;
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    stage.deployment("team", "web", 4, one_cpu(), false).await?;
+    stage.until_pods("team", PodCounts::running(4)).await?;
+    let mark = stage.bed.audit().mark()?;
+    for _ in 0..3 {
+        queues(&stage.bed, "team").delete("team", &DeleteParams::default()).await?;
+        stage.queue_object("team", "team", spec.clone()).await?;
+        let uid = queues(&stage.bed, "team").get("team").await?.uid();
+        eventually("quota and LimitRange are its own", PATIENCE, async || {
+            let quota = quotas(&stage.bed, "team").get("quotient").await?;
+            let range = limit_ranges(&stage.bed, "team").get("quotient").await?;
+            for owners in [quota.owner_references(), range.owner_references()] {
+                let owners: Vec<&String> = owners.iter().map(|owner| &owner.uid).collect();
+                ensure!(owners == uid.iter().collect::<Vec<_>>(), "{owners:?}");
+            }
+            Ok(())
+        })
+        .await?;
+    }
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
+    assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Without its reference a quota stays, and is left alone; others may have its share. A new Queue takes it over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("other", json!({})).await?;
+    stage.queue("team", json!({})).await?;
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
+    stage.bed.kubectl(["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=orphan"]).await?;
+    stage.until_allowed("other", "cpu 8, memory 16Gi").await?;
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    ensure!(quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
+    stage.queue_object("team", "team", json!({})).await?;
+    stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    eventually("it is owned again", PATIENCE, async || {
+        ensure!(!quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
+        Ok(())
+    })
+    .await?;
+    // In the foreground the quota goes before the Queue, and does not come back.
+    let foreground = ["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=foreground"];
+    stage.bed.kubectl(foreground).await?;
+    until_unmanaged(&stage.bed, "team").await?;
+    stage.until_allowed("other", "cpu 8, memory 16Gi").await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// The policy lets the garbage collector delete the quota and take its reference away, by the name that it has in most
+/// clusters, and nothing else.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_garbage_collector_may_delete_a_quota() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team", json!({})).await?;
+    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+    operator.stop().await?;
+    let collector = "--as=system:serviceaccount:kube-system:generic-garbage-collector";
+    let quota = ["resourcequota/quotient", "--namespace=team", collector];
+    let patch = async |patch: &str| {
+        let patch = format!("--patch={patch}");
+        stage.bed.kubectl([&["patch"][..], &quota, &["--type=merge", &patch]].concat()).await
+    };
+    let refused = patch(r#"{"spec":{"hard":{"requests.cpu":"9"}}}"#).await.unwrap_err().to_string();
+    ensure!(refused.contains("is written by Quotient alone"), "{refused}");
+    patch(r#"{"metadata":{"ownerReferences":null}}"#).await?;
+    stage.bed.kubectl([&["delete"][..], &quota].concat()).await?;
+    Ok(stage.bed.stop().await?)
+}

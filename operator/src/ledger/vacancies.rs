@@ -1,0 +1,81 @@
+//! Whether the Queues that are not seen any more are really gone.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use kube::Api;
+use kube::api::ListParams;
+use quotient_crds::Queue;
+use quotient_engine::names::Namespace;
+use quotient_index::{Decoded, Index, Keeps};
+use tokio::time::Instant;
+use tracing::{debug, warn};
+
+use crate::answer::{Answer, ask, said};
+use crate::writer::{Retries, Tools};
+
+/// How long one call may take.
+const CALL: Duration = Duration::from_secs(5);
+
+/// How many namespaces are asked for at the same time.
+const PARALLEL: usize = 8;
+
+/// Asks the API server which Queues exist where the ledger has an entry and none is seen.
+///
+/// A watch may be older than the ledger, and a list may be too short. Without this, the share of a deleted Queue would be
+/// nobody's until no such watch can be that old, or the share of a living Queue would be given away.
+pub struct Vacancies {
+    tools: Tools,
+    retries: Retries<Namespace>,
+}
+
+impl Vacancies {
+    /// Nothing was asked yet.
+    pub const fn new(tools: Tools) -> Self {
+        Self { tools, retries: Retries::new() }
+    }
+
+    /// When a call that failed is to be tried again.
+    pub fn next_retry(&self) -> Option<Instant> {
+        self.retries.next()
+    }
+
+    /// To be called once the ledger is known: has the view know which of its namespaces no Queue governs.
+    pub async fn confirm(&mut self) {
+        let doubtful = self.tools.view.read(|index| index.entries_without_queue());
+        self.retries.retain(|namespace| doubtful.contains(namespace));
+        let now = Instant::now();
+        let tools = &self.tools;
+        let due = doubtful.into_iter().filter(|namespace| !self.retries.is_waiting(namespace, now));
+        let calls: Vec<_> = due
+            .map(|namespace| async move {
+                let api: Api<Decoded<Queue>> = Api::namespaced(tools.client.clone(), namespace.as_str());
+                let answer = ask(CALL, api.list(&ListParams::default())).await;
+                tools.beat.now();
+                (namespace, answer)
+            })
+            .collect();
+        let answers: Vec<_> = stream::iter(calls).buffer_unordered(PARALLEL).collect().await;
+        for (namespace, answer) in answers {
+            match answer {
+                Answer::Done(queues) => {
+                    self.retries.clear(&namespace);
+                    debug!(%namespace, queues = queues.items.len(), "asked which Queues exist");
+                    self.tools.view.read(|index: &mut Index| {
+                        for queue in &queues.items {
+                            Keeps::<Decoded<Queue>>::apply(index, queue);
+                        }
+                        index.confirm_vacant(&namespace);
+                    });
+                }
+                Answer::Refused(status) => self.failed(&namespace, said(&status), true),
+                Answer::Unknown(lost) => self.failed(&namespace, lost.to_string(), false),
+            }
+        }
+    }
+
+    fn failed(&mut self, namespace: &Namespace, why: String, refused: bool) {
+        warn!(%namespace, error = why, "cannot ask which Queues exist");
+        self.retries.failed(namespace, why, refused, Instant::now());
+    }
+}

@@ -1,0 +1,157 @@
+//! What Quotient keeps for a Queue goes with it: owner references, and what is written for a Queue that is going or gone.
+
+use http::Method;
+use k8s_openapi::api::core::v1::ResourceQuota;
+use quotient_index::Keeps;
+use serde_json::{Value, json};
+
+use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
+use crate::announce::Happening;
+use crate::test_api::{Asked, Reply, client};
+use crate::view::View;
+use crate::writer::quotas::QuotaWriter;
+
+const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
+
+async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Vec<Asked> {
+    let (client, log) = client(answer);
+    QuotaWriter::new(tools(client, view.clone()).0, SETTINGS).write(&planned(view)).await;
+    log.all()
+}
+
+fn delete_quota(view: &View) {
+    view.read(|index| Keeps::<ResourceQuota>::delete(index, "a", "quotient", "quota-a"));
+}
+
+/// The Queue a with another id.
+fn successor() -> Value {
+    let mut queue = queue("a");
+    queue["metadata"]["uid"] = "queue-a-2".into();
+    queue["metadata"]["resourceVersion"] = "9".into();
+    queue
+}
+
+#[tokio::test]
+async fn the_queue_of_a_namespace_owns_the_quota_that_stands() {
+    let theirs = view(&[node(4), successor(), quota("a", 5, Some(7), 4, 4)]);
+    let asked = written(&theirs, |_| {
+        let mut owned = quota("a", 1000, Some(7), 4, 4);
+        owned["metadata"]["ownerReferences"] = owned_by("queue-a-2");
+        Reply::Json(200, owned)
+    })
+    .await;
+    assert_eq!(
+        asked[0].body,
+        json!([
+            {"op": "test", "path": "/metadata/uid", "value": "quota-a"},
+            {"op": "test", "path": "/metadata/annotations/quotient.dev~1generation", "value": "7"},
+            {"op": "replace", "path": "/metadata/annotations/quotient.dev~1generation", "value": "7"},
+            {"op": "add", "path": "/metadata/annotations/quotient.dev~1queue", "value": "team"},
+            {"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a-2")},
+            {"op": "add", "path": "/spec/hard", "value": {"requests.cpu": "4"}},
+        ])
+    );
+    assert_eq!(planned(&theirs).quota_writes().count(), 0);
+}
+
+#[tokio::test]
+async fn a_second_owner_is_taken_away() {
+    let mut shared = quota("a", 5, Some(7), 4, 4);
+    let other = json!({"apiVersion": "v1", "kind": "ConfigMap", "name": "anchor", "uid": "c"});
+    shared["metadata"]["ownerReferences"].as_array_mut().unwrap().push(other);
+    let view = view(&[node(4), queue("a"), shared]);
+    let asked = written(&view, |_| Reply::Json(200, quota("a", 1000, Some(7), 4, 4))).await;
+    let owners = json!({"op": "add", "path": "/metadata/ownerReferences", "value": owned_by("queue-a")});
+    assert!(asked[0].body.as_array().unwrap().contains(&owners), "{}", asked[0].body);
+}
+
+#[tokio::test]
+async fn nothing_is_written_where_no_queue_is() {
+    let left = view(&[node(4), quota("a", 5, Some(7), 9, 9)]);
+    assert!(written(&left, |_| Reply::Silence).await.is_empty());
+    delete_quota(&left);
+    assert!(written(&left, |_| Reply::Silence).await.is_empty());
+}
+
+/// Garbage collection in the foreground deletes the quota before the Queue.
+#[tokio::test]
+async fn nothing_is_created_for_a_queue_that_is_being_deleted() {
+    let mut leaving = queue("a");
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-02T00:00:00Z".into();
+    leaving["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
+    let view = view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]);
+    let (client, log) = client(|_| Reply::Silence);
+    let (tools, mut news) = tools(client, view.clone());
+    let mut writer = QuotaWriter::new(tools, SETTINGS);
+    writer.write(&planned(&view)).await;
+    delete_quota(&view);
+    writer.write(&planned(&view)).await;
+    assert!(log.lines().is_empty());
+    assert!(news.try_recv().is_err());
+}
+
+/// That its quota was deleted is no repair: the former Queue took it along.
+#[tokio::test]
+async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
+    let view = view(&[node(4), queue("a")]);
+    let (client, log) = client(|asked| {
+        let mut created = quota("a", 1000, None, 4, 4);
+        created["metadata"]["annotations"] = asked.body["metadata"]["annotations"].clone();
+        created["metadata"]["ownerReferences"] = asked.body["metadata"]["ownerReferences"].clone();
+        Reply::Json(201, created)
+    });
+    let (tools, mut news) = tools(client, view.clone());
+    let mut writer = QuotaWriter::new(tools, SETTINGS);
+    writer.write(&planned(&view)).await;
+    view.read(|index| Keeps::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
+    put(&view, &successor());
+    delete_quota(&view);
+    writer.write(&planned(&view)).await;
+    let owners: Vec<Value> =
+        log.all().iter().map(|asked| asked.body["metadata"]["ownerReferences"].clone()).collect();
+    assert_eq!(owners, [owned_by("queue-a"), owned_by("queue-a-2")]);
+    for _ in 0..2 {
+        let told = news.try_recv().unwrap();
+        assert!(matches!(told, Happening::QuotaWritten { before: None, .. }), "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_gone() {
+    let mut stalled = queue("a");
+    stalled["spec"] = json!({"parentRef": {"namespace": "org", "name": "nobody"}});
+    let view = view(&[node(4), stalled, quota("a", 5, Some(7), 3, 3)]);
+    planned(&view);
+    let standing = quota("a", 5, Some(7), 3, 3);
+    let (client, log) = client(move |asked| match asked.method {
+        Method::POST => Reply::Json(201, standing.clone()),
+        _ => Reply::failure(500, "", "never asked"),
+    });
+    let mut writer = QuotaWriter::new(tools(client, view.clone()).0, SETTINGS);
+    writer.write(&planned(&view)).await;
+    assert_eq!(log.lines(), Vec::<String>::new());
+    delete_quota(&view);
+    writer.write(&planned(&view)).await;
+    let [asked] = log.all().try_into().unwrap();
+    assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
+    assert_eq!(asked.body["spec"], json!({"hard": {"requests.cpu": "3"}}));
+    assert_eq!(asked.body["metadata"]["annotations"]["quotient.dev/generation"], "7");
+    assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
+}
+
+#[tokio::test]
+async fn a_refused_owner_is_told_and_tried_again() {
+    let bare = quota("a", 5, None, 9, 9);
+    let view = view(&[node(4), queue("a"), bare.clone()]);
+    let why = "cannot set an ownerRef on a resource you can't delete";
+    let (client, log) = client(move |asked| match asked.method {
+        Method::GET => Reply::Json(200, bare.clone()),
+        _ => Reply::failure(403, "Forbidden", why),
+    });
+    let mut writer = QuotaWriter::new(tools(client, view.clone()).0, SETTINGS);
+    for _ in 0..2 {
+        writer.write(&planned(&view)).await;
+    }
+    assert_eq!(log.lines()[1], format!("PATCH {QUOTA_A}"));
+    assert_eq!(writer.refused().into_values().collect::<Vec<_>>(), [why]);
+}
