@@ -362,6 +362,39 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.end(Tolerance::default()).await
 }
 
+/// Whoever leaves gets the sizes back by the command on the page, but for those that somebody else has set since.
+#[tokio::test(flavor = "multi_thread")]
+async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
+    let (stage, operator) = stage(&[("node-1", "8", "all")]).await?;
+    stage.until_allowed(NAMESPACE, "cpu 32, memory 64Gi, nvidia.com/gpu 8").await?;
+    let kinds = [("Deployment", "web"), ("ReplicaSet", "set"), ("StatefulSet", "stateful"), ("Job", "job")];
+    for (kind, name) in kinds {
+        apply(&stage, &workload(kind, name, "middle", 2, 1)).await?;
+    }
+    until(&stage, "job 2, set 2, stateful 2, web 2").await?;
+    apply(&stage, &workload("Deployment", "high", "high", 4, 1)).await?;
+    until(&stage, "job 1, set 1, stateful 1, web 1, leaving 4").await?;
+    operator.stop().await?;
+    stage.bed.kubectl(["scale", "replicaset/set", "--replicas=0", "-n", NAMESPACE]).await?;
+    let (_, page) =
+        include_str!("../../docs/within-queue.md").split_once("## Leave").context("no section")?;
+    let (_, block) = page.split_once("```sh\n").context("no command")?;
+    let (command, _) = block.split_once("```").context("no end of the command")?;
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = tokio::process::Command::new("sh")
+        .args(["-c", &format!("{} | sh", command.trim_end())])
+        .env("KUBECONFIG", stage.bed.kubeconfig_path())
+        .env("PATH", format!("{}:{path}", stage.bed.programs_directory().display()))
+        .output()
+        .await?;
+    ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
+        assert_eq!(size(&stage, kind, name).await?, "2", "{kind}");
+    }
+    assert!(size(&stage, "replicaset", "set").await?.starts_with("unclear: 0"));
+    Ok(stage.bed.stop().await?)
+}
+
 /// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<()> {

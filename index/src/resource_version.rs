@@ -20,6 +20,11 @@ impl ResourceVersion {
         &self.0
     }
 
+    /// Whether what has this version, object or list, was written before what has the `other`.
+    pub fn is_older_than(&self, other: &Self) -> bool {
+        self.age() < other.age()
+    }
+
     pub(crate) fn of(metadata: &ObjectMeta) -> Option<Self> {
         metadata.resource_version.as_deref().filter(|text| !text.is_empty()).map(Self::new)
     }

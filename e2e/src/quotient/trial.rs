@@ -17,8 +17,9 @@ pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Resu
     let events = log.events()?;
     let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
     let writes = events.iter().filter(tells).collect();
+    let mut known = Known::new();
     for (index, event) in (0..).zip(evictions_first(by_version(writes))) {
-        present(&mut judge, index, event);
+        present(&mut judge, index, event, &mut known);
     }
     if rests {
         judge.rests(events.last().map(|event| event.answered.as_millisecond()).unwrap_or_default());
@@ -87,11 +88,29 @@ fn evictions_first(mut writes: Vec<&AuditEvent>) -> Vec<&AuditEvent> {
     writes
 }
 
-fn present(judge: &mut Judge, index: u64, event: &AuditEvent) {
+/// Quotas as they were answered last, by namespace and name.
+type Known = BTreeMap<(String, String), Value>;
+
+/// A quota as it is now. The garbage collector asks for metadata alone, so its answers leave out the rest.
+fn whole_quota(event: &AuditEvent, known: &mut Known) -> Option<Value> {
+    let body = event.response.as_ref().filter(|_| event.resource == "resourcequotas")?;
+    let key = (event.namespace.clone(), body.pointer("/metadata/name")?.as_str()?.to_owned());
+    let mut whole = body.clone();
+    if body.get("kind").is_some_and(|kind| kind == "PartialObjectMetadata") {
+        let metadata = body.get("metadata")?.clone();
+        whole = known.get(&key)?.clone();
+        whole.as_object_mut()?.insert("metadata".to_owned(), metadata);
+    }
+    known.insert(key, whole.clone());
+    Some(whole)
+}
+
+fn present(judge: &mut Judge, index: u64, event: &AuditEvent, known: &mut Known) {
     if is_census(event) {
         return count(judge, index, event);
     }
-    let body = event.response.as_ref().filter(|body| body.get("metadata").is_some());
+    let whole = whole_quota(event, known);
+    let body = whole.as_ref().or(event.response.as_ref()).filter(|body| body.get("metadata").is_some());
     // A create by its owner has the name in the answer only.
     let name = match body.and_then(|body| body.pointer("/metadata/name")?.as_str()) {
         Some(name) if event.name.is_empty() => name,
@@ -128,6 +147,11 @@ fn present(judge: &mut Judge, index: u64, event: &AuditEvent) {
             if !body.is_some_and(stays) {
                 write.after = None;
             }
+            judge.see(&write);
+        }
+        // Without its last finalizer a Queue that is being deleted is gone.
+        ("queues", "", _) if body.is_some_and(|body| is_leaving(body) && !stays(body)) => {
+            write.after = None;
             judge.see(&write);
         }
         _ if body.is_some() || write.by_operator => judge.see(&write),
@@ -186,6 +210,10 @@ fn stays(object: &Value) -> bool {
     let has = |pointer: &str, some: fn(&Value) -> bool| object.pointer(pointer).is_some_and(some);
     has("/metadata/finalizers", |finalizers| finalizers.as_array().is_some_and(|all| !all.is_empty()))
         || has("/metadata/deletionGracePeriodSeconds", |grace| grace.as_u64().is_some_and(|grace| grace > 0))
+}
+
+fn is_leaving(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some_and(Value::is_string)
 }
 
 fn node_of(binding: Option<&Value>) -> Option<&str> {
@@ -263,7 +291,7 @@ mod tests {
         for event in
             [of_pods("create", "goes", pod("goes")), of_pods("create", "stays", pod("stays")), census]
         {
-            present(&mut judge, 0, &event);
+            present(&mut judge, 0, &event, &mut Known::new());
         }
         let pods: Vec<&str> =
             judge.truth().places.values().flat_map(|here| here.pods.keys().map(String::as_str)).collect();

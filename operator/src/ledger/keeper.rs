@@ -11,7 +11,7 @@ use kube::Api;
 use kube::api::PostParams;
 use quotient_crds::names::{FIELD_MANAGER, LEDGER, LEDGER_KEY, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::ledger::{Generation, Ledger};
-use quotient_index::Index;
+use quotient_index::{Index, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
@@ -83,6 +83,16 @@ impl LedgerKeeper {
     /// When something that failed is to be tried again.
     pub fn next_retry(&self) -> Option<Instant> {
         self.retries.next()
+    }
+
+    /// The version of the object, as it was read or written last; none while it is not known, or there is none.
+    pub fn version(&self) -> Option<ResourceVersion> {
+        match &self.standing {
+            Some(Standing::Object(metadata)) => {
+                metadata.resource_version.as_deref().map(ResourceVersion::new)
+            }
+            Some(Standing::Nothing) | None => None,
+        }
     }
 
     /// This replica does not lead: whoever does writes the ledger now.

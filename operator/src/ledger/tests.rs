@@ -12,7 +12,7 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings, Keeps};
+use quotient_index::{Index, IndexSettings, Keeps, ResourceVersion};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -442,7 +442,7 @@ async fn who_does_not_lead_forgets_and_writes_nothing() {
 fn queue_list(names: &[&str]) -> Value {
     let queue = |name: &&str| json!({"metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": "5"}, "spec": {}});
     let items: Vec<Value> = names.iter().map(queue).collect();
-    json!({"kind": "QueueList", "apiVersion": "quotient.dev/v1alpha1", "metadata": {}, "items": items})
+    json!({"kind": "QueueList", "apiVersion": "quotient.dev/v1alpha1", "metadata": {"resourceVersion": "9"}, "items": items})
 }
 
 /// What is confirmed of the namespace `a`, where the ledger has an entry, and whether its Queue is seen then.
@@ -455,7 +455,7 @@ async fn confirmed(
     tools.view.read(|index| index.set_ledger(Some(Arc::new(ledger(5, &["a"])))));
     let mut vacancies = super::Vacancies::new(tools.clone());
     for _ in 0..times {
-        vacancies.confirm().await;
+        vacancies.confirm(Some(&ResourceVersion::new("9"))).await;
     }
     let snapshot = tools.view.read(|index| index.snapshot(NOW));
     let state = &snapshot.namespaces[&Namespace::from("a")];
@@ -473,6 +473,14 @@ async fn the_api_server_confirms_that_a_queue_is_gone_and_is_asked_once() {
 async fn a_queue_that_a_watch_has_not_shown_is_seen_then() {
     let (vacant, seen, asked) = confirmed(|_| Reply::Json(200, queue_list(&["team"])), 2).await;
     assert_eq!((vacant, seen, asked.len()), (false, true, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_older_than_the_ledger_confirms_nothing() {
+    let mut old = queue_list(&[]);
+    old["metadata"]["resourceVersion"] = "8".into();
+    let (vacant, seen, asked) = confirmed(move |_| Reply::Json(200, old.clone()), 1).await;
+    assert_eq!((vacant, seen, asked.len()), (false, false, 1));
 }
 
 #[tokio::test(start_paused = true)]

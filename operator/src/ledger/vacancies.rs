@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use kube::Api;
-use kube::api::ListParams;
+use kube::api::{ListParams, ObjectList};
 use quotient_crds::Queue;
 use quotient_engine::names::Namespace;
-use quotient_index::{Decoded, Index, Keeps};
+use quotient_index::{Decoded, Index, Keeps, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
@@ -40,8 +40,11 @@ impl Vacancies {
         self.retries.next()
     }
 
-    /// To be called once the ledger is known: has the view know which of its namespaces no Queue governs.
-    pub async fn confirm(&mut self) {
+    /// To be called once the ledger is known, which stands at this `version`: has the view know which of its namespaces no Queue
+    /// governs.
+    ///
+    /// A list that is older than the ledger proves nothing, whoever served it.
+    pub async fn confirm(&mut self, version: Option<&ResourceVersion>) {
         let doubtful = self.tools.view.read(|index| index.entries_without_queue());
         self.retries.retain(|namespace| doubtful.contains(namespace));
         let now = Instant::now();
@@ -58,6 +61,9 @@ impl Vacancies {
         let answers: Vec<_> = stream::iter(calls).buffer_unordered(PARALLEL).collect().await;
         for (namespace, answer) in answers {
             match answer {
+                Answer::Done(queues) if is_older(&queues, version) => {
+                    self.failed(&namespace, "the list of Queues is older than the ledger".to_owned(), false);
+                }
                 Answer::Done(queues) => {
                     self.retries.clear(&namespace);
                     debug!(%namespace, queues = queues.items.len(), "asked which Queues exist");
@@ -78,4 +84,9 @@ impl Vacancies {
         warn!(%namespace, error = why, "cannot ask which Queues exist");
         self.retries.failed(namespace, why, refused, Instant::now());
     }
+}
+
+fn is_older(queues: &ObjectList<Decoded<Queue>>, ledger: Option<&ResourceVersion>) -> bool {
+    let version = queues.metadata.resource_version.as_deref().map(ResourceVersion::new);
+    ledger.is_some_and(|ledger| version.is_none_or(|version| version.is_older_than(ledger)))
 }

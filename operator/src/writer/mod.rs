@@ -148,7 +148,7 @@ impl Writer {
         self.quotas.note_enforced();
         if self.mode >= Mode::Quota {
             self.ledger.ready().await?;
-            self.vacancies.confirm().await;
+            self.vacancies.confirm(self.ledger.version().as_ref()).await;
         }
         Ok(())
     }
