@@ -48,6 +48,9 @@ pub struct Plan {
     pub evictions: Vec<Eviction>,
     /// The pods to evict as soon as their queue's lowered quota is in force.
     pub waiting: Vec<Eviction>,
+    /// The pods that this plan would evict if the mode of their queue and of the beneficiary were Full and neither were
+    /// paused, in this order. Nothing evicts them.
+    pub withheld: Vec<Eviction>,
     /// Terminating pods that are long past their deadline and that their queue wants gone: to be evicted without
     /// grace.
     pub forced: Vec<PodId>,
