@@ -211,7 +211,8 @@ fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamp
 
 /// Shows a judge everything that was written.
 fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> Judge {
-    let mut judge = Judge::new(tolerance.clone());
+    let beginning = SimClock::date(Duration::ZERO).as_millisecond();
+    let mut judge = Judge::new(tolerance.clone()).since(beginning);
     // An eviction of a pod that is on its way changes nothing, and is one all the same.
     let evicted = |record: &&Record| record.subresource == "eviction" && record.code == 201;
     let records = trace.records.iter().filter(|record| record.write.is_some() || evicted(record));

@@ -1,11 +1,12 @@
 //! The Queue: what a team asks for, and how much of the cluster it weighs.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::validation_rules::{queue_rule, queue_spec_rules};
-use crate::{Children, DemandMode, Eviction, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
+use crate::validation_rules::{paused_until_rules, queue_rule, queue_spec_rules};
+use crate::{Children, DemandMode, Eviction, Mode, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -160,6 +161,23 @@ pub struct QueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
+    /// How far Quotient goes in this queue. `Observe`: Quotient computes and reports everything, writes no quota and
+    /// leaves an existing quota as it is. `Quota`: Quotient also writes the quota and evicts no pod. `Full`: Quotient also
+    /// evicts pods. A pod is evicted only if its own queue and the queue that it is evicted for are both in `Full`; until
+    /// then events and `kubectl quotient simulate` name the pod. Default: `Full`. Inheritance: a child queue goes at most
+    /// as far as its parent queues. Interactions: the operator's own mode (`--mode`) bounds every queue.
+    #[serde(default)]
+    pub mode: Mode,
+
+    /// The end of a pause. Until then the quota of this queue does not shrink, none of its pods is evicted, and no pod is
+    /// evicted for it. Quotient also does not restore a quota "quotient" that you edit or delete meanwhile. Free capacity
+    /// still raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a
+    /// pause of a parent queue covers its child queues; the latest end counts. The pause ends by itself; to end it now,
+    /// remove the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-kubernetes-validations" = paused_until_rules()))]
+    pub paused_until: Option<Time>,
+
     /// What this queue may take from others. Default: the default of each field. Example: {from: Subtree, afterSeconds:
     /// 300}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,6 +220,8 @@ impl Default for QueueSpec {
             guaranteed: None,
             parent_ref: None,
             children: None,
+            mode: Mode::Full,
+            paused_until: None,
             reclaim: None,
             eviction: None,
             preemption: Preemption::Never,
@@ -233,13 +253,13 @@ mod tests {
         assert_eq!(spec.limit, None);
         assert_eq!(
             serde_json::to_value(&spec).unwrap(),
-            json!({"weight": 1, "request": {}, "demand": "Declared", "preemption": "Never"})
+            json!({"weight": 1, "request": {}, "demand": "Declared", "mode": "Full", "preemption": "Never"})
         );
     }
 
     #[test]
     fn observed_demand_is_read_and_written() {
-        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}, "preemption": "Never"});
+        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}, "mode": "Full", "preemption": "Never"});
         let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(spec.demand, DemandMode::Observed);
         assert_eq!(serde_json::to_value(&spec).unwrap(), text);
@@ -271,6 +291,8 @@ mod tests {
                 ],
             }}},
             "demand": "Declared",
+            "mode": "Observe",
+            "pausedUntil": "2026-12-01T08:00:00Z",
             "reclaim": {"from": "Subtree", "afterSeconds": 300},
             "eviction": {
                 "policy": "Never", "lastReplica": "Never", "minRuntimeSeconds": 600, "gangs": "Never",

@@ -4,13 +4,13 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState,
+    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, NamespaceState,
     Preemption, Queue, Quota, Reclaim, ReclaimFrom,
 };
 
 use super::words::{Words, pairs};
 
-/// `queue a uid=a-2 weight=2 request=cpu:5 demand=Observed from=Subtree after=60 eviction=Never gangs=Never …`
+/// `queue a uid=a-2 weight=2 request=cpu:5 demand=Observed from=Subtree after=60 eviction=Never mode=Quota paused=1060 …`
 pub(super) fn queue(words: &Words<'_>) -> Queue {
     let namespace = words.name();
     let name = words.value("name").unwrap_or(namespace);
@@ -61,10 +61,17 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         preemption: words
             .choice("preemption", [("LowerPriority", Preemption::LowerPriority)])
             .unwrap_or_default(),
+        mode: mode(words),
+        paused_until: words.seconds("paused"),
         leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),
         ..Queue::default()
     }
+}
+
+/// `mode=Observe`; Full if left out.
+pub(super) fn mode(words: &Words<'_>) -> Mode {
+    words.choice("mode", Mode::ALL.map(|mode| (mode.name(), mode))).unwrap_or_default()
 }
 
 /// Puts `queue` in place of the one of its name, whose status stays.
@@ -77,11 +84,20 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     }
 }
 
-/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped foreign`, owned by the Queue `a/a`
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped drifted foreign`, owned by the Queue `a/a`
 /// unless `owner=a/b` or `ownerless` says otherwise.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
-        .requests(&["enforced", "granted", "unconfirmed", "unstamped", "foreign", "owner", "ownerless"])
+        .requests(&[
+            "enforced",
+            "granted",
+            "unconfirmed",
+            "unstamped",
+            "drifted",
+            "foreign",
+            "owner",
+            "ownerless",
+        ])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -101,6 +117,7 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
         unconfirmed: words.bounds("unconfirmed"),
         charged: words.bounds("charged"),
         unstamped: words.has("unstamped"),
+        drifted: words.has("drifted"),
         owner,
     }
 }
