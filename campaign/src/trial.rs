@@ -7,6 +7,7 @@ use std::time::Duration;
 use quotient_judge::{Judge, Tolerance, Verb, Violation, Write};
 use quotient_sim::World;
 use quotient_sim::actors::Lags;
+use quotient_sim::clock::SimClock;
 use quotient_sim::faults::{Act, Fault, What};
 use quotient_sim::operators::{Exit, OperatorOptions, Tamper};
 use quotient_sim::server::Kind;

@@ -116,10 +116,34 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
              {more}"
         )
     };
-    decides(&waiting("", ""), &expect![[""]]);
-    decides(&waiting("mode=Observe", ""), &expect![[""]]);
+    decides(&waiting("", ""), &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+          evict a/p4 for nobody in particular: Overcommitted
+          evict a/p3 for nobody in particular: Overcommitted
+          lower b to 2c 2Gi
+    "#]]);
+    decides(&waiting("mode=Observe", ""), &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+          would evict a/p4 for nobody in particular: Overcommitted
+          would evict a/p3 for nobody in particular: Overcommitted
+    "#]]);
     // A third queue in mode Full waits as well: as much as it waits for is evicted.
-    decides(&waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"), &expect![[""]]);
+    decides(&waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"), &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 1334mc 1366Mi, allocated 1334mc 1366Mi, used 4c 4Gi
+          b: deserved 1333mc 1365Mi, allocated 1333mc 1365Mi, used 2c 2Gi
+          c: deserved 1333mc 1365Mi, allocated 1c 1Gi, used 1c 1Gi, preempting 333mc 341Mi (WaitingForQuota)
+          would evict a/p3 for nobody in particular: Overcommitted
+          would evict a/p2 for nobody in particular: Overcommitted
+          would evict b/w2 for nobody in particular: Overcommitted
+          lower a to 1334mc 1366Mi
+          lower c to 1c 1Gi
+          evict a/p4 once its quota is in force
+    "#]]);
 }
 
 #[test]
@@ -270,7 +294,7 @@ fn a_pause_creates_no_quota_and_bounds_no_further_resource() {
         &expect![[r#"
             step 1: capacity 4c 4Gi 4gpu
               a: deserved 2c 2Gi 2gpu, allocated 2c 2Gi 2gpu, used 1c 1Gi 0gpu
-                3 pods of ReplicaSet batch, 1c 1Gi 0gpu each: WaitingForQuota
+                3 pods of ReplicaSet batch, 1c 1Gi 0gpu each: RoomAvailable
               b: deserved 2c 2Gi 2gpu, allocated 2c 2Gi 2gpu, used 0c 0 0gpu
         "#]],
     );
@@ -364,28 +388,22 @@ fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
     plays(
         &jobs.replace("MODE", "mode=Observe"),
         &expect![[r#"
-        step 1: capacity 4c
-          a: deserved 4c, allocated 4c, used 0c
-            4 pods of QueueJob job-01, 1c each: WaitingForQuota
-          a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
-        step 2: capacity 4c
-          a: deserved 4c, allocated 4c, used 0c
-            4 pods of QueueJob job-01, 1c each: WaitingForQuota
-          a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
-        then, 5 s later
-        step 3: capacity 4c
-          a: deserved 4c, allocated 4c, used 0c
-            4 pods of QueueJob job-01, 1c each: WaitingForQuota
-            4 pods of QueueJob job-02, 1c each: WaitingForQuota
-          a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
-          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-        step 4: capacity 4c
-          a: deserved 4c, allocated 4c, used 0c
-            4 pods of QueueJob job-01, 1c each: WaitingForQuota
-            4 pods of QueueJob job-02, 1c each: WaitingForQuota
-          a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
-          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
-    "#]],
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
+            then, 5 s later
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+        "#]],
     );
 }
 
