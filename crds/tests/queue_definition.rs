@@ -67,7 +67,9 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
         "guaranteed",
         "headroom",
         "limit",
+        "mode",
         "parentRef",
+        "pausedUntil",
         "preemption",
         "reclaim",
         "request",
@@ -83,6 +85,12 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
 
     let demand = &spec["properties"]["demand"];
     assert_eq!((&demand["default"], &demand["enum"]), (&json!("Declared"), &json!(["Declared", "Observed"])));
+
+    let mode = &spec["properties"]["mode"];
+    assert_eq!((&mode["default"], &mode["enum"]), (&json!("Full"), &json!(["Observe", "Quota", "Full"])));
+    let pause = &spec["properties"]["pausedUntil"];
+    assert_eq!((&pause["format"], &pause["nullable"]), (&json!("date-time"), &json!(true)));
+    assert_eq!(pause["x-kubernetes-validations"].as_array().unwrap().len(), 1);
 
     for (field, rules) in
         [("defaultRequests", 1), ("guaranteed", 2), ("headroom", 2), ("limit", 2), ("request", 2)]

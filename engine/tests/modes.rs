@@ -116,23 +116,31 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
              {more}"
         )
     };
-    decides(&waiting("", ""), &expect![[r#"
+    decides(
+        &waiting("", ""),
+        &expect![[r#"
         step 1: capacity 4c 4Gi
           a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
           b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
           evict a/p4 for nobody in particular: Overcommitted
           evict a/p3 for nobody in particular: Overcommitted
           lower b to 2c 2Gi
-    "#]]);
-    decides(&waiting("mode=Observe", ""), &expect![[r#"
+    "#]],
+    );
+    decides(
+        &waiting("mode=Observe", ""),
+        &expect![[r#"
         step 1: capacity 4c 4Gi
           a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
           b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
           would evict a/p4 for nobody in particular: Overcommitted
           would evict a/p3 for nobody in particular: Overcommitted
-    "#]]);
+    "#]],
+    );
     // A third queue in mode Full waits as well: as much as it waits for is evicted.
-    decides(&waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"), &expect![[r#"
+    decides(
+        &waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"),
+        &expect![[r#"
         step 1: capacity 4c 4Gi
           a: deserved 1334mc 1366Mi, allocated 1334mc 1366Mi, used 4c 4Gi
           b: deserved 1333mc 1365Mi, allocated 1333mc 1365Mi, used 2c 2Gi
@@ -143,7 +151,8 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
           lower a to 1334mc 1366Mi
           lower c to 1c 1Gi
           evict a/p4 once its quota is in force
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
