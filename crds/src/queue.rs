@@ -161,19 +161,18 @@ pub struct QueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
-    /// How far Quotient goes in this queue. `Observe`: Quotient computes and reports everything, writes no quota and
-    /// leaves an existing quota as it is. `Quota`: Quotient also writes the quota and evicts no pod. `Full`: Quotient also
-    /// evicts pods. A pod is evicted only if its own queue and the queue that it is evicted for are both in `Full`; until
-    /// then events and `kubectl quotient simulate` name the pod. Default: `Full`. Inheritance: a child queue goes at most
-    /// as far as its parent queues. Interactions: the operator's own mode (`--mode`) bounds every queue.
+    /// How far Quotient goes in this queue. `Observe`: Quotient reports everything, writes no quota and leaves an existing
+    /// quota as it is. `Quota`: Quotient also writes the quota. `Full`: Quotient also evicts pods. A pod is evicted only if
+    /// its own queue and the queue that it is evicted for are both in `Full`; otherwise events and `kubectl quotient
+    /// simulate` name the pod. Default: `Full`. Inheritance: a child queue goes at most as far as its parent queues.
+    /// Interactions: the operator's own mode (`--mode`) bounds every queue.
     #[serde(default)]
     pub mode: Mode,
 
     /// The end of a pause. Until then the quota of this queue does not shrink, none of its pods is evicted, and no pod is
-    /// evicted for it. Quotient also does not restore a quota "quotient" that you edit or delete meanwhile. Free capacity
-    /// still raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a
-    /// pause of a parent queue covers its child queues; the latest end counts. The pause ends by itself; to end it now,
-    /// remove the field.
+    /// evicted for it. Quotient also does not restore a quota "quotient" that you edit or delete. Free capacity still
+    /// raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a pause
+    /// covers all child queues; the latest end counts. To end the pause earlier, remove the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-validations" = paused_until_rules()))]
     pub paused_until: Option<Time>,

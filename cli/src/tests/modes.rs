@@ -26,7 +26,9 @@ fn input(a: &str, b: &str) -> String {
 
 #[test]
 fn what_would_be_evicted_is_named_with_what_keeps_it() {
-    check(&input("mode: Observe", ""), &expect![[r#"
+    check(
+        &input("mode: Observe", ""),
+        &expect![[r#"
         Step 1  capacity 4c 4Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
           a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
@@ -35,8 +37,11 @@ fn what_would_be_evicted_is_named_with_what_keeps_it() {
           short  b/b  1c of the 1c that it deserves is held by pods that stay because queue a/q is in mode Observe
 
         Stable: nothing more would happen.
-    "#]]);
-    check(&input("", "mode: Quota"), &expect![[r#"
+    "#]],
+    );
+    check(
+        &input("", "mode: Quota"),
+        &expect![[r#"
         Step 1  capacity 4c 4Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
           a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
@@ -45,12 +50,15 @@ fn what_would_be_evicted_is_named_with_what_keeps_it() {
           short  b/b  1c of the 1c that it deserves is held by pods that stay because queue b is in mode Quota
 
         Stable: nothing more would happen.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_pause_ends_in_a_later_step() {
-    check(&input("pausedUntil: 2026-11-21T12:10:00Z", ""), &expect![[r#"
+    check(
+        &input("pausedUntil: 2026-11-21T12:10:00Z", ""),
+        &expect![[r#"
         Step 1  capacity 4c 4Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
           a/q    1       4c 4Gi  3c 4Gi    4c 4Gi     4c    0
@@ -70,7 +78,8 @@ fn a_pause_ends_in_a_later_step() {
           b/b    1       1c      1c        1c         0     0
 
         Stable: nothing more would happen.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
