@@ -81,7 +81,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         name = "State",
         type_ = "string",
         json_path = ".status.summary.state",
-        description = "OK, Borrowing, or the reason of the most severe condition"
+        description = "OK, Borrowing, Paused, a mode, or the reason of the most severe condition"
     ),
     printcolumn(
         name = "Age",
@@ -165,12 +165,12 @@ pub struct QueueSpec {
     /// quota as it is. `Quota`: Quotient also writes the quota. `Full`: Quotient also evicts pods. A pod is evicted only if
     /// its own queue and the queue that it is evicted for are both in `Full`; otherwise events and `kubectl quotient
     /// simulate` name the pod. Default: `Full`. Inheritance: a child queue goes at most as far as its parent queues.
-    /// Interactions: the operator's own mode (`--mode`) bounds every queue.
+    /// Interactions: `--mode` of the operator bounds every queue.
     #[serde(default)]
     pub mode: Mode,
 
     /// The end of a pause. Until then the quota of this queue does not shrink, none of its pods is evicted, and no pod is
-    /// evicted for it. Quotient also does not restore a quota "quotient" that you edit or delete. Free capacity still
+    /// evicted for it. Quotient does not restore a quota that you edit or delete. Free capacity still
     /// raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a pause
     /// covers all child queues; the latest end counts. To end the pause earlier, remove the field.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -89,7 +89,7 @@ pub(crate) fn queue_spec_rules() -> Value {
 pub(crate) fn paused_until_rules() -> Value {
     json!([{
         "rule": "self < timestamp('9999-01-01T00:00:00Z')",
-        "message": "pausedUntil must lie before the year 9999: write an earlier time, or mode: Observe for a pause without an end",
+        "message": "pausedUntil must lie before the year 9999: write an earlier time",
     }])
 }
 

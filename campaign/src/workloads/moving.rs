@@ -16,7 +16,7 @@ pub(super) fn all() -> Vec<Case> {
         Case::new(weights(), "weights are edited twice").evicting(2..=8),
         Case::new(
             modes(),
-            "a queue is observed, then Full while the giver is paused, and the pause ends by itself",
+            "a queue is observed, then Full while the giver is paused, and the pause is ended",
         ),
         Case::new(nodes(), "a node is cordoned, another one comes, and the first is back"),
     ]
@@ -89,7 +89,8 @@ fn weights() -> Workload {
     }
 }
 
-/// team-1 holds everything. team-2 joins in mode Observe, then becomes Full, and the pause of team-1 ends at 50 s.
+/// team-1 holds everything. team-2 joins in mode Observe, then becomes Full, and somebody ends the pause of team-1, which would
+/// last for longer than any clock is wrong.
 fn modes() -> Workload {
     let small = build::work("1", "1Gi");
     let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
@@ -97,7 +98,7 @@ fn modes() -> Workload {
     objects.push((Kind::Queue, build::team("team-1", 1)));
     let mut joining = build::team("team-2", 1);
     joining["spec"]["mode"] = "Observe".into();
-    let until = SimClock::date(seconds(50)).to_string();
+    let until = SimClock::date(seconds(24 * 3600)).to_string();
     let spec = |name: &str, spec: Value| merged(Kind::Queue, name, name, json!({"spec": spec}));
     Workload {
         name: "modes",
@@ -108,8 +109,9 @@ fn modes() -> Workload {
             (seconds(21), created(Kind::Job, build::job("team-2", "train", 4, &small))),
             (seconds(30), spec("team-1", json!({"pausedUntil": until}))),
             (seconds(34), spec("team-2", json!({"mode": "Full"}))),
+            (seconds(50), spec("team-1", json!({"pausedUntil": null}))),
         ],
-        length: seconds(55),
+        length: seconds(51),
         hard: vec![
             ("team-1", "requests.cpu 4, requests.memory 4Gi"),
             ("team-2", "requests.cpu 4, requests.memory 4Gi"),

@@ -1,5 +1,6 @@
 //! From snapshot to plan: capacity, tree, demand, shares, grants, victims, in this order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::hanging::Hanging;
@@ -90,7 +91,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         short::why_short(&tree, &holders, &granted, &taken, hanging.overdue.len(), &resources)
     });
 
-    let allocated = nothing_lowered(&tree, &holders, &granted, &resources, |at| tree.is_paused(at));
+    let allocated = allocated(&tree, &holders, &granted, &resources);
 
     let mut plan = Plan { resources, capacity, held, ..Plan::default() };
     for (at, branch) in tree.branches.iter().enumerate() {
@@ -229,6 +230,20 @@ fn next_ripe(
     let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
     let ripe = leaves.iter().flatten().filter(matters).filter_map(unprotected).min();
     earliest(ripe, first_patience(snapshot, census))
+}
+
+/// What quotas allow next: of paused queues no less than they allow already.
+fn allocated<'a>(
+    tree: &Tree<'_>,
+    holders: &[Option<Holder<'_>>],
+    granted: &'a [Amounts],
+    resources: &[Resource],
+) -> Cow<'a, [Amounts]> {
+    if (0..tree.branches.len()).any(|at| tree.is_paused(at)) {
+        nothing_lowered(tree, holders, granted, resources, |at| tree.is_paused(at)).into()
+    } else {
+        granted.into()
+    }
 }
 
 /// When the next pause ends.

@@ -33,6 +33,9 @@ impl WithheldEvictions {
         (capacity, resources): (&Amounts, &[Resource]),
     ) -> Self {
         let mut withheld = Self::default();
+        if tree.branches.iter().all(|branch| branch.reach.evicts()) {
+            return withheld;
+        }
         let mut served: BTreeSet<QueueName> = BTreeSet::new();
         let mut excess = Excess::of(tree, holders, granted, capacity);
         let all = std::mem::take(&mut taken.evictions);

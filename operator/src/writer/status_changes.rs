@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quotient_crds::QueueStatus;
 use quotient_engine::names::{QueueName, QueueUid};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
@@ -168,7 +168,8 @@ impl StatusChanges {
         now: Instant,
         later: &mut Vec<Instant>,
     ) -> QuotaState {
-        if report.plan.queues.get(queue).is_none_or(|plan| plan.quota_in_force) {
+        let is_settled = |plan: &QueuePlan| plan.quota_in_force || plan.quota_left_alone;
+        if report.plan.queues.get(queue).is_none_or(is_settled) {
             self.unsettled.remove(queue);
             return QuotaState::InForce;
         }
