@@ -81,7 +81,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         name = "State",
         type_ = "string",
         json_path = ".status.summary.state",
-        description = "OK, Borrowing, Paused, a mode, or the reason of the most severe condition"
+        description = "OK, Borrowing, Paused, a mode, or the most severe reason"
     ),
     printcolumn(
         name = "Age",

@@ -101,7 +101,12 @@ metadata: {name: q, namespace: b}
 spec: {mode: Quota, weight: -1}
 ";
     let text = shown(yaml, "12:00:00");
-    expect![[""]].assert_eq(&text);
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; mode Observe; paused until 12:00:00
+        namespace b
+          queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
+    "#]].assert_eq(&text);
     let mut index = index_of(yaml);
     let snapshot = index.snapshot(at("12:00:00"));
     let invalid = &snapshot.namespaces[&Namespace::from("b")].queues[0];
