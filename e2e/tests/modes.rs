@@ -95,6 +95,8 @@ async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
     stage.until_pods("uses", PodCounts::running(8)).await?;
     let before = bed.audit().mark()?;
     stage.queue("comes", json!({})).await?;
+    // Pods that come before the quota would be there, and lack nothing but a node.
+    until_cpu(bed, "comes", 0).await?;
     stage.deployment("comes", "web", 4, one_cpu(), false).await?;
     until_state(bed, "uses", "Observe", PATIENCE).await?;
     until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
@@ -150,6 +152,8 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
 
     let before = bed.audit().mark()?;
     stage.queue("comes", json!({})).await?;
+    // Pods that come before the quota would be there, and lack nothing but a node.
+    until_cpu(bed, "comes", 0).await?;
     stage.deployment("comes", "web", 4, one_cpu(), false).await?;
     until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
     until_cpu(bed, "uses", 8).await?;
