@@ -2,6 +2,7 @@
 
 mod facts;
 mod reading;
+mod restraint;
 
 use std::collections::BTreeMap;
 
