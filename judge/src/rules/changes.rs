@@ -73,6 +73,16 @@ impl Changes {
         self.recent.iter().any(|change| change.queue)
     }
 
+    /// Whether somebody has changed the spec of a Queue of the namespace, or one in a namespace with parents.
+    pub(crate) fn of_queues_above(&self, truth: &Truth, namespace: &str) -> bool {
+        let has_parents = |namespace: &str| {
+            let place = truth.places.get(namespace);
+            place.is_some_and(|place| place.queues.values().any(|queue| queue.is_parent))
+        };
+        let is_above = |change: &Change| change.namespace == namespace || has_parents(&change.namespace);
+        self.recent.iter().any(|change| change.queue && is_above(change))
+    }
+
     /// What live pods of a namespace have given up by themselves.
     pub(crate) fn given_up(&self, namespace: &str) -> Amounts {
         sum(self.recent.iter().filter(|change| change.namespace == namespace).map(|change| &change.given_up))

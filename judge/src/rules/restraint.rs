@@ -3,7 +3,7 @@
 use quotient_engine::snapshot::Mode;
 
 use crate::judge::Judge;
-use crate::truth::QuotaFacts;
+use crate::truth::{QuotaFacts, Restraint};
 use crate::violation::Invariant;
 use crate::write::Write;
 
@@ -11,15 +11,20 @@ use crate::write::Write;
 pub(crate) fn eviction(judge: &Judge, write: &Write<'_>) -> Option<(Invariant, String)> {
     let at = judge.time(write.at);
     let of = format!("{}/{}", write.namespace, write.name);
-    let restraint = judge.truth.restraint(write.namespace, at).filter(|_| !judge.changes.of_queues())?;
+    let restraint = judge.truth.restraint(write.namespace, at)?;
     if !restraint.evicts() {
-        return Some((Invariant::Restrained, format!("{of}: evicted from a queue with {restraint:?}")));
+        let is_known = !judge.changes.of_queues_above(&judge.truth, write.namespace);
+        let message = format!("{of}: evicted from a queue with {restraint:?}");
+        return is_known.then_some((Invariant::Restrained, message));
+    }
+    if judge.changes.of_queues() {
+        return None;
     }
     let (_, queue) = judge.truth.places.get(write.namespace)?.leaf()?;
     let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity());
     let others = judge.truth.places.keys().filter(|namespace| *namespace != write.namespace);
     let mut gainers = others.filter_map(|namespace| judge.truth.restraint(namespace, at));
-    let is_for_nobody = !gainers.any(|gainer| gainer.evicts()) && !is_exceeded && queue.limit.is_empty();
+    let is_for_nobody = !gainers.any(Restraint::evicts) && !is_exceeded && queue.limit.is_empty();
     is_for_nobody.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
 }
 
@@ -29,8 +34,10 @@ pub(crate) fn quota(
     write: &Write<'_>,
     standing: Option<&QuotaFacts>,
 ) -> Option<(Invariant, String)> {
-    let restraint = judge.truth.restraint(write.namespace, judge.time(write.at));
-    let restraint = restraint.filter(|_| !judge.changes.of_queues())?;
+    let restraint = judge.truth.restraint(write.namespace, judge.time(write.at))?;
+    if judge.changes.of_queues_above(&judge.truth, write.namespace) {
+        return None;
+    }
     let quota = judge.truth.places.get(write.namespace)?.quota.as_ref()?;
     let restricts = standing.is_none_or(|standing| !standing.hard.fits_in(&quota.hard));
     let is_broken = restraint.mode == Mode::Observe || (restraint.is_paused && restricts);
