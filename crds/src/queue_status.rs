@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
-use crate::{ConditionType, NotTakenUp, ResourceMap, Unmet};
+use crate::{ConditionType, NotTakenUp, RecentReclaim, ResourceMap, Unmet};
 
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
@@ -73,6 +73,10 @@ pub struct QueueStatus {
     /// What cannot start now, and why: the first of it, at most 8 owners or pods.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
+
+    /// The pods of the queue that Quotient evicted last, newest first. At most 20 entries.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recent_reclaims: Vec<RecentReclaim>,
 
     /// What the queue would deserve if it asked for everything now: what is its own, asked for or not. Where only other
     /// queues have moved it, it is brought up to date every five minutes.
@@ -152,6 +156,7 @@ impl QueueStatus {
             preempting,
             short_since,
             unmet,
+            recent_reclaims,
             fair_share: _,
             dominant_share,
             borrowed: _,
@@ -172,6 +177,7 @@ impl QueueStatus {
             && *preempting == other.preempting
             && *short_since == other.short_since
             && *unmet == other.unmet
+            && *recent_reclaims == other.recent_reclaims
             && *dominant_share == other.dominant_share
             && *summary == other.summary
             && same_conditions(conditions, &other.conditions)

@@ -412,7 +412,7 @@ async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<
     until(&stage, "high 1, low 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
     let told = event(&stage, "ForceDeleted").await?;
-    assert!(told.starts_with("Queue team: deleted 1 pod without grace"), "{told}");
+    assert!(told.starts_with("Queue team: Evicted 1 pod without grace"), "{told}");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

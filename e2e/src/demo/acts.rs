@@ -130,7 +130,7 @@ async fn newcomer(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> 
 
 async fn why(narrator: &Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.say("Why did my pod go? Every evicted pod has an event that says so.");
-    let evicted = format!("get events -A --field-selector=reason=Preempted {EVENT_COLUMNS}");
+    let evicted = format!("get events -A --field-selector=reason=Reclaimed {EVENT_COLUMNS}");
     narrator.kubectl(&stage.bed, &evicted).await?;
     narrator
         .say("Why does it not come back? Its ReplicaSet is refused, by a quota whose name says whom to ask.");

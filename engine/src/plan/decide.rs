@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::hanging::Hanging;
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, quota_write};
+use super::shortened::Shortened;
 use super::unmet::Obstacles;
 use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short, whole_shares};
 use crate::amounts::{Amounts, Bounds, Resource};
@@ -81,7 +82,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 
     let parties = parties(&tree, &leaves, &entitled, &granted);
     let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
-    let hanging = Hanging::of(&tree, &leaves, snapshot.now);
+    let hanging = Hanging::of(&tree, &leaves, &entitled, snapshot.now);
     let shortage = held
         .unwrap_or_else(|| short::why_short(&holders, &granted, &taken, hanging.overdue.len(), &resources));
 
@@ -119,7 +120,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
-    say_who_goes(taken, hanging, &mut plan);
+    say_who_goes(taken, &mut plan);
+    say_who_has_less_grace(snapshot, &tree, &leaves, &entitled, hanging, &mut plan);
     say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
     plan.next_change = earliest(plan.next_change, next_ripe(snapshot, &census, &leaves, &plan));
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
@@ -155,15 +157,29 @@ fn parties<'a>(
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
-fn say_who_goes(taken: Taken, hanging: Hanging, plan: &mut Plan) {
+fn say_who_goes(taken: Taken, plan: &mut Plan) {
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = taken.passed_over;
+}
+
+/// Writes down which terminating pods hang, and which are evicted again.
+fn say_who_has_less_grace(
+    snapshot: &Snapshot,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    deserved: &[Amounts],
+    hanging: Hanging,
+    plan: &mut Plan,
+) {
     plan.overdue = hanging.overdue;
     plan.next_change = earliest(plan.next_change, hanging.next_change);
     if plan.held.is_none() {
-        plan.forced = hanging.forced;
+        let shortened = Shortened::of(snapshot, tree, leaves, deserved, plan);
+        plan.next_change = earliest(plan.next_change, shortened.next_change);
+        plan.shortened = hanging.forced;
+        plan.shortened.extend(shortened.evictions);
     }
 }
 

@@ -16,6 +16,7 @@ mod remembered;
 mod settings;
 mod shape;
 mod size;
+mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub use remembered::{NotTakenUp, Remembered};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};
+pub use workload::Workload;
+pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;

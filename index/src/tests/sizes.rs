@@ -64,6 +64,29 @@ spec: {{replicas: 4, selector: {{}}, template: {{}}}}
 }
 
 #[test]
+fn the_newest_replica_set_shows_that_its_deployment_keeps_the_older_pods() {
+    let revision = |set: &str, number: u32| {
+        set.replacen(
+            "metadata:",
+            &format!("metadata:\n  annotations: {{deployment.kubernetes.io/revision: '{number}'}}"),
+            1,
+        )
+    };
+    shows(
+        &format!(
+            "{}{}
+kind: Deployment
+metadata: {{name: web, namespace: a, uid: d-1, annotations: {{deployment.kubernetes.io/revision: '2'}}}}
+spec: {{replicas: 3, selector: {{}}, template: {{}}}}
+",
+            revision(SET, 1),
+            revision(&SET.replace("web-1", "web-2").replace("r-1", "r-2"), 2)
+        ),
+        &expect![[r#""#]],
+    );
+}
+
+#[test]
 fn who_is_kept_at_a_size_by_something_else_is_left_alone() {
     shows(
         "

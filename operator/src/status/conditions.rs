@@ -1,7 +1,7 @@
 //! What the conditions of one queue say, and why.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, condition};
+use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, RecentReclaim, condition};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
@@ -19,6 +19,8 @@ pub struct Circumstances {
     pub quota: QuotaState,
     /// Why pods that should leave for it cannot be evicted, if so.
     pub blocked: Option<Blocked>,
+    /// The pods of it that were evicted and that its status does not list yet, newest first.
+    pub reclaims: Vec<RecentReclaim>,
 }
 
 /// How the write of one quota stands.

@@ -7,6 +7,7 @@ mod compose;
 mod conditions;
 pub mod pace;
 pub mod patch;
+mod reclaims;
 mod remembered;
 mod state;
 #[cfg(test)]
@@ -15,5 +16,6 @@ mod unmet;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
+pub use reclaims::RecentReclaims;
 pub(crate) use remembered::not_created;
 pub(crate) use unmet::{obstacle, way_out};

@@ -55,7 +55,7 @@ fn plan(queue: QueuePlan) -> Plan {
 }
 
 fn normal() -> Circumstances {
-    Circumstances { mode: Mode::Full, quota: QuotaState::InForce, blocked: None }
+    Circumstances { mode: Mode::Full, quota: QuotaState::InForce, blocked: None, reclaims: Vec::new() }
 }
 
 fn status(
@@ -240,6 +240,7 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
         requests: amounts(2000, 0),
         reason,
         lowered: None,
+        controller: None,
         rejection: None,
         left_out: LeftOut::default(),
     };

@@ -1,12 +1,12 @@
 //! What cannot start now, what stands in the way and what would help, in words.
 
 use quotient_crds::{MAX_UNMET, Unmet as Written};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Asker, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
-/// The most characters of a message that quotes others.
-const MOST: usize = 240;
+use crate::message::{MOST, message as message_of};
 
 /// The first of what cannot start in the queue's namespace, for the status.
 pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
@@ -39,6 +39,7 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             queue.deserved,
             way_out(Reason::UnitAboveShare)
         ),
+        Reason::RolloutNeedsRoom => rollout(queue, unmet),
         Reason::PodsNotCreated => {
             let general = format!("{}; {}", obstacle(unmet.reason), way_out(unmet.reason));
             let Asker::Owner(kind, name) = &unmet.who else { return general };
@@ -60,6 +61,21 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
         Some(lowered) if said.is_empty() => lowered.to_string(),
         Some(lowered) => format!("{said}. {lowered}"),
     }
+}
+
+/// What a rolling update waits for, and both ways out.
+fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
+    let workload = match &unmet.controller {
+        Some(controller) => format!("{} {}", controller.kind, controller.name),
+        None => who(&unmet.who),
+    };
+    let resources = unmet.requests.resources();
+    let used: Amounts = resources.map(|resource| (resource.clone(), queue.used.get(resource))).collect();
+    message_of([
+        format!("A new pod needs {} because the older pods keep the {used} in use.", unmet.requests),
+        format!("The rollout of {workload} waits until the queue has room."),
+        "Set maxUnavailable to at least 1, or raise the share or limit of the queue.".to_owned(),
+    ])
 }
 
 /// `text`, unless it is too long.
@@ -92,6 +108,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::Guarantee => "those who hold it would fall below what is guaranteed to them",
         Reason::UnitAboveShare => "one pod requests more than all that the queue deserves",
         Reason::ShareInUse => "the queue's other pods use all that it may have now",
+        Reason::RolloutNeedsRoom => "the older pods of the rollout hold the room that a new pod needs",
         Reason::AboveLimit => "the limit of the queue, or of one above it, is reached",
         Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
         Reason::Fragmented => {
@@ -142,6 +159,7 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
             "ask for less in one pod, or give the queue a larger weight or a guarantee of that size"
         }
         Reason::ShareInUse => "it comes as they finish, or as the queue's share grows",
+        Reason::RolloutNeedsRoom => "set maxUnavailable to at least 1, or raise the share or limit",
         Reason::AboveLimit => "it comes as pods below that limit finish, or when the limit is raised",
         Reason::ForeignQuota => {
             "it comes as pods of the namespace finish, or when that quota is raised or removed"
@@ -172,13 +190,13 @@ fn kind_and_name(asker: &Asker) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
-    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind};
+    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 18] = [
+    const ALL: [Reason; 19] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -188,6 +206,7 @@ mod tests {
         Reason::Delayed,
         Reason::Guarantee,
         Reason::UnitAboveShare,
+        Reason::RolloutNeedsRoom,
         Reason::AboveLimit,
         Reason::ForeignQuota,
         Reason::Fragmented,
@@ -209,6 +228,7 @@ mod tests {
             pods,
             requests: cpu(2000),
             reason,
+            controller: None,
             rejection: None,
             left_out: LeftOut::default(),
             lowered: None,
@@ -238,6 +258,18 @@ mod tests {
             message(&"team".into(), &queue, &web(3, Reason::UnitAboveShare)),
             "one pod requests cpu 2, and all that the queue deserves is cpu 1500m; ask for less in one pod, or give \
              the queue a larger weight or a guarantee of that size"
+        );
+    }
+
+    #[test]
+    fn a_rollout_is_told_with_both_ways_out() {
+        let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
+        let unmet = Unmet { controller: Some(deployment.into()), ..web(1, Reason::RolloutNeedsRoom) };
+        let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
+        assert_eq!(
+            message(&"team".into(), &queue, &unmet),
+            "A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until \
+             the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."
         );
     }
 

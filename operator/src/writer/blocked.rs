@@ -145,10 +145,12 @@ mod tests {
         let none = Amounts::new;
         let eviction = Eviction {
             pod: id(name),
+            workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(gainer()),
             reason: Reason::Reclaimed,
             stage: Stage::Committed,
+            rank: None,
             priority: 0,
             requests: none(),
             used: none(),

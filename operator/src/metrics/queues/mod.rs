@@ -322,6 +322,7 @@ mod tests {
             requests: Amounts::new(),
             reason,
             lowered: None,
+            controller: None,
             rejection: None,
             left_out: LeftOut::default(),
         };
