@@ -6,7 +6,7 @@ pub(crate) const MOST: usize = 240;
 /// `sentences` as one message: the first one, and of the others those that still fit.
 pub(crate) fn message(sentences: impl IntoIterator<Item = String>) -> String {
     let mut text = String::new();
-    for sentence in sentences {
+    for sentence in sentences.into_iter().filter(|sentence| !sentence.is_empty()) {
         if text.is_empty() {
             text = shortened(sentence);
         } else if text.chars().count().saturating_add(sentence.chars().count()) < MOST {
@@ -36,7 +36,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_left_out() {
-        assert_eq!(told(&["One.", "Two.", "Three."]), "One. Two. Three.");
+        assert_eq!(told(&["One.", "", "Two.", "Three."]), "One. Two. Three.");
         let long = "x".repeat(230);
         assert_eq!(told(&[&long, "does not fit.", "Fits."]), format!("{long} Fits."));
         assert_eq!(told(&[&"x".repeat(234), "Fits."]).chars().count(), MOST);

@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn no_message_is_too_long() {
         let long = |length| "x".repeat(length);
-        let queue = QueueName::new(long(63), long(253).as_str());
+        let queue = QueueName::new(long(63).as_str(), long(253).as_str());
         let workload = Some(workload("Deployment", &long(253)));
         let huge = Eviction { queue: queue.clone(), beneficiary: Some(queue), ..eviction("web-0", workload) };
         let told = Reclaimed::of_pod(&huge);

@@ -18,4 +18,4 @@ pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub use reclaims::RecentReclaims;
 pub(crate) use remembered::not_created;
-pub(crate) use unmet::{obstacle, way_out};
+pub(crate) use unmet::obstacle;

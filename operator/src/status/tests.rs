@@ -131,8 +131,8 @@ fn a_queue_that_waits_for_others_to_leave() {
     assert_eq!(state(&status), "WaitingForPreemption");
     assert_eq!(
         message(&status, "Starved"),
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: \
-         pods of other queues that hold it are on their way out; it comes as they go"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pods of other queues use it and are ending. \
+         The quota rises as these pods end."
     );
     assert_eq!(status.preempting, Some([("cpu", "2")].into()));
 }
@@ -193,7 +193,8 @@ fn a_blocked_preemption_says_what_blocks_it() {
     assert_eq!(unusual(&told), ["Starved=True Budget"]);
     assert_eq!(
         message(&told, "Starved"),
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: pod b/web cannot be evicted"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. \
+         The quota rises as such pods finish, or when their disruption budgets allow more."
     );
     // Where no eviction is allowed at all, that comes first.
     let quota = Circumstances { mode: Mode::Quota, ..blocked };
@@ -278,14 +279,13 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     assert_eq!(reason, "Fenced");
     assert_eq!(
         message,
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: it is held outside the fence that the queue may take \
-         from; it comes as pods finish there. ReplicaSet web: 3 pods of cpu 2: there is room in the queue, but no \
-         single node that suits has enough of it free; it comes as pods finish on one of them, or with another node"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use it. \
+         The quota rises as pods outside the fence finish."
     );
     // The same is said once.
     let (_, message) = told(short(Reason::Delayed, Some(Reason::Delayed)));
     assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
-    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2"), "{message}");
+    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2."), "{message}");
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {
         preempting: Amounts::new(),
@@ -294,7 +294,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     };
     let (reason, message) = told(whole);
     assert_eq!(reason, "UnitAboveShare");
-    assert!(message.starts_with("has the cpu 3, memory 9Gi that it deserves, and cannot use"), "{message}");
+    assert!(message.starts_with("The queue has the deserved cpu 3, memory 9Gi and cannot use"), "{message}");
 }
 
 #[test]
