@@ -269,6 +269,16 @@ mod tests {
             since: stored_time(Timestamp::UNIX_EPOCH),
             not_created: false,
         };
+        let reclaim = RecentReclaim {
+            time: stored_time(Timestamp::UNIX_EPOCH),
+            pod: "web-0".to_owned(),
+            uid: "1".to_owned(),
+            workload: None,
+            beneficiary: None,
+            amounts: ResourceMap::new(),
+            rank: Some(1),
+            reason: "Reclaimed".to_owned(),
+        };
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
@@ -279,6 +289,7 @@ mod tests {
             QueueStatus { used: some(), ..none.clone() },
             QueueStatus { preempting: some(), ..none.clone() },
             QueueStatus { unmet: vec![Unmet::default()], ..none.clone() },
+            QueueStatus { recent_reclaims: vec![reclaim], ..none.clone() },
             QueueStatus { dominant_share: Some("0.1".to_owned()), ..none.clone() },
             QueueStatus { pods: Some(PodCounts::default()), ..none.clone() },
             QueueStatus { summary: Some(StatusSummary::default()), ..none.clone() },
@@ -322,6 +333,11 @@ mod tests {
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{
                 "kind": "ReplicaSet", "name": "web", "pods": 3, "reason": "ShareInUse", "message": "the share is in use",
+            }],
+            "recentReclaims": [{
+                "time": "2026-01-01T10:00:00Z", "pod": "web-0", "uid": "u-3",
+                "workload": {"kind": "Deployment", "name": "web"}, "beneficiary": "b/b",
+                "amounts": {"cpu": "1"}, "rank": 2, "reason": "Reclaimed",
             }],
         });
         let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();

@@ -260,7 +260,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     until(&stage, "low 2, middle 2").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "2");
     let told = event(&stage, "Restored").await?;
-    assert!(told.contains("there is room for it in queue team/team again"), "{told}");
+    assert!(told.contains("because queue team has room for it again"), "{told}");
     stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await

@@ -224,7 +224,8 @@ fn idle_parts_and_overdue_pods_are_shown() {
           a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0           0
           b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c          1.5c
           evict  a/p6  b/q needs its room on this node for a pod within what is guaranteed; a/q keeps its quota
-          force  a/p6  has overstayed its grace by its queue's eviction.forceAfterSeconds
+          again  a/p6  gets no more grace: eviction.forceAfterSeconds have passed since its deadline
+          again  a/p6  gets 600 s of grace, the most that its queue allows, because b/q needs its room
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
