@@ -1,7 +1,7 @@
 //! Which pods are evicted, as stories.
 
 use expect_test::expect;
-use quotient_engine::plan::plan;
+use quotient_engine::advance::settle;
 
 use crate::story::{parse, plays};
 
@@ -177,7 +177,7 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
 
 #[test]
 fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know() {
-    let plan = plan(&parse(
+    let (_, plan) = settle(&parse(
         "settings resources=cpu
          node n1 cpu=6
          queue a request=cpu:0
@@ -199,5 +199,13 @@ fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know(
             format!("{} {} of {}", eviction.rank.unwrap(), eviction.pod.name, workload.unwrap_or_default())
         })
         .collect();
-    expect![[r#""#]].assert_debug_eq(&told);
+    expect![[r#"
+        [
+            "1 young of Deployment web",
+            "2 middle of Deployment web",
+            "3 bare of ",
+            "4 large of  other",
+        ]
+    "#]]
+    .assert_debug_eq(&told);
 }

@@ -262,8 +262,8 @@ fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
     assert_eq!((starved.status.as_str(), starved.reason.as_str()), ("False", "HeldByItself"));
     assert_eq!(
         starved.message,
-        "its own pods use the cpu 1 that its quota does not allow; the quota rises when all queues together use no more \
-         than the nodes offer"
+        "The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no \
+         more than the nodes offer."
     );
     assert_eq!(unusual(&status), Vec::<String>::new());
 }
@@ -361,8 +361,8 @@ fn while_nothing_is_taken_every_queue_says_so() {
     for reason in [Reason::CapacityUntrusted, Reason::ViewStale] {
         let plan = Plan { held: Some(reason), ..plan(settled()) };
         let told = ready(&plan, &normal());
-        assert!(told.starts_with(&format!("True {reason}: the spec is understood")), "{told}");
-        assert!(told.contains("nothing is taken"), "{told}");
+        assert!(told.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{told}");
+        assert!(told.ends_with("The spec is understood and its share computed."), "{told}");
     }
 }
 
@@ -370,8 +370,8 @@ fn while_nothing_is_taken_every_queue_says_so() {
 fn a_tighter_quota_of_others_is_told() {
     let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
     let plan = plan(QueuePlan { foreign_limit, ..settled() });
-    let expected = "True ForeignQuota: the spec is understood and its share computed; another ResourceQuota of the \
-                    namespace allows no more than cpu 2, which bounds the share";
+    let expected = "True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the \
+                    namespace bounds the share to cpu 2.";
     assert_eq!(ready(&plan, &normal()), expected);
 }
 
