@@ -20,7 +20,7 @@ const INFORMED: Duration = Duration::from_secs(30);
 /// Four pods of one Deployment hold all of the cluster; another queue needs half of it.
 async fn full(hold: bool) -> anyhow::Result<Stage> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
-    stage.queue("a", json!({})).await?;
+    stage.claim("a", json!({})).await?;
     stage.deployment("a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), hold).await?;
     stage.until_pods("a", PodCounts::running(4)).await?;
     Ok(stage)
@@ -44,7 +44,7 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     let stage = full(false).await?;
     let operator = stage.start_operator().await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
-    stage.queue("b", json!({})).await?;
+    stage.claim("b", json!({})).await?;
     stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
     let told = eventually("pods and Deployment are told", PATIENCE, async || {
         let told = events(&stage, "Reclaimed").await?;
@@ -83,7 +83,7 @@ async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
     stage.until_quiet_for(Duration::from_secs(5)).await?;
     assert_eq!(recent(&stage).await?, listed);
     // A third queue takes another pod: it is listed before these.
-    stage.queue("c", json!({"weight": 2})).await?;
+    stage.claim("c", json!({"weight": 2})).await?;
     eventually("the new leader adds to the list", INFORMED, async || {
         let now = recent(&stage).await?;
         ensure!(now.len() == 3 && now.ends_with(&listed), "{now:#?}");
@@ -114,7 +114,7 @@ async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
     assert_eq!(given().await?, [64_800; 2], "nothing needs their room");
 
     let before = stage.bed.audit().mark()?;
-    stage.queue("b", json!({})).await?;
+    stage.claim("b", json!({})).await?;
     eventually("both have the cap", PATIENCE, async || {
         let given = given().await?;
         ensure!(given == [600; 2], "{given:?}");
@@ -144,7 +144,7 @@ async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
 async fn a_rollout_at_a_full_share_names_the_ways_out() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"limit": {"cpu": "3"}})).await?;
+    stage.claim("a", json!({"limit": {"cpu": "3"}})).await?;
     stage.until_allowed("a", "cpu 3, memory 8Gi").await?;
     stage.deployment("a", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("a", PodCounts::running(3)).await?;

@@ -11,7 +11,7 @@ fn slow(pods: &str, rules: &str) -> String {
         "now 1000
          settings resources=cpu
          node n1 cpu=8
-         queue a {rules}
+         queue a request=all {rules}
          queue b request=cpu:4
          quota a cpu=4
          quota b cpu=0
@@ -81,7 +81,7 @@ fn nothing_is_evicted_again_without_need_or_against_a_rule() {
     assert_eq!(again(&slow(&pods.replace("owner=w ", "critical "), "")), []);
     // The other queue lacks nothing, waits first, or may take nothing there.
     let other = |rules: &str| slow(pods, "").replace("queue b request=cpu:4", &format!("queue b {rules}"));
-    assert_eq!(again(&other("request=cpu:0")), []);
+    assert_eq!(again(&other("").replace("owner b/web replicas=4 cpu=1", "")), []);
     assert_eq!(again(&other("request=cpu:4 after=60")), []);
     assert_eq!(again(&other("request=cpu:4 from=None")), []);
     // Until the lowered quota is in force, a pod that ends makes room for another of its queue.

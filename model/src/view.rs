@@ -68,11 +68,14 @@ fn namespace(
     let owner = OwnerUid::from(name);
     let workload = Workload { uid: owner.clone(), ..Workload::default() };
     let ties = Arc::new(Ties { owner: Some(workload), ..Ties::default() });
+    // Request and limit alike: the demand is exactly this, whatever pods there are.
+    let demand = bounds(scenario.demands[usize::from(seen.demand)][at]);
     let queue = Queue {
         uid: QueueUid::from(name),
         name: name.into(),
         weight: 1,
-        request: Some(bounds(scenario.demands[usize::from(seen.demand)][at])),
+        request: demand.clone(),
+        limit: demand,
         ..Queue::default()
     };
     let quota = seen.quotas[at].map(|quota| Quota {
