@@ -28,6 +28,7 @@ mod queue_job_condition;
 mod queue_job_rules;
 mod queue_job_status;
 mod queue_status;
+mod recent_reclaim;
 mod reclaim;
 mod resource_map;
 mod resource_quantity;
@@ -58,6 +59,7 @@ pub use queue_job::{
 pub use queue_job_condition::QueueJobCondition;
 pub use queue_job_status::{QueueJobState, QueueJobStatus};
 pub use queue_status::{PodCounts, QueueStatus, StatusSummary};
+pub use recent_reclaim::{MAX_RECENT_RECLAIMS, RecentReclaim, WorkloadReference};
 pub use reclaim::{Reclaim, ReclaimFrom};
 pub use resource_map::{MAX_RESOURCE_NAME_LENGTH, MAX_RESOURCES, ResourceMap};
 pub use resource_quantity::{MAX_QUANTITY_LENGTH, ResourceQuantity};

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
-use crate::{ConditionType, NotTakenUp, ResourceMap, Unmet};
+use crate::{ConditionType, NotTakenUp, RecentReclaim, ResourceMap, Unmet};
 
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
@@ -78,6 +78,10 @@ pub struct QueueStatus {
     /// The workloads and pods that cannot start now, and why: the first 8.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
+
+    /// The last 20 pods of the queue that Quotient evicted, newest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recent_reclaims: Vec<RecentReclaim>,
 
     /// The number of pods that cannot start now, also of workloads that unmet leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,6 +160,7 @@ impl QueueStatus {
             preempting,
             short_since,
             unmet,
+            recent_reclaims,
             unmet_total,
             nominal: _,
             dominant_share,
@@ -177,6 +182,7 @@ impl QueueStatus {
             && *preempting == other.preempting
             && *short_since == other.short_since
             && *unmet == other.unmet
+            && *recent_reclaims == other.recent_reclaims
             && *unmet_total == other.unmet_total
             && *dominant_share == other.dominant_share
             && *summary == other.summary
@@ -282,6 +288,16 @@ mod tests {
             since: stored_time(Timestamp::UNIX_EPOCH),
             not_created: false,
         };
+        let reclaim = RecentReclaim {
+            time: stored_time(Timestamp::UNIX_EPOCH),
+            pod: "web-0".to_owned(),
+            uid: "1".to_owned(),
+            workload: None,
+            beneficiary: None,
+            amounts: ResourceMap::new(),
+            rank: Some(1),
+            reason: "Reclaimed".to_owned(),
+        };
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
@@ -292,6 +308,7 @@ mod tests {
             QueueStatus { used: some(), ..none.clone() },
             QueueStatus { preempting: some(), ..none.clone() },
             QueueStatus { unmet: vec![Unmet::default()], ..none.clone() },
+            QueueStatus { recent_reclaims: vec![reclaim], ..none.clone() },
             QueueStatus { unmet_total: Some(1), ..none.clone() },
             QueueStatus { dominant_share: Some("0.1".to_owned()), ..none.clone() },
             QueueStatus { pods: Some(PodCounts::default()), ..none.clone() },
@@ -336,6 +353,11 @@ mod tests {
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{
                 "kind": "ReplicaSet", "name": "web", "pods": 3, "reason": "ShareInUse", "message": "the share is in use",
+            }],
+            "recentReclaims": [{
+                "time": "2026-01-01T10:00:00Z", "pod": "web-0", "uid": "u-3",
+                "workload": {"kind": "Deployment", "name": "web"}, "beneficiary": "b/b",
+                "amounts": {"cpu": "1"}, "rank": 2, "reason": "Reclaimed",
             }],
         });
         let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();

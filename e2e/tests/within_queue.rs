@@ -213,8 +213,12 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     until(&stage, "low 1, middle 2, leaving 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
     let told = event(&stage, "Outranked").await?;
-    assert!(told.starts_with("Deployment low: scaled from 2 to 1, without low-"), "{told}");
-    assert!(told.contains("of a higher priority than 10 in queue team/team; it gets its 2 back"), "{told}");
+    assert!(told.starts_with("Deployment low: Scaled from 2 to 1 because "), "{told}");
+    assert!(
+        told.contains("of a higher priority than 10 lacks room in queue team. It gets its 2 back"),
+        "{told}"
+    );
+    assert!(told.contains("It loses low-"), "{told}");
     stage.release(NAMESPACE).await?;
     until(&stage, "high 1, low 1, middle 2").await?;
     let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because pods of a higher priority in the queue needed \
@@ -256,7 +260,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     until(&stage, "low 2, middle 2").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "2");
     let told = event(&stage, "Restored").await?;
-    assert!(told.contains("there is room for it in queue team/team again"), "{told}");
+    assert!(told.contains("because queue team has room for it again"), "{told}");
     stage.until_quiet_for(WHILE).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
@@ -412,7 +416,7 @@ async fn whoever_hangs_is_deleted_where_the_queue_allows_it() -> anyhow::Result<
     until(&stage, "high 1, low 1").await?;
     assert_eq!(size(&stage, "deployment", "low").await?, "1 of 2");
     let told = event(&stage, "ForceDeleted").await?;
-    assert!(told.starts_with("Queue team: deleted 1 pod without grace"), "{told}");
+    assert!(told.starts_with("Queue team: Evicted 1 pod without grace"), "{told}");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

@@ -91,6 +91,11 @@ impl QueueName {
     pub fn new(namespace: impl Into<Namespace>, name: impl Into<Arc<str>>) -> Self {
         Self { namespace: namespace.into(), name: name.into() }
     }
+
+    /// The queue as sentences name it: `namespace/name` only where the two differ.
+    pub fn in_words(&self) -> String {
+        if self.namespace.as_str() == &*self.name { self.name.to_string() } else { self.to_string() }
+    }
 }
 
 impl fmt::Display for QueueName {

@@ -12,6 +12,10 @@ pub enum Reason {
     /// Evicted: a pod within its queue's guarantee needs room on this node; the evicted pod's own queue keeps its
     /// share, so that it can start elsewhere.
     MovedAside,
+    /// Evicted again: its grace is longer than its queue allows, and another queue needs its room.
+    GraceShortened,
+    /// Evicted again: it is past its deadline by more than its queue allows, so it gets no more grace.
+    ForceDeleted,
 
     /// Short: pods of other queues that hold its share are on their way out.
     WaitingForPreemption,
@@ -40,6 +44,9 @@ pub enum Reason {
     UnitAboveShare,
     /// Unmet: the queue's share is in use by its other pods.
     ShareInUse,
+    /// Unmet: a rolling update waits for room that the older pods of its Deployment hold, and keeps all of these until a
+    /// new pod is available.
+    RolloutNeedsRoom,
     /// Unmet: a limit on the queue's path would be exceeded.
     AboveLimit,
     /// Unmet: a ResourceQuota of somebody else in the namespace is in the way.
@@ -120,10 +127,12 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 52] = [
+    pub const ALL: [Self; 55] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
+        Self::GraceShortened,
+        Self::ForceDeleted,
         Self::WaitingForPreemption,
         Self::WaitingForQuota,
         Self::WaitingForLedger,
@@ -137,6 +146,7 @@ impl Reason {
         Self::ViewStale,
         Self::UnitAboveShare,
         Self::ShareInUse,
+        Self::RolloutNeedsRoom,
         Self::AboveLimit,
         Self::ForeignQuota,
         Self::Fragmented,
@@ -181,6 +191,8 @@ impl Reason {
             Self::Reclaimed => "Reclaimed",
             Self::Overcommitted => "Overcommitted",
             Self::MovedAside => "MovedAside",
+            Self::GraceShortened => "GraceShortened",
+            Self::ForceDeleted => "ForceDeleted",
             Self::WaitingForPreemption => "WaitingForPreemption",
             Self::WaitingForQuota => "WaitingForQuota",
             Self::WaitingForLedger => "WaitingForLedger",
@@ -194,6 +206,7 @@ impl Reason {
             Self::ViewStale => "ViewStale",
             Self::UnitAboveShare => "UnitAboveShare",
             Self::ShareInUse => "ShareInUse",
+            Self::RolloutNeedsRoom => "RolloutNeedsRoom",
             Self::AboveLimit => "AboveLimit",
             Self::ForeignQuota => "ForeignQuota",
             Self::Fragmented => "Fragmented",

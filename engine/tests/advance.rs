@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use quotient_engine::advance::{advance, advance_until, settle};
-use quotient_engine::plan::{Plan, PodId, plan};
+use quotient_engine::plan::{Eviction, Plan, PodId, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
@@ -169,7 +169,7 @@ fn new_pods_take_after_their_siblings() {
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web reluctant terminating",
         |pod| format!("{:?} priority {} reluctant {}", pod.ties, pod.priority, pod.reluctant),
         &expect![[r#"
-            a/web-r1001-0: Ties { owner: Some(OwnerUid("web")), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels([("app", "web")]) } priority 7 reluctant true
+            a/web-r1001-0: Ties { owner: Some(Workload { api_version: "apps/v1", kind: "ReplicaSet", name: "web", uid: OwnerUid("web") }), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels([("app", "web")]) } priority 7 reluctant true
         "#]],
     );
 }
@@ -280,18 +280,20 @@ fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
     .assert_eq(&told);
 }
 
-fn eviction(world: &Snapshot, uid: &str) -> quotient_engine::plan::Eviction {
+fn eviction(world: &Snapshot, uid: &str) -> Eviction {
     use quotient_engine::names::QueueName;
-    use quotient_engine::plan::{Eviction, Stage};
+    use quotient_engine::plan::Stage;
     use quotient_engine::reason::Reason;
     let (namespace, state) = world.namespaces.iter().next().unwrap();
     let pod = state.pods.iter().find(|pod| pod.uid.as_str() == uid).unwrap();
     Eviction {
         pod: PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() },
+        workload: None,
         queue: QueueName::new(namespace.clone(), "a"),
         beneficiary: None,
         reason: Reason::Overcommitted,
         stage: Stage::Committed,
+        rank: None,
         priority: 0,
         requests: pod.requests().clone(),
         used: pod.requests().clone(),
@@ -315,13 +317,8 @@ fn a_pod_that_several_budgets_protect_stays() {
 #[test]
 fn a_pod_deleted_without_grace_is_gone_whatever_held_it() {
     let world = story::parse("pod x/hanging cpu=1 memory=1Gi node=n1 terminating=100");
-    let (namespace, state) = world.namespaces.iter().next().unwrap();
-    let forced = state.pods.iter().map(|pod| PodId {
-        namespace: namespace.clone(),
-        name: pod.name.clone(),
-        uid: pod.uid.clone(),
-    });
-    let plan = Plan { forced: forced.collect(), ..Plan::default() };
+    let forced = Eviction { grace_seconds: Some(0), ..eviction(&world, "x/hanging") };
+    let plan = Plan { shortened: vec![forced], ..Plan::default() };
     assert_eq!(pods(&advance(&world, &Plan::default()).snapshot, node), "x/hanging: n1\n");
     assert_eq!(pods(&advance(&world, &plan).snapshot, node), "");
 }

@@ -36,7 +36,7 @@ fn queue(name: &str) -> QueueName {
 }
 
 fn destroys(plan: &Plan) -> bool {
-    !(plan.evictions.is_empty() && plan.waiting.is_empty() && plan.forced.is_empty())
+    !(plan.evictions.is_empty() && plan.waiting.is_empty() && plan.shortened.is_empty())
 }
 
 #[test]

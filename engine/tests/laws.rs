@@ -25,6 +25,7 @@ mod planner;
 mod random;
 mod rational;
 mod share_laws;
+mod shortened_laws;
 mod slot_laws;
 mod story;
 mod victim_laws;

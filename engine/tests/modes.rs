@@ -329,7 +329,7 @@ fn nothing_is_forced_where_no_pod_is_evicted() {
              pod a/hangs cpu=1 memory=1Gi node=n1 terminating=900"
         );
         let decided = plan(&story::parse(&text));
-        assert!(decided.forced.is_empty() && decided.overdue.len() == 1, "{how}");
+        assert!(decided.shortened.is_empty() && decided.overdue.len() == 1, "{how}");
     }
 }
 

@@ -19,6 +19,8 @@ struct Ages {
     delay: u32,
     minimum: u32,
     force: Option<u32>,
+    /// The most grace of a pod, and the deadline of those that terminate.
+    grace: (Option<u32>, i64),
     last_replica: LastReplica,
     /// Since when an owner's demand is not taken up, and since when its pods hang.
     idle: Option<(i64, i64)>,
@@ -29,11 +31,12 @@ prop_compose! {
         delay in prop_oneof![Just(0u32), 1u32..60],
         minimum in prop_oneof![Just(0u32), 850u32..1050],
         force in proptest::option::of(0u32..60),
+        grace in (proptest::option::of(0u32..100), 900i64..1200),
         never in any::<bool>(),
         idle in proptest::option::weighted(0.4, (500i64..1000, 690i64..1000)),
     ) -> Ages {
         let last_replica = if never { LastReplica::Never } else { LastReplica::LastResort };
-        Ages { delay, minimum, force, last_replica, idle }
+        Ages { delay, minimum, force, grace, last_replica, idle }
     }
 }
 
@@ -54,11 +57,15 @@ prop_compose! {
                 queue.reclaim.after_seconds = ages.delay;
                 queue.eviction.min_runtime_seconds = Some(ages.minimum);
                 queue.eviction.force_after_seconds = ages.force;
+                queue.eviction.max_grace_seconds = ages.grace.0;
                 queue.eviction.last_replica = Some(ages.last_replica);
                 if let Some((since, _)) = ages.idle {
                     let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since), not_created: since % 2 == 0 };
                     queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);
                 }
+            }
+            for pod in state.pods.iter_mut().filter(|pod| pod.is_terminating()) {
+                pod.deletion = Some(Timestamp::from_seconds(ages.grace.1));
             }
             let of_idler = |pod: &&mut Pod| pod.owner().is_some_and(|owner| owner.as_str() == "owner-1");
             if let Some((_, since)) = ages.idle {

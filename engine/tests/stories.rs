@@ -21,6 +21,7 @@ mod order;
 mod queue_jobs;
 mod rules;
 mod seeds;
+mod shortened;
 mod slots;
 mod story;
 mod trees;

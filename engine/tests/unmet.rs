@@ -9,7 +9,7 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NotTakenUp, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::story::{decides, parse, plays};
+use crate::story::{decides, explain, parse, plays};
 
 #[test]
 fn everybody_is_told_what_stands_in_the_way() {
@@ -315,4 +315,42 @@ fn what_no_node_offers_can_never_run_however_much_is_asked_for() {
               lower b to 0c 0
         "#]],
     );
+}
+
+/// A rollout that keeps all of its older pods until a new one is available, at a full share.
+fn rollout(newest: &str, more: &str) -> String {
+    format!(
+        "settings resources=cpu
+         node n1 cpu=4
+         queue a limit=cpu:3 request=cpu:4
+         owner a/web-1 replicas=3 cpu=1 deployment=web of=3
+         owner a/web-2 cpu=1 deployment=web of=3 surges {newest}
+         pod a/p1 cpu=1 node=n1 started=10 owner=web-1
+         pod a/p2 cpu=1 node=n1 started=20 owner=web-1
+         {more}"
+    )
+}
+
+#[test]
+fn a_rollout_without_room_for_its_surge_says_so() {
+    let told = |newest: &str, more: &str| {
+        let plan = explain(&rollout(newest, more));
+        plan.lines().filter(|line| line.contains("web-2")).map(str::trim).collect::<Vec<_>>().join("; ")
+    };
+    let third = "pod a/p3 cpu=1 node=n1 started=30 owner=web-1";
+    assert_eq!(told("", third), "1 pods of ReplicaSet web-2, 1c each: RolloutNeedsRoom");
+    // An older pod ends, or a new one starts: it goes on by itself.
+    assert_eq!(
+        told("", &format!("{third} terminating=9000")),
+        "1 pods of ReplicaSet web-2, 1c each: AboveLimit"
+    );
+    let starts = "pod a/n1 cpu=1 node=n1 started=30 owner=web-2 stuck=900";
+    assert_eq!(told("replicas=2", starts), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
+    // A new pod is available: the Deployment removes an older one.
+    let ready = "pod a/n1 cpu=1 node=n1 started=30 owner=web-2";
+    assert_eq!(told("replicas=2", ready), "1 pods of ReplicaSet web-2, 1c each: AboveLimit");
+    // Other pods of the queue hold the room: the rollout would gain nothing by giving up one of its own.
+    let greater =
+        "pod a/p3 cpu=1 node=n1 started=30 owner=web-1\n owner a/web-2 cpu=4 deployment=web of=3 surges";
+    assert_eq!(told("", greater), "1 pods of ReplicaSet web-2, 4c each: AboveLimit");
 }

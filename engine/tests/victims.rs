@@ -1,8 +1,9 @@
 //! Which pods are evicted, as stories.
 
 use expect_test::expect;
+use quotient_engine::advance::settle;
 
-use crate::story::plays;
+use crate::story::{parse, plays};
 
 #[test]
 fn mirror_daemonset_and_critical_pods_are_never_victims() {
@@ -172,4 +173,39 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
               b: deserved 4c 0, allocated 4c 0, used 0c 0
         "#]],
     );
+}
+
+#[test]
+fn the_rank_is_the_place_among_the_candidates_and_the_workload_what_people_know() {
+    let (_, plan) = settle(&parse(
+        "settings resources=cpu
+         node n1 cpu=6
+         queue a weight=1
+         queue b weight=5 request=cpu:5
+         quota a cpu=1
+         quota b cpu=0
+         owner a/web-7d9 replicas=4 cpu=1 deployment=web
+         pod a/old cpu=1 node=n1 started=10 owner=web-7d9
+         pod a/middle cpu=1 node=n1 started=20 owner=web-7d9
+         pod a/young cpu=1 node=n1 started=30 owner=web-7d9
+         pod a/large cpu=2 node=n1 started=25 owner=other
+         pod a/bare cpu=1 node=n1 started=40",
+    ));
+    let told: Vec<String> = plan
+        .evictions
+        .iter()
+        .map(|eviction| {
+            let workload = eviction.workload.as_ref().map(|one| format!("{} {}", one.kind, one.uid));
+            format!("{} {} of {}", eviction.rank.unwrap(), eviction.pod.name, workload.unwrap_or_default())
+        })
+        .collect();
+    expect![[r#"
+        [
+            "1 young of Deployment web",
+            "2 middle of Deployment web",
+            "3 bare of ",
+            "4 large of  other",
+        ]
+    "#]]
+    .assert_debug_eq(&told);
 }

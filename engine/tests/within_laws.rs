@@ -10,7 +10,7 @@ use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, Que
 use quotient_engine::plan::{Plan, Scaling, plan};
 use quotient_engine::snapshot::{
     NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, Quota, Setter, SetterKind,
-    Settings, Shape, Size, Snapshot, Ties,
+    Settings, Shape, Size, Snapshot, Ties, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -62,7 +62,8 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
         let name = format!("o{at}");
         let uid = OwnerUid::from(name.as_str());
         let shape = Arc::new(Shape { requests: gpus(*each), ..Shape::default() });
-        let ties = Arc::new(Ties { owner: Some(uid.clone()), ..Ties::default() });
+        let owner = Workload { uid: uid.clone(), ..Workload::default() };
+        let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
         for number in 0..*tries.min(wanted) {
             let first = chance(free.len());
             let fitting =

@@ -48,6 +48,7 @@ mod settings;
 mod shared_labels;
 pub mod sizes;
 mod time;
+mod workload;
 
 #[cfg(test)]
 mod tests;

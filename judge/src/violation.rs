@@ -18,7 +18,7 @@ pub enum Invariant {
     FencedAndNeeded,
     /// No eviction takes a queue below what it is guaranteed.
     GuaranteeKept,
-    /// No pod is asked to go twice, unless an answer was lost.
+    /// No pod is asked to go twice, unless an answer was lost or it has more grace than its queue allows.
     EvictedOnce,
     /// Every eviction is for one life of a pod: it carries the uid.
     EvictionNamesLife,

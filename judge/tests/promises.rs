@@ -133,6 +133,9 @@ impl Court {
         let key = ("pods".to_owned(), "loser".to_owned(), name.to_owned());
         let mut pod = self.objects[&key].clone();
         pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        if let Some(grace) = body.pointer("/deleteOptions/gracePeriodSeconds") {
+            pod["metadata"]["deletionGracePeriodSeconds"] = grace.clone();
+        }
         self.write(true, ("pods", "eviction"), ("loser", name), Some(body), Some(pod));
     }
 
@@ -259,6 +262,24 @@ fn evicting_twice_or_by_force() {
     court.evict("pod-4");
     court.evict("pod-4");
     assert_eq!(court.judge.violations(), []);
+}
+
+/// A pod that something else gave hours may be asked once to end within what its queue allows.
+#[test]
+fn asking_again_for_a_pod_that_takes_its_time() {
+    let again = |grace: u64| json!({"deleteOptions": {"gracePeriodSeconds": grace, "preconditions": {"uid": "uid-pod-4"}}});
+    let mut court = Court::sits();
+    court.quota("loser", "2", "2", 2);
+    let slow = json!({
+        "metadata": {
+            "uid": "uid-pod-4", "deletionTimestamp": "2026-01-01T18:00:00Z", "deletionGracePeriodSeconds": 64_800,
+        },
+    });
+    court.other("pods", "loser", "pod-4", Some(slow));
+    court.evict_with("pod-4", &again(600));
+    assert_eq!(court.judge.violations(), []);
+    court.evict_with("pod-4", &again(600));
+    assert_eq!(court.found(), [Invariant::EvictedOnce]);
 }
 
 #[test]

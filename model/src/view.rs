@@ -6,6 +6,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
     NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings, Shape, Snapshot, Ties,
+    Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -65,7 +66,8 @@ fn namespace(
 ) -> NamespaceState {
     let name = Scenario::NAMES[at];
     let owner = OwnerUid::from(name);
-    let ties = Arc::new(Ties { owner: Some(owner.clone()), ..Ties::default() });
+    let workload = Workload { uid: owner.clone(), ..Workload::default() };
+    let ties = Arc::new(Ties { owner: Some(workload), ..Ties::default() });
     // Request and limit alike: the demand is exactly this, whatever pods there are.
     let demand = bounds(scenario.demands[usize::from(seen.demand)][at]);
     let queue = Queue {

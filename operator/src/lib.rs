@@ -41,6 +41,7 @@ pub mod identity;
 pub mod lease;
 pub mod ledger;
 pub mod logging;
+mod message;
 pub mod metrics;
 mod node_selector;
 pub mod particulars;

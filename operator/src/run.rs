@@ -21,6 +21,7 @@ use crate::lease::{Elector, Leadership, LeaseError};
 use crate::metrics::Metrics;
 use crate::scrape::{ScrapeError, Scrapes};
 use crate::settings::Settings;
+use crate::status::RecentReclaims;
 use crate::view::View;
 use crate::watch::{self, Signs};
 use crate::writer::{Statuses, Tools, Writer};
@@ -174,6 +175,7 @@ fn start_work(
         leadership,
         metrics: metrics.clone(),
         announcer,
+        reclaims: RecentReclaims::default(),
         beat,
         stop,
     };

@@ -46,6 +46,18 @@ pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
         .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
 }
 
+/// Why a terminating pod is evicted again, for people.
+pub(super) fn why_again(again: &Eviction) -> String {
+    match (&again.beneficiary, again.grace_seconds) {
+        (Some(beneficiary), Some(grace)) => {
+            format!(
+                "gets {grace} s of grace, the most that its queue allows, because {beneficiary} needs its room"
+            )
+        }
+        _ => "gets no more grace: eviction.forceAfterSeconds have passed since its deadline".to_owned(),
+    }
+}
+
 /// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.
 pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {

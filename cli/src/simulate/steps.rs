@@ -80,7 +80,7 @@ impl Step {
     /// Whether a pod goes or starts, or slots do.
     fn moves(&self) -> bool {
         !self.plan.evictions.is_empty()
-            || !self.plan.forced.is_empty()
+            || !self.plan.shortened.is_empty()
             || !self.plan.scalings.is_empty()
             || !self.started.is_empty()
             || self.plan.queue_jobs.values().any(QueueJobPlan::moves)

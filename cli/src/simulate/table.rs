@@ -5,7 +5,7 @@ use quotient_engine::plan::{PodId, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
 use super::report::pod_name;
-use super::sentence::{how_scaled, why, why_kept, why_nobody, why_withheld};
+use super::sentence::{how_scaled, why, why_again, why_kept, why_nobody, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{jobs, tree, unmet};
 use crate::output::{Cell, Colour, Style, align};
@@ -31,7 +31,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
         lines.extend(jobs::rows(step, style));
         lines.extend(evictions(step, style));
         lines.extend(withheld(step, style));
-        lines.extend(forced(step, style));
+        lines.extend(evicted_again(step, style));
         lines.extend(scaled(step, style));
         if explain {
             lines.extend(kept(step, style));
@@ -134,13 +134,13 @@ fn started(started: &[PodId], style: Style) -> Vec<String> {
     align(&rows.collect::<Vec<_>>(), style)
 }
 
-/// Terminating pods that are not waited for any longer.
-fn forced(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.forced.iter().map(|pod| {
+/// Terminating pods that get less grace.
+fn evicted_again(step: &Step, style: Style) -> Vec<String> {
+    let rows = step.plan.shortened.iter().map(|again| {
         vec![
-            Cell::new("force", Colour::Alarm),
-            Cell::plain(&pod_name(pod)),
-            Cell::plain("has overstayed its grace by its queue's eviction.forceAfterSeconds"),
+            Cell::new("again", Colour::Alarm),
+            Cell::plain(&pod_name(&again.pod)),
+            Cell::plain(&why_again(again)),
         ]
     });
     align(&rows.collect::<Vec<_>>(), style)

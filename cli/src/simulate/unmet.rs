@@ -63,6 +63,9 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
             };
         }
         Reason::ShareInUse => "other pods of its queue use the share",
+        Reason::RolloutNeedsRoom => {
+            "its Deployment keeps all older pods, which hold the room, until it starts"
+        }
         Reason::AboveLimit => "the limit of the queue, or of one above it, would be exceeded",
         Reason::ForeignQuota => "another ResourceQuota of the namespace does not allow it",
         Reason::Fragmented => {

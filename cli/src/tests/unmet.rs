@@ -126,7 +126,7 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
     };
     let plain = json(false);
     assert_eq!(plain.get("passedOver"), None);
-    assert_eq!(plain["forced"], serde_json::json!([]));
+    assert_eq!(plain["evictedAgain"], serde_json::json!([]));
     let explained = json(true);
     let parts = ["unmet", "passedOver"].map(|part| serde_json::to_string_pretty(&explained[part]).unwrap());
     expect![[r#"
@@ -208,9 +208,15 @@ fn idle_parts_and_overdue_pods_are_shown() {
     let plan = &mut simulation.steps[0].plan;
     let idle = &mut plan.queues.get_mut(&QueueName::new("b", "q")).unwrap().idle;
     *idle = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
-    let pod = &plan.evictions[0].pod;
-    plan.forced = vec![pod.clone()];
     let evicted = plan.evictions[0].clone();
+    let overdue = Eviction {
+        beneficiary: None,
+        reason: Reason::ForceDeleted,
+        grace_seconds: Some(0),
+        ..evicted.clone()
+    };
+    let capped = Eviction { reason: Reason::GraceShortened, grace_seconds: Some(600), ..evicted.clone() };
+    plan.shortened = vec![overdue, capped];
     plan.evictions = vec![Eviction { reason: Reason::MovedAside, ..evicted }];
     expect![[r#"
         Step 1  capacity 8c 8Gi
@@ -218,14 +224,21 @@ fn idle_parts_and_overdue_pods_are_shown() {
           a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0           0
           b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c          1.5c
           evict  a/p6  b/q needs its room on this node for a pod within what is guaranteed; a/q keeps its quota
-          force  a/p6  has overstayed its grace by its queue's eviction.forceAfterSeconds
+          again  a/p6  gets no more grace: eviction.forceAfterSeconds have passed since its deadline
+          again  a/p6  gets 600 s of grace, the most that its queue allows, because b/q needs its room
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
     let text = render(&simulation, Format::Json, false, Style::Plain).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["steps"][0]["queues"][1]["idle"], serde_json::json!({"cpu": "1500m", "memory": "0"}));
-    assert_eq!(json["steps"][0]["forced"], serde_json::json!(["a/p6"]));
+    assert_eq!(
+        json["steps"][0]["evictedAgain"],
+        serde_json::json!([
+            {"pod": "a/p6", "graceSeconds": 0, "beneficiary": null, "reason": "ForceDeleted"},
+            {"pod": "a/p6", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
+        ])
+    );
 }
 
 /// What a ReplicaSet says of pods that were refused is believed: they do not start.

@@ -16,7 +16,7 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
+    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -118,6 +118,7 @@ pub(crate) fn cluster(size: Size, newcomer: Newcomer) -> Snapshot {
         let first = size.pods * number / size.queues;
         let pods = size.pods * (number + 1) / size.queues - first;
         let owner = OwnerUid::from(format!("owner-{number}").as_str());
+        let owner = Workload { uid: owner, ..Workload::default() };
         let ties = Arc::new(Ties { owner: Some(owner), ..Ties::default() });
         let pod = |index: usize| Pod {
             uid: PodUid::from(format!("00000000-0000-0000-{number:04}-{index:012}").as_str()),

@@ -113,14 +113,12 @@ fn new_pod(namespace: &Namespace, owner: &Owner, siblings: &[Pod], now: Timestam
     let of_owner = siblings.iter().filter(|pod| pod.owner() == Some(&owner.uid));
     let sibling = of_owner.min_by_key(|pod| &pod.uid);
     let ties = Ties {
-        owner: Some(owner.uid.clone()),
+        owner: Some(owner.as_named_by_pods()),
         gang: owner.gang.clone(),
         labels: sibling.map(|pod| pod.ties.labels.clone()).unwrap_or_default(),
     };
     let shared = sibling.map(|pod| &pod.ties).filter(|shared| ***shared == ties);
-    // A task's owner is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
-    let name = owner.name.replace('/', "-");
-    let name = format!("{name}-r{}-{number}", now.millis().div_euclid(1000));
+    let name = format!("{}-r{}-{number}", owner.as_named_by_pods().name, now.millis().div_euclid(1000));
     Pod {
         uid: PodUid::new(format!("{namespace}/{name}")),
         name: PodName::new(name),

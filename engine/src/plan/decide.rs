@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use super::hanging::Hanging;
 use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, is_left_alone, quota_write};
+use super::shortened::Shortened;
 use super::unmet::Obstacles;
 use super::withheld::WithheldEvictions;
 use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short, whole_shares};
@@ -83,7 +84,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let mut taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
     let withheld =
         WithheldEvictions::take_out(&tree, &holders, &granted, &mut taken, (&capacity, &resources));
-    let hanging = Hanging::of(&tree, &leaves, snapshot.now);
+    let hanging = Hanging::of(&tree, &leaves, &entitled, snapshot.now);
     let shortage = held.unwrap_or_else(|| {
         short::why_short(&tree, &holders, &granted, &taken, hanging.overdue.len(), &resources)
     });
@@ -124,7 +125,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
-    say_who_goes(taken, withheld, hanging, &mut plan);
+    say_who_goes(taken, withheld, &mut plan);
+    say_who_has_less_grace(snapshot, &tree, &leaves, &entitled, hanging, &mut plan);
     say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
     let due = [next_ripe(snapshot, &census, &leaves, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
@@ -161,16 +163,30 @@ fn parties<'a>(
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
-fn say_who_goes(taken: Taken, withheld: WithheldEvictions, hanging: Hanging, plan: &mut Plan) {
+fn say_who_goes(taken: Taken, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = taken.passed_over;
+}
+
+/// Writes down which terminating pods hang, and which are evicted again.
+fn say_who_has_less_grace(
+    snapshot: &Snapshot,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    deserved: &[Amounts],
+    hanging: Hanging,
+    plan: &mut Plan,
+) {
     plan.overdue = hanging.overdue;
     plan.next_change = earliest(plan.next_change, hanging.next_change);
     if plan.held.is_none() {
-        plan.forced = hanging.forced;
+        let shortened = Shortened::of(snapshot, tree, leaves, deserved, plan);
+        plan.next_change = earliest(plan.next_change, shortened.next_change);
+        plan.shortened = hanging.forced;
+        plan.shortened.extend(shortened.evictions);
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{LeftOut, Owner, OwnerKind, Rejection, Setter};
+use crate::snapshot::{LeftOut, Owner, OwnerKind, Rejection, Setter, Workload};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -39,6 +39,8 @@ pub enum Stage {
 pub struct Eviction {
     /// The pod.
     pub pod: PodId,
+    /// The workload that people know it by: the Deployment rather than its ReplicaSet; none for a bare pod.
+    pub workload: Option<Workload>,
     /// The queue that loses it.
     pub queue: QueueName,
     /// The queue that is short of what the pod holds; none where the cluster itself is exceeded.
@@ -47,6 +49,9 @@ pub struct Eviction {
     pub reason: Reason,
     /// Where in its life it stands.
     pub stage: Stage,
+    /// Its place among the candidates of its queue when it was chosen, least protected first; the first is 1. None for a
+    /// pod that was terminating already.
+    pub rank: Option<u32>,
     /// Its priority.
     pub priority: i32,
     /// What it frees.
@@ -77,6 +82,8 @@ pub struct PassedOver {
 pub struct Unmet {
     /// Whose they are.
     pub who: Asker,
+    /// What controls the owner, such as its Deployment.
+    pub controller: Option<Arc<Workload>>,
     /// How many.
     pub pods: u32,
     /// What each of them requests.

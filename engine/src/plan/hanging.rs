@@ -1,9 +1,14 @@
 //! Pods that hang in Terminating.
 
-use super::PodId;
+use std::cell::LazyCell;
+
 use super::leaf::Leaf;
+use super::{Eviction, PodId, Stage};
+use crate::amounts::Amounts;
 use crate::demand::earliest;
-use crate::snapshot::Pod;
+use crate::names::QueueName;
+use crate::reason::Reason;
+use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
 use crate::tree::{Branch, Tree};
 
@@ -18,29 +23,33 @@ pub(super) struct Hanging {
     pub(super) overdue: Vec<PodId>,
     /// Those that their queue wants gone without grace by now. A pod whose deletion was asked for without grace
     /// already is left alone: nothing more can be asked for.
-    pub(super) forced: Vec<PodId>,
+    pub(super) forced: Vec<Eviction>,
     /// When one more pod will be among them.
     pub(super) next_change: Option<Timestamp>,
 }
 
 impl Hanging {
     /// Those that hang in the namespaces of `leaves`, by name; an entry of `leaves` a branch.
-    pub(super) fn of(tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], now: Timestamp) -> Self {
+    pub(super) fn of(
+        tree: &Tree<'_>,
+        leaves: &[Option<Leaf<'_>>],
+        deserved: &[Amounts],
+        now: Timestamp,
+    ) -> Self {
         let mut hanging = Self::default();
-        for (branch, leaf) in tree.branches.iter().zip(leaves) {
+        for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
             if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) {
-                hanging.add(branch, leaf, now);
+                hanging.add(branch, leaf, deserved, now);
             }
         }
         hanging.overdue.sort();
-        hanging.forced.sort();
+        hanging.forced.sort_by(|a, b| a.pod.cmp(&b.pod));
         hanging
     }
 
-    fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, now: Timestamp) {
-        let namespace = &branch.name.namespace;
-        let id =
-            |pod: &Pod| PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() };
+    fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, deserved: &Amounts, now: Timestamp) {
+        let queue = &branch.name;
+        let workloads = LazyCell::new(|| Workloads::of(leaf.state));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
             let Some(deadline) = pod.deletion else { continue };
             let mut is_past = |wait: i64| {
@@ -53,8 +62,40 @@ impl Hanging {
             let is_overdue = is_past(OVERDUE_SECONDS);
             let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && branch.reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
-            self.overdue.extend(is_overdue.then(|| id(pod)));
-            self.forced.extend(is_to_be_forced.then(|| id(pod)));
+            self.overdue.extend(is_overdue.then(|| id(queue, pod)));
+            self.forced.extend(is_to_be_forced.then(|| Eviction {
+                reason: Reason::ForceDeleted,
+                workload: workloads.of_pod(pod).cloned(),
+                ..again(queue, leaf, pod, deserved, 0)
+            }));
         }
     }
+}
+
+/// The eviction of a terminating pod with the grace `grace_seconds`; its workload is left open.
+pub(super) fn again(
+    queue: &QueueName,
+    leaf: &Leaf<'_>,
+    pod: &Pod,
+    deserved: &Amounts,
+    grace_seconds: u32,
+) -> Eviction {
+    Eviction {
+        pod: id(queue, pod),
+        workload: None,
+        queue: queue.clone(),
+        beneficiary: None,
+        reason: Reason::GraceShortened,
+        stage: Stage::Terminating,
+        rank: None,
+        priority: pod.priority,
+        requests: pod.requests().clone(),
+        used: leaf.headcount.charged.clone(),
+        deserved: deserved.clone(),
+        grace_seconds: Some(grace_seconds),
+    }
+}
+
+fn id(queue: &QueueName, pod: &Pod) -> PodId {
+    PodId { namespace: queue.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

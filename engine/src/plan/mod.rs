@@ -13,8 +13,10 @@ mod queue_plan;
 mod quota_writes;
 mod reach;
 mod retained;
+mod rollouts;
 mod scaling;
 mod short;
+mod shortened;
 mod unmet;
 mod whole_shares;
 mod withheld;
@@ -55,9 +57,9 @@ pub struct Plan {
     /// The pods that this plan would evict if the mode of their queue and of the beneficiary were Full and neither were
     /// paused, in this order. Nothing evicts them.
     pub withheld: Vec<Eviction>,
-    /// Terminating pods that are long past their deadline and that their queue wants gone: to be evicted without
-    /// grace.
-    pub forced: Vec<PodId>,
+    /// The terminating pods to evict again with less grace: without any where they are past their deadline by more than
+    /// `eviction.forceAfterSeconds`; with the cap of their queue where they have more and another queue lacks their room.
+    pub shortened: Vec<Eviction>,
     /// Terminating pods of governed namespaces that are so long past their deadline that they will hardly go by
     /// themselves. They keep what they hold.
     pub overdue: Vec<PodId>,
@@ -111,7 +113,7 @@ impl Plan {
     /// Whether nothing is to be written or evicted, now or later.
     pub fn is_settled(&self) -> bool {
         self.quota_writes().next().is_none()
-            && self.forced.is_empty()
+            && self.shortened.is_empty()
             && self.evictions.is_empty()
             && self.waiting.is_empty()
             && self.scalings.is_empty()

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::leaf::Leaf;
-use super::{Asker, Lowered, QueuePlan, Unmet};
+use super::{Asker, Lowered, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest, node_patience};
 use crate::names::OwnerUid;
@@ -54,6 +54,7 @@ impl Obstacles<'_, '_> {
     pub(super) fn unmet(&self) -> Found {
         let mut found = Found { unmet: self.pods(), not_created: Vec::new(), next_change: None };
         let signs = self.signs();
+        let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
         for ask in &self.leaf.demand.asks {
             let owner = ask.owner;
             let Some(signs) = signs.get(&owner.uid) else { continue };
@@ -62,6 +63,9 @@ impl Obstacles<'_, '_> {
                 Rejection::Unspecified(_) => !signs.filled_in,
             });
             let mut reason = self.of_ask(ask, rejection.is_some());
+            if matches!(reason, Reason::ShareInUse | Reason::AboveLimit) && rollouts.contains(&owner.uid) {
+                reason = Reason::RolloutNeedsRoom;
+            }
             if let Some(entry) = self.not_created(ask, reason, signs.newest) {
                 let until = entry.since.plus_seconds(NOT_CREATED_SECONDS);
                 if until <= self.snapshot.now {
@@ -73,6 +77,7 @@ impl Obstacles<'_, '_> {
             }
             found.unmet.push(Unmet {
                 who: Asker::of(owner),
+                controller: owner.controller.clone(),
                 pods: ask.pods,
                 requests: owner.shape.requests.clone(),
                 reason,
@@ -157,6 +162,7 @@ impl Obstacles<'_, '_> {
             }
             unmet.push(Unmet {
                 who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| Asker::of(owner)),
+                controller: owner.and_then(|owner| owner.controller.clone()),
                 pods: 1,
                 requests: pod.requests().clone(),
                 reason,

@@ -26,6 +26,7 @@ impl<'a> Placing<'a> {
                     pods: 1,
                     requests: stuck.pod.requests().clone(),
                     reason,
+                    controller: None,
                     lowered: None,
                     rejection: None,
                     left_out: stuck.pod.shape.left_out.clone(),

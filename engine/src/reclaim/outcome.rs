@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rustc_hash::FxHashMap;
+
 use super::Party;
 use super::victim::Victim;
 use crate::names::{Namespace, PodUid};
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
-use crate::snapshot::Pod;
+use crate::snapshot::{Pod, Workloads};
 use crate::tree::Index;
 
 /// What is to be taken.
@@ -28,13 +30,22 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// Writes down who goes.
-    pub(super) fn evict(&mut self, parties: &[Option<Party<'_>>], victims: &[Victim<'_>]) {
+    pub(super) fn evict(
+        &mut self,
+        parties: &[Option<Party<'_>>],
+        victims: &[Victim<'_>],
+        ranks: &FxHashMap<&PodUid, u32>,
+    ) {
         let party = |at: Index| parties.get(at).and_then(Option::as_ref);
+        let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
             let Some(giver) = party(victim.at) else { continue };
+            let workloads = workloads.entry(victim.at).or_insert_with(|| Workloads::of(giver.state));
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
                     pod: id(giver, pod),
+                    workload: workloads.of_pod(pod).cloned(),
+                    rank: ranks.get(&pod.uid).copied(),
                     queue: giver.name.clone(),
                     reason: victim.reason,
                     beneficiary: victim.beneficiary.and_then(party).map(|taker| taker.name.clone()),

@@ -118,7 +118,8 @@ pub(super) fn choose(
         placing.tell_unmet(&mut taken);
     }
     release(&case, &mut books, &served, placing.as_mut().map(|placing| &mut placing.rooms));
-    taken.evict(parties, &books.victims);
+    let ranks = books.ranks();
+    taken.evict(parties, &books.victims, &ranks);
     taken.pass_over(parties, books.kept);
     taken
 }

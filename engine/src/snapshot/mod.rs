@@ -17,6 +17,7 @@ mod remembered;
 mod settings;
 mod shape;
 mod size;
+mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,6 +41,8 @@ pub use remembered::{NotTakenUp, Remembered};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};
+pub use workload::Workload;
+pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Gang, Quota, Rejection, Shape, Size};
+use super::{Gang, Quota, Rejection, Shape, Size, Workload};
 use crate::amounts::Resource;
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
@@ -30,6 +30,8 @@ pub struct Owner {
     pub priority: i32,
     /// What says how many it wants, and whether that may be changed.
     pub size: Size,
+    /// What controls it, and so is the workload that people know: a Deployment, a CronJob, a QueueJob, ….
+    pub controller: Option<Arc<Workload>>,
     /// The API server's words for why it refuses its pods, for other reasons than the quota `quotient` being used up.
     pub rejected: Option<Arc<str>>,
     /// The resources that some container of its template names no request for, and that no LimitRange of the
@@ -63,6 +65,21 @@ impl Owner {
     /// How many pods it would want if it had not been scaled down for others.
     pub(crate) fn rightful(&self) -> u32 {
         self.wanted.saturating_add(self.size.held_back)
+    }
+
+    /// The object that its pods name as their controller: of a task of a QueueJob its Job.
+    pub(crate) fn as_named_by_pods(&self) -> Workload {
+        let (api_version, kind) = match self.kind {
+            OwnerKind::ReplicaSet | OwnerKind::StatefulSet => ("apps/v1", self.kind.name()),
+            OwnerKind::Job | OwnerKind::QueueJob => ("batch/v1", OwnerKind::Job.name()),
+        };
+        Workload {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            // A task's owner is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
+            name: self.name.replace('/', "-").into(),
+            uid: self.uid.clone(),
+        }
     }
 
     /// Why admission refuses its pods whatever room there is beside `quota`, as far as that is known.

@@ -82,7 +82,7 @@ impl Pod {
 
     /// Its controller; without one nobody recreates it.
     pub fn owner(&self) -> Option<&OwnerUid> {
-        self.ties.owner.as_ref()
+        self.ties.owner.as_ref().map(|owner| &owner.uid)
     }
 
     /// The gang that it is a member of, if its size is known.

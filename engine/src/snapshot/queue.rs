@@ -139,9 +139,14 @@ impl EvictionRules {
         self.gangs.unwrap_or_default()
     }
 
+    /// The longest grace period that an evicted pod is given.
+    pub(crate) fn most_grace_seconds(&self) -> u32 {
+        self.max_grace_seconds.unwrap_or(MAX_GRACE_SECONDS)
+    }
+
     /// The grace period to evict a pod with that has `own`; none if the pod keeps its own.
     pub(crate) fn grace_seconds(&self, own: u32) -> Option<u32> {
-        let most = self.max_grace_seconds.unwrap_or(MAX_GRACE_SECONDS);
+        let most = self.most_grace_seconds();
         (own > most).then_some(most)
     }
 }

@@ -1,9 +1,9 @@
 //! What pods of one template have in common.
 
-use super::Placement;
+use super::{Placement, Workload};
 use crate::amounts::{Amounts, Resource};
 use crate::labels::Labels;
-use crate::names::{GangName, OwnerUid};
+use crate::names::GangName;
 
 /// What a pod requests and where it may run; shared by all pods of the same shape.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ impl LeftOut {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Ties {
     /// Its controller; without one nobody recreates it.
-    pub owner: Option<OwnerUid>,
+    pub owner: Option<Workload>,
     /// The gang that it is a member of.
     pub gang: Option<Gang>,
     /// The labels that disruption budgets select by: those that it shares with the other pods of its owner.

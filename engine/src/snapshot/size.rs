@@ -19,6 +19,9 @@ pub struct Size {
     pub held_back: u32,
     /// Why it is not to be changed, if so.
     pub left_alone: Option<Reason>,
+    /// Whether it is the newest ReplicaSet of a Deployment that removes an older pod only after a newer one is available:
+    /// its `maxUnavailable` comes to 0.
+    pub surges_first: bool,
 }
 
 /// The object whose spec says how many pods an owner wants: the owner itself, or the Deployment of a ReplicaSet.

@@ -9,7 +9,7 @@ use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
     Acceptance, EvictionPolicy, EvictionRules, Immunity, NamespaceState, Node, Owner, OwnerKind, Phase, Pod,
-    Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties,
+    Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -50,7 +50,10 @@ prop_compose! {
             evicted: state == 3 && priority == 0,
             immunity: (state == 4).then_some(Immunity::DaemonSet),
             ties: Arc::new(Ties {
-                owner: owner.map(|owner| OwnerUid::from(format!("owner-{owner}").as_str())),
+                owner: owner.map(|owner| Workload {
+                    uid: OwnerUid::from(format!("owner-{owner}").as_str()),
+                    ..Workload::default()
+                }),
                 ..Ties::default()
             }),
             stuck: stuck.filter(|_| state <= 5).map(Timestamp::from_seconds),

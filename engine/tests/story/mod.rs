@@ -70,7 +70,7 @@ pub(crate) fn play(scenario: &str) -> String {
         told.push_str(&print(step, &plan, &advanced.started));
         let moves = !plan.queue_jobs.is_empty() && !advanced.rests(&settled);
         snapshot = advanced.snapshot;
-        let nobody_goes = plan.evictions.is_empty() && plan.forced.is_empty() && plan.scalings.is_empty();
+        let nobody_goes = plan.evictions.is_empty() && plan.shortened.is_empty() && plan.scalings.is_empty();
         if !moves && nobody_goes && advanced.started.is_empty() {
             let Some(then) = then.next() else { return told };
             told.push_str(&then.announcement());

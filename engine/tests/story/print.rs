@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::plan::{Asker, Plan, PodId, Scaling, Unmet, Withheld};
+use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
@@ -71,8 +72,16 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         )
         .unwrap();
     }
-    for pod in &plan.forced {
-        writeln!(told, "  delete {}/{} without grace", pod.namespace, pod.name).unwrap();
+    for again in &plan.shortened {
+        let (namespace, name) = (&again.pod.namespace, &again.pod.name);
+        let grace = again.grace_seconds.unwrap();
+        if again.reason == Reason::ForceDeleted {
+            writeln!(told, "  delete {namespace}/{name} without grace").unwrap();
+        } else {
+            let whom = again.beneficiary.as_ref().unwrap();
+            writeln!(told, "  evict {namespace}/{name} again for {}, with {grace} s", whom.namespace)
+                .unwrap();
+        }
     }
     for scaling in &plan.scalings {
         writeln!(told, "  {}", scaled(scaling)).unwrap();

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified};
+use quotient_engine::snapshot::{Owner, OwnerKind, Unspecified, Workload};
 
 use super::NamespaceEntry;
 use crate::priority_classes::{AskedPriority, PriorityClasses};
 use crate::resource_version::Age;
-use crate::sizes::{Controller, Said};
+use crate::sizes::Said;
 
 /// What only the index needs to know of an owner.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct OwnerNote {
     /// What it says of its size itself.
     pub(crate) said: Said,
     /// What controls it.
-    pub(crate) controller: Option<Box<Controller>>,
+    pub(crate) controller: Option<Arc<Workload>>,
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use quotient_engine::names::OwnerUid;
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Owner, OwnerKind, Setter, SetterKind, Size};
+use quotient_engine::snapshot::{Owner, OwnerKind, Setter, SetterKind, Size, Workload};
 
 use super::{NamespaceEntry, OwnerNote};
-use crate::sizes::{Autoscaler, Controller, ControllerKind, DeploymentSize, Said};
+use crate::sizes::{Autoscaler, DeploymentSize, Said};
 
 /// An owner, as its namespace finds it.
 type OwnerName = (OwnerKind, Arc<str>);
@@ -23,7 +23,7 @@ pub(super) struct Sized {
     /// The owners that a Deployment controls, by its name.
     by_deployment: BTreeMap<Arc<str>, BTreeSet<OwnerName>>,
     /// Of these, how many want pods by their own spec, by the Deployment's name and uid.
-    in_rollout: BTreeMap<(Arc<str>, Arc<str>), u32>,
+    in_rollout: BTreeMap<(Arc<str>, OwnerUid), u32>,
     /// How many autoscalers keep the size of an object, by its kind and its name.
     autoscalers: BTreeMap<(Arc<str>, Arc<str>), u32>,
 }
@@ -54,14 +54,14 @@ impl Sized {
         concerned
     }
 
-    fn add(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Controller) {
+    fn add(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Workload) {
         self.by_deployment.entry(Arc::clone(&controller.name)).or_default().insert(owner.clone());
         if note.wanted > 0 {
             count_up(&mut self.in_rollout, key(controller));
         }
     }
 
-    fn remove(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Controller) {
+    fn remove(&mut self, owner: &OwnerName, note: &OwnerNote, controller: &Workload) {
         if let Some(of_deployment) = self.by_deployment.get_mut(&controller.name) {
             of_deployment.remove(owner);
             if of_deployment.is_empty() {
@@ -77,7 +77,7 @@ impl Sized {
         self.by_deployment.get(name).into_iter().flatten().cloned().collect()
     }
 
-    fn is_in_rollout(&self, controller: &Controller) -> bool {
+    fn is_in_rollout(&self, controller: &Workload) -> bool {
         self.in_rollout.get(&key(controller)).is_some_and(|sets| *sets > 1)
     }
 
@@ -86,8 +86,8 @@ impl Sized {
     }
 }
 
-fn key(controller: &Controller) -> (Arc<str>, Arc<str>) {
-    (Arc::clone(&controller.name), Arc::clone(&controller.uid))
+fn key(controller: &Workload) -> (Arc<str>, OwnerUid) {
+    (Arc::clone(&controller.name), controller.uid.clone())
 }
 
 fn count_up<K: Ord>(counts: &mut BTreeMap<K, u32>, key: K) -> u32 {
@@ -205,6 +205,11 @@ impl NamespaceEntry {
     fn size(&self, owner: &Owner, note: &OwnerNote) -> (u32, Size) {
         let rolls_out = deployment_of(note).is_some_and(|controller| self.sized.is_in_rollout(controller));
         let Some((setter, said)) = self.setter(owner, note) else { return (note.wanted, Size::default()) };
+        let surges_first = deployment_of(note)
+            .and_then(|controller| self.deployments.get(&controller.name))
+            .is_some_and(|deployment| deployment.surges_first)
+            && said.revision.is_some()
+            && said.revision == note.said.revision;
         let autoscaled = self.sized.is_autoscaled(&setter);
         let left_alone = (autoscaled.then_some(Reason::Autoscaled))
             .or(said.left_alone)
@@ -217,8 +222,14 @@ impl NamespaceEntry {
             Some(former) => former.saturating_sub(said.written),
             None => 0,
         };
-        let size =
-            Size { setter: Some(setter), written: said.written, former: said.former, held_back, left_alone };
+        let size = Size {
+            setter: Some(setter),
+            written: said.written,
+            former: said.former,
+            held_back,
+            left_alone,
+            surges_first,
+        };
         (wanted, size)
     }
 
@@ -227,14 +238,14 @@ impl NamespaceEntry {
     fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n Said)> {
         if let Some(controller) = deployment_of(note) {
             let deployment = self.deployments.get(&controller.name)?;
-            if !controller.uid.is_empty() && deployment.uid != controller.uid {
+            if !controller.uid.as_str().is_empty() && *deployment.uid != *controller.uid.as_str() {
                 return None;
             }
             let uid = OwnerUid::new(Arc::clone(&deployment.uid));
             let setter = Setter { kind: SetterKind::Deployment, name: Arc::clone(&controller.name), uid };
             return Some((setter, &deployment.said));
         }
-        let is_free = |controller: &Controller| controller.kind == ControllerKind::CronJob;
+        let is_free = |controller: &Workload| &*controller.kind == "CronJob";
         let kind = match owner.kind {
             OwnerKind::ReplicaSet => SetterKind::ReplicaSet,
             OwnerKind::StatefulSet => SetterKind::StatefulSet,
@@ -247,6 +258,6 @@ impl NamespaceEntry {
 }
 
 /// The Deployment of a ReplicaSet.
-fn deployment_of(note: &OwnerNote) -> Option<&Controller> {
-    note.controller.as_deref().filter(|controller| controller.kind == ControllerKind::Deployment)
+fn deployment_of(note: &OwnerNote) -> Option<&Workload> {
+    note.controller.as_deref().filter(|controller| &*controller.kind == "Deployment")
 }

@@ -19,8 +19,9 @@ use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
 use crate::relist::Relist;
 use crate::resource_version::Age;
-use crate::sizes::{Controller, Said};
+use crate::sizes::Said;
 use crate::time::timestamp;
+use crate::workload::controller;
 
 /// An object that creates pods from a template.
 pub(crate) trait OwnerObject {
@@ -114,7 +115,8 @@ impl<O: OwnerObject> Keeps<O> for Index {
         if let Refusal::Other(said) = refusal {
             owner.rejected = Some(self.texts.get(said));
         }
-        let controller = Controller::of(metadata).map(Box::new);
+        owner.controller = controller(&mut self.texts, metadata).map(Arc::new);
+        let controller = owner.controller.clone();
         // What the quota was counted against had all the requests that it demands.
         let named = refusal == Refusal::QuotaUsedUp;
         let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
@@ -204,6 +206,7 @@ impl Index {
             gang: gang.map(|stated| self.gang(namespace, stated)),
             priority: self.priority_classes.resolve(&asked),
             size: Size::default(),
+            controller: None,
             rejected: None,
             unspecified: Unspecified::default(),
             uid,

@@ -6,7 +6,6 @@ mod immunity;
 mod kind;
 mod lean;
 mod life;
-mod owner;
 mod refusals;
 mod reluctance;
 mod requests;

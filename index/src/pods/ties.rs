@@ -6,10 +6,10 @@ use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::Ties;
 
-use super::owner::controller;
 use crate::gangs::stated;
 use crate::index::Index;
 use crate::shared_labels::shared_labels;
+use crate::workload::controller;
 
 /// Labels that number the pods of an owner. Nobody's budget selects by them, and without them all its pods have the
 /// same labels.
@@ -32,14 +32,21 @@ impl Index {
         pod: &Pod,
         known: Option<&Arc<Ties>>,
     ) -> Arc<Ties> {
-        let owner = controller(pod).map(|uid| OwnerUid::new(self.texts.get(&*uid)));
+        let owner = controller(&mut self.texts, &pod.metadata).map(|mut owner| {
+            // A manifest may leave the uid out; there the kind and the name stand in for it.
+            if owner.uid.as_str().is_empty() {
+                let uid = format!("{namespace}/{}/{}", owner.kind, owner.name);
+                owner.uid = OwnerUid::new(self.texts.get(uid.as_str()));
+            }
+            owner
+        });
         let labels = shared_labels(
             &mut self.texts,
             known.map(|ties| &ties.labels),
             pod.metadata.labels.as_ref(),
             |key| !NUMBERING.contains(&key),
         );
-        let gang = stated(&pod.metadata, pod.spec.as_ref(), owner.as_ref());
+        let gang = stated(&pod.metadata, pod.spec.as_ref(), owner.as_ref().map(|owner| &owner.uid));
         let gang = gang.map(|stated| self.gang(namespace, stated));
         let ties = Ties { gang, owner, labels };
         self.ties.get_like(ties, known)

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use quotient_crds::names::API_VERSION;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size, Unspecified};
+use quotient_engine::snapshot::{Ended, Gang, Owner, OwnerKind, QueueJob, Size, Unspecified, Workload};
 
 use super::observed::{JobEnd, ObservedQueueJob};
 use super::task_job::{TaskJob, job_name};
@@ -110,6 +111,12 @@ fn fill_in<'j>(job: &mut QueueJob, found: impl Fn(&str) -> Option<&'j TaskJob>) 
 fn owners(job: &QueueJob, namespace: &Namespace) -> Vec<Owner> {
     let lasts = job.ended.is_none() && job.invalid.is_none();
     let tasks = job.tasks.iter().filter(|task| lasts && task.left() > 0);
+    let controller = Arc::new(Workload {
+        api_version: API_VERSION.into(),
+        kind: OwnerKind::QueueJob.name().into(),
+        name: Arc::clone(&job.name),
+        uid: OwnerUid::from(job.uid.as_str()),
+    });
     tasks
         .map(|task| {
             let name: Arc<str> = format!("{}/{}", job.name, task.name).into();
@@ -128,6 +135,7 @@ fn owners(job: &QueueJob, namespace: &Namespace) -> Vec<Owner> {
                 gang: Some(Gang { name: QueueJob::gang_name(&job.name), min_available: job.min_available }),
                 priority: job.priority,
                 size: Size::default(),
+                controller: Some(Arc::clone(&controller)),
                 rejected: None,
                 unspecified: Unspecified::default(),
             }

@@ -6,6 +6,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use quotient_engine::names::Namespace;
 
 use super::Said;
+use super::surge::surges_first;
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -31,6 +32,8 @@ pub(crate) struct DeploymentSize {
     pub(crate) uid: Arc<str>,
     pub(crate) age: Age,
     pub(crate) said: Said,
+    /// Whether it removes an older pod only after a newer one is available.
+    pub(crate) surges_first: bool,
 }
 
 impl Keeps<Deployment> for Index {
@@ -45,9 +48,11 @@ impl Keeps<Deployment> for Index {
         if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
             return false;
         }
-        let replicas = object.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
-        let said = Said::of(metadata, u32::try_from(replicas).unwrap_or_default());
-        let size = DeploymentSize { uid: (*uid).into(), age, said };
+        let spec = object.spec.as_ref();
+        let replicas = u32::try_from(spec.and_then(|spec| spec.replicas).unwrap_or(1)).unwrap_or_default();
+        let said = Said::of(metadata, replicas);
+        let surges_first = spec.is_some_and(|spec| surges_first(spec, replicas));
+        let size = DeploymentSize { uid: (*uid).into(), age, said, surges_first };
         self.namespaces.entry(key.0).or_default().put_deployment(key.1, size)
     }
 

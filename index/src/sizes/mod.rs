@@ -7,11 +7,11 @@
 mod autoscalers;
 mod deployments;
 mod said;
+mod surge;
 
 pub(crate) use autoscalers::{Autoscaler, AutoscalerKind};
 pub(crate) use deployments::{DeploymentKind, DeploymentSize};
 pub use said::Said;
-pub(crate) use said::{Controller, ControllerKind};
 
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::{OwnerKind, Setter, SetterKind};

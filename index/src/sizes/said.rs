@@ -1,12 +1,13 @@
 //! What an object's own metadata says of its size.
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::names::{
     REPLICAS_BEFORE_ANNOTATION, REPLICAS_LOWERED_ANNOTATION, WITHIN_QUEUE_ANNOTATION, WITHIN_QUEUE_NEVER,
 };
 use quotient_engine::reason::Reason;
+
+/// Where the Deployment controller notes the revision of a template.
+const REVISION_ANNOTATION: &str = "deployment.kubernetes.io/revision";
 
 /// What stands in the object that says how many pods are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct Said {
     pub former: Option<u32>,
     /// Why it is not to be changed, as far as the object itself says.
     pub left_alone: Option<Reason>,
+    /// Of a Deployment and its ReplicaSets the revision of the template: the newest ReplicaSet has its Deployment's.
+    pub revision: Option<u32>,
 }
 
 impl Said {
@@ -33,48 +36,12 @@ impl Said {
             None => (None, false),
         };
         let left_alone = opted_out.then_some(Reason::OptedOut);
-        Self { written, former, left_alone: left_alone.or(changed.then_some(Reason::SizeSetByAnother)) }
-    }
-}
-
-/// The controller of an owner.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Controller {
-    pub(crate) kind: ControllerKind,
-    pub(crate) name: Arc<str>,
-    pub(crate) uid: Arc<str>,
-}
-
-/// The kinds of controllers, as far as sizes depend on them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ControllerKind {
-    /// It says the size.
-    Deployment,
-    /// It leaves the size of what it creates to others once that is there.
-    CronJob,
-    /// Nobody knows what it does about the size.
-    Other,
-}
-
-impl ControllerKind {
-    fn of(kind: &str) -> Self {
-        match kind {
-            "Deployment" => Self::Deployment,
-            "CronJob" => Self::CronJob,
-            _ => Self::Other,
+        Self {
+            written,
+            former,
+            left_alone: left_alone.or(changed.then_some(Reason::SizeSetByAnother)),
+            revision: annotation(REVISION_ANNOTATION).and_then(|text| text.parse().ok()),
         }
-    }
-}
-
-impl Controller {
-    pub(crate) fn of(metadata: &ObjectMeta) -> Option<Self> {
-        let mut owners = metadata.owner_references.iter().flatten();
-        let controller = owners.find(|owner| owner.controller == Some(true))?;
-        Some(Self {
-            kind: ControllerKind::of(&controller.kind),
-            name: controller.name.as_str().into(),
-            uid: controller.uid.as_str().into(),
-        })
     }
 }
 

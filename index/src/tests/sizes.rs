@@ -38,7 +38,7 @@ spec: {{replicas: 2, selector: {{}}, template: {{}}}}
         &expect![[r#"
             namespace a
               queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              ReplicaSet web-1 (r-1), generation 0, created -: wants 2 of cpu 1; sized by Deployment web (d-1); 4 before, 2 held back
+              ReplicaSet web-1 (r-1), generation 0, created -: wants 2 of cpu 1; sized by Deployment web (d-1); 4 before, 2 held back; of Deployment web (apps/v1)
         "#]],
     );
 }
@@ -57,8 +57,36 @@ spec: {{replicas: 4, selector: {{}}, template: {{}}}}
         &expect![[r#"
             namespace a
               queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
-              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
+              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut; of Deployment web (apps/v1)
+              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut; of Deployment web (apps/v1)
+        "#]],
+    );
+}
+
+#[test]
+fn the_newest_replica_set_shows_that_its_deployment_keeps_the_older_pods() {
+    let revision = |set: &str, number: u32| {
+        set.replacen(
+            "metadata:",
+            &format!("metadata:\n  annotations: {{deployment.kubernetes.io/revision: '{number}'}}"),
+            1,
+        )
+    };
+    shows(
+        &format!(
+            "{}{}
+kind: Deployment
+metadata: {{name: web, namespace: a, uid: d-1, annotations: {{deployment.kubernetes.io/revision: '2'}}}}
+spec: {{replicas: 3, selector: {{}}, template: {{}}}}
+",
+            revision(SET, 1),
+            revision(&SET.replace("web-1", "web-2").replace("r-1", "r-2"), 2)
+        ),
+        &expect![[r#"
+            namespace a
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
+              ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); left alone: RollingOut; of Deployment web (apps/v1)
+              ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); left alone: RollingOut; surges first; of Deployment web (apps/v1)
         "#]],
     );
 }
@@ -108,10 +136,10 @@ spec: {parallelism: 3, completions: 9, template: {}}
             namespace a
               queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               StatefulSet changed (s-3), generation 0, created -: wants 3 of nothing; left alone: SizeSetByAnother
-              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; nobody to scale
+              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; nobody to scale; of Kafka k (v1)
               StatefulSet out (s-2), generation 0, created -: wants 3 of nothing; left alone: OptedOut
               StatefulSet scaled (s-1), generation 0, created -: wants 3 of nothing; left alone: Autoscaled
-              Job nightly (j-1), generation 0, created -: wants 3 of nothing
+              Job nightly (j-1), generation 0, created -: wants 3 of nothing; of CronJob n (batch/v1)
         "#]],
     );
 }

@@ -149,7 +149,7 @@ fn quota(quota: &Quota) -> String {
 
 fn owner(owner: &Owner) -> String {
     let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size, .. } = owner;
-    let Owner { rejected, unspecified, .. } = owner;
+    let Owner { rejected, unspecified, controller, .. } = owner;
     let mut line = format!(
         "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
         kind.name(),
@@ -166,12 +166,15 @@ fn owner(owner: &Owner) -> String {
     if !unspecified.is_nothing() {
         write!(refused, "; no request for {unspecified:?}").unwrap();
     }
+    if let Some(controller) = controller {
+        write!(refused, "; of {} {} ({})", controller.kind, controller.name, controller.api_version).unwrap();
+    }
     line + &gang_of(gang.as_ref()) + &placement(&shape.placement) + &self::size(owner, size) + &refused
 }
 
 /// What is unusual about the size of `owner`: what says it, what it was, why it stays.
 fn size(owner: &Owner, size: &Size) -> String {
-    let Size { setter, written, former, held_back, left_alone } = size;
+    let Size { setter, written, former, held_back, left_alone, surges_first } = size;
     let mut text = String::new();
     match setter {
         None => text.push_str("; nobody to scale"),
@@ -188,6 +191,9 @@ fn size(owner: &Owner, size: &Size) -> String {
     }
     if let Some(reason) = left_alone {
         write!(text, "; left alone: {reason}").unwrap();
+    }
+    if *surges_first {
+        text.push_str("; surges first");
     }
     text
 }
@@ -283,7 +289,7 @@ fn pod(pod: &Pod) -> String {
         write!(line, ", goes last").unwrap();
     }
     if let Some(owner) = &ties.owner {
-        write!(line, ", of {owner}").unwrap();
+        write!(line, ", of {}", owner.uid).unwrap();
     }
     line + &gang_of(ties.gang.as_ref()) + &labels(&ties.labels) + &placement(&shape.placement)
 }

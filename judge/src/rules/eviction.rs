@@ -8,6 +8,9 @@ use crate::truth::{Place, PodFacts, Truth};
 use crate::violation::Invariant;
 use crate::write::Write;
 
+/// The longest grace that a pod is given where its queue names none.
+const MOST_GRACE_SECONDS: u64 = 600;
+
 /// The promises that an eviction breaks; the pod is as it was before it.
 pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String)> {
     let Some(place) = judge.truth.places.get(write.namespace) else { return Vec::new() };
@@ -20,11 +23,17 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
     if uid != Some(&pod.uid) {
         found.push((Invariant::EvictionNamesLife, format!("{of}: for uid {uid:?}, it has {}", pod.uid)));
     }
-    let by_force = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64) == Some(0);
+    let asked = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64);
+    let by_force = asked == Some(0);
     if by_force || !pod.is_terminating {
         found.extend(restraint::eviction(judge, write));
     }
     if pod.is_terminating {
+        let cap = place.leaf().and_then(|(_, queue)| queue.grace_seconds).unwrap_or(MOST_GRACE_SECONDS);
+        // Something else gave it longer than its queue allows.
+        if asked == Some(cap) && pod.deletion_grace_seconds.is_some_and(|given| given > cap) {
+            return found;
+        }
         let wanted = place.leaf().is_some_and(|(_, queue)| queue.force_after.is_some());
         if by_force && !wanted {
             found.push((Invariant::Gentle, format!("{of}: by force, and its queue does not say so")));

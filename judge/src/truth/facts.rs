@@ -28,6 +28,8 @@ pub struct PodFacts {
     pub is_terminating: bool,
     /// How long it is given to end, if it says so.
     pub grace_seconds: Option<u64>,
+    /// How long it was given when its deletion was asked for.
+    pub deletion_grace_seconds: Option<u64>,
     /// Whether something has to be done before it may go.
     pub has_finalizers: bool,
     /// Whether it has succeeded or failed.
@@ -117,6 +119,9 @@ impl PodFacts {
             node: text(pod, "/spec/nodeName"),
             is_terminating: has(pod, "/metadata/deletionTimestamp"),
             grace_seconds: pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64),
+            deletion_grace_seconds: pod
+                .pointer("/metadata/deletionGracePeriodSeconds")
+                .and_then(Value::as_u64),
             has_finalizers: has(pod, "/metadata/finalizers/0"),
             has_ended: matches!(phase.as_deref(), Some("Succeeded" | "Failed")),
         }

@@ -69,6 +69,7 @@ impl Truth {
         let pods = &mut self.place(write).pods;
         let Some(pod) = pods.get_mut(write.name) else { return };
         pod.is_terminating = true;
+        pod.deletion_grace_seconds = grace.or(pod.grace_seconds);
         let at_once = pod.node.is_none() || grace.or(pod.grace_seconds) == Some(0);
         if at_once && !pod.has_finalizers {
             pods.remove(write.name);

@@ -7,12 +7,11 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::names::{API_VERSION, LIMIT_RANGE};
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
-use quotient_engine::plan::PodId;
-use quotient_engine::reason::Reason;
 
 use super::jobs::{job_kind, job_note};
-use super::{Happening, Preempted, scaled};
+use super::{Happening, scaled};
 use crate::identity::Identity;
+use crate::message::message;
 use crate::writer::{Change, listed};
 
 /// Who tells, in every event.
@@ -23,9 +22,6 @@ const LONGEST_NOTE: usize = 1024;
 
 /// The longest name of a reporter that it takes.
 const LONGEST_INSTANCE: usize = 128;
-
-/// How victims are chosen, in the words of an event.
-const ORDER: &str = "least protected first and as few pods as possible";
 
 /// How much of an object's name goes into the event's name, so that there is room for what makes it unique.
 const LONGEST_PREFIX: usize = 200;
@@ -39,7 +35,7 @@ pub(super) fn event(
     now: Timestamp,
     number: u64,
 ) -> Event {
-    let regarding = regarding(happening, uid);
+    let regarding = regarding(happening, &uid);
     let (type_, reason, action) = kind(happening);
     Event {
         metadata: ObjectMeta {
@@ -51,6 +47,7 @@ pub(super) fn event(
         reason: Some(reason.to_owned()),
         action: Some(action.to_owned()),
         note: Some(shortened(&note(happening), LONGEST_NOTE)),
+        related: related(happening).map(|queue| queue_reference(queue, &uid)),
         regarding: Some(regarding),
         event_time: Some(MicroTime(now)),
         reporting_controller: Some(CONTROLLER.to_owned()),
@@ -59,24 +56,17 @@ pub(super) fn event(
     }
 }
 
-fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
+fn regarding(happening: &Happening, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
     match happening {
-        Happening::Preempted(preempted) => pod_reference(&preempted.pod),
+        Happening::Reclaimed(reclaimed) | Happening::WouldReclaim(reclaimed) => reclaimed.reference(),
         Happening::Scaled(scaled) => scaled::reference(scaled),
         Happening::QuotaWritten { queue, .. }
         | Happening::QuotaRaised { queue, .. }
         | Happening::QuotaRepaired { queue, .. }
-        | Happening::PreemptionPlanned { queue, .. }
+        | Happening::ReclaimPlanned { queue, .. }
         | Happening::DefaultRequestsWritten { queue, .. }
         | Happening::DefaultRequestsRefused { queue, .. }
-        | Happening::ForceDeleted { queue, .. } => ObjectReference {
-            api_version: Some(API_VERSION.to_owned()),
-            kind: Some("Queue".to_owned()),
-            namespace: Some(queue.namespace.as_str().to_owned()),
-            name: Some(queue.name.to_string()),
-            uid: uid(queue).map(|uid| uid.as_str().to_owned()),
-            ..ObjectReference::default()
-        },
+        | Happening::ForceDeleted { queue, .. } => queue_reference(queue, uid),
         Happening::QueueJob { name, uid, .. } => ObjectReference {
             api_version: Some(API_VERSION.to_owned()),
             kind: Some("QueueJob".to_owned()),
@@ -88,13 +78,23 @@ fn regarding(happening: &Happening, uid: impl Fn(&QueueName) -> Option<QueueUid>
     }
 }
 
-fn pod_reference(pod: &PodId) -> ObjectReference {
+/// The queue that something happened for.
+fn related(happening: &Happening) -> Option<&QueueName> {
+    match happening {
+        Happening::Reclaimed(reclaimed) | Happening::WouldReclaim(reclaimed) => {
+            reclaimed.beneficiaries.first()
+        }
+        _ => None,
+    }
+}
+
+fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
     ObjectReference {
-        api_version: Some("v1".to_owned()),
-        kind: Some("Pod".to_owned()),
-        namespace: Some(pod.namespace.as_str().to_owned()),
-        name: Some(pod.name.as_str().to_owned()),
-        uid: Some(pod.uid.as_str().to_owned()),
+        api_version: Some(API_VERSION.to_owned()),
+        kind: Some("Queue".to_owned()),
+        namespace: Some(queue.namespace.as_str().to_owned()),
+        name: Some(queue.name.to_string()),
+        uid: uid(queue).map(|uid| uid.as_str().to_owned()),
         ..ObjectReference::default()
     }
 }
@@ -108,8 +108,9 @@ fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
             ("Normal", "QuotaRaised", "WriteQuota")
         }
         Happening::QuotaRepaired { .. } => ("Warning", "QuotaRepaired", "WriteQuota"),
-        Happening::PreemptionPlanned { .. } => ("Normal", "PreemptionPlanned", "Preempt"),
-        Happening::Preempted(_) => ("Warning", "Preempted", "Evict"),
+        Happening::ReclaimPlanned { .. } => ("Normal", "ReclaimPlanned", "Reclaim"),
+        Happening::Reclaimed(_) => ("Warning", "Reclaimed", "Evict"),
+        Happening::WouldReclaim(_) => ("Normal", "WouldReclaim", "Observe"),
         Happening::Scaled(scaled) if scaled.to < scaled.from => ("Warning", scaled.reason.name(), "Scale"),
         Happening::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
         Happening::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
@@ -125,24 +126,13 @@ fn note(happening: &Happening) -> String {
             quota_note(before.as_ref(), after)
         }
         Happening::QuotaRepaired { change, before, after, .. } => repair_note(change, before.as_ref(), after),
-        Happening::PreemptionPlanned { short_of, pods, .. } => {
-            let losers: Vec<String> =
-                pods.iter().map(|(queue, count)| format!("{count} of queue {queue}")).collect();
-            let total: usize = pods.iter().map(|(_, count)| count).sum();
-            let noun = if total == 1 { "pod" } else { "pods" };
-            format!("short of {short_of}: {total} {noun} to be evicted ({})", losers.join(", "))
+        Happening::ReclaimPlanned { allocated, deserved, pods, .. } => {
+            planned_note(allocated, deserved, pods)
         }
-        Happening::Preempted(preempted) => preempted_note(preempted),
+        Happening::Reclaimed(reclaimed) => reclaimed.note(),
+        Happening::WouldReclaim(reclaimed) => reclaimed.would_note(),
         Happening::Scaled(scaled) => scaled::note(scaled),
-        Happening::ForceDeleted { pods, .. } => {
-            let noun = if pods.len() == 1 { "pod" } else { "pods" };
-            let names: Vec<&str> = pods.iter().map(PodName::as_str).collect();
-            format!(
-                "deleted {} {noun} without grace, long past the deadline (eviction.forceAfterSeconds): {}",
-                pods.len(),
-                names.join(", ")
-            )
-        }
+        Happening::ForceDeleted { pods, .. } => forced_note(pods),
         Happening::QueueJob { news, .. } => job_note(news),
         Happening::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
             "removed the LimitRange {LIMIT_RANGE}: the Queue names no default requests, or other LimitRanges give them"
@@ -154,25 +144,34 @@ fn note(happening: &Happening) -> String {
     }
 }
 
-fn preempted_note(preempted: &Preempted) -> String {
-    let Preempted { queue, beneficiary, short_of, reason, used, deserved, .. } = preempted;
-    let whom = match (beneficiary, reason) {
-        (Some(beneficiary), _) => format!("evicted for queue {beneficiary} (short of {short_of})"),
-        (None, Reason::Overcommitted) => {
-            "evicted because its queue holds more than its quota and the cluster has no room for it"
-                .to_owned()
-        }
-        (None, _) => "evicted".to_owned(),
-    };
-    // What is within the share explains nothing.
-    let over = used.less(deserved);
-    let shown = |amounts: &Amounts| of(amounts, over.resources());
-    let numbers = if over.is_empty() {
-        format!("queue {queue} uses {used} and deserves {deserved}")
-    } else {
-        format!("queue {queue} uses {} but deserves {}", shown(used), shown(deserved))
-    };
-    format!("{whom}: {numbers}; {ORDER}")
+fn forced_note(pods: &[PodName]) -> String {
+    let noun = if pods.len() == 1 { "pod" } else { "pods" };
+    let names: Vec<&str> = pods.iter().map(PodName::as_str).collect();
+    message([
+        format!(
+            "Evicted {} {noun} without grace because eviction.forceAfterSeconds have passed since the deadline.",
+            pods.len()
+        ),
+        format!("Names: {}.", names.join(", ")),
+        "A pod that stays has a finalizer; remove it, or delete its lost node.".to_owned(),
+    ])
+}
+
+fn planned_note(allocated: &Amounts, deserved: &Amounts, pods: &[(QueueName, usize)]) -> String {
+    let total: usize = pods.iter().map(|(_, count)| count).sum();
+    let are = if total == 1 { "pod of other queues is" } else { "pods of other queues are" };
+    let lacking = deserved.less(allocated);
+    let losers: Vec<String> =
+        pods.iter().map(|(queue, count)| format!("{} ({count})", queue.in_words())).collect();
+    message([
+        format!(
+            "{total} {are} evicted because the quota allows {} of the deserved {}.",
+            of(allocated, lacking.resources()),
+            of(deserved, lacking.resources())
+        ),
+        "The quota rises as they end.".to_owned(),
+        format!("They are pods of {}.", losers.join(", ")),
+    ])
 }
 
 /// `cpu 3, memory 0`: these resources, zeros included.
@@ -226,7 +225,10 @@ fn shortened(text: &str, bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::announce::{Reclaimed, Subject};
     use quotient_engine::amounts::Amount;
+    use quotient_engine::plan::PodId;
+    use quotient_engine::reason::Reason;
 
     fn cpu(milli: i128) -> Amounts {
         [(Resource::Cpu, Amount::new(milli))].into_iter().collect()
@@ -241,32 +243,36 @@ mod tests {
     }
 
     #[test]
-    fn a_victim_reads_for_whom_and_why_it_went() {
-        let mut used = cpu(3000);
-        used.set(&Resource::Memory, Amount::new(1 << 30));
-        let mut deserved = cpu(2000);
-        deserved.set(&Resource::Memory, Amount::new(2 << 30));
-        let event = told(&Happening::Preempted(Box::new(Preempted {
-            pod: PodId { namespace: "a".into(), name: "web-0".into(), uid: "u1".into() },
+    fn a_victim_names_the_queue_that_needs_its_room() {
+        let reclaimed = Reclaimed {
+            subject: Subject::Pod(PodId { namespace: "a".into(), name: "web-0".into(), uid: "u1".into() }),
+            pods: 1,
+            workload: None,
             queue: QueueName::new("a", "team"),
-            beneficiary: Some(QueueName::new("b", "batch")),
-            short_of: cpu(2000),
+            beneficiaries: [QueueName::new("b", "batch")].into(),
             reason: Reason::Reclaimed,
-            used,
-            deserved,
-        })));
-        assert_eq!(
-            event.note.as_deref(),
-            Some(
-                "evicted for queue b/batch (short of cpu 2): queue a/team uses cpu 3 but deserves cpu 2; \
-                 least protected first and as few pods as possible"
-            )
-        );
-        assert_eq!(event.reason.as_deref(), Some("Preempted"));
-        let regarding = event.regarding.unwrap();
-        assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
-        assert_eq!(event.metadata.namespace.as_deref(), Some("a"));
-        assert_eq!(event.metadata.name.as_deref(), Some("web-0.0.7"));
+            requests: cpu(1000),
+            used: cpu(3000),
+            deserved: cpu(2000),
+            grace_seconds: None,
+        };
+        for (happening, type_, reason) in [
+            (Happening::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
+            (Happening::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
+        ] {
+            let event = told(&happening);
+            assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
+            let regarding = event.regarding.unwrap();
+            assert_eq!((regarding.kind.as_deref(), regarding.uid.as_deref()), (Some("Pod"), Some("u1")));
+            let related = event.related.unwrap();
+            assert_eq!(
+                (related.kind.as_deref(), related.namespace.as_deref(), related.name.as_deref()),
+                (Some("Queue"), Some("b"), Some("batch"))
+            );
+            assert_eq!(related.uid.as_deref(), Some("q1"));
+            assert_eq!(event.metadata.namespace.as_deref(), Some("a"));
+            assert_eq!(event.metadata.name.as_deref(), Some("web-0.0.7"));
+        }
     }
 
     #[test]
@@ -311,14 +317,22 @@ mod tests {
     }
 
     #[test]
-    fn a_preemption_counts_its_victims() {
-        let event = told(&Happening::PreemptionPlanned {
+    fn a_reclaim_counts_its_victims() {
+        let planned = |pods| Happening::ReclaimPlanned {
             queue: QueueName::new("b", "batch"),
-            short_of: cpu(2000),
-            pods: vec![(QueueName::new("a", "team"), 2), (QueueName::new("c", "web"), 1)],
-        });
-        let expected = "short of cpu 2: 3 pods to be evicted (2 of queue a/team, 1 of queue c/web)";
-        assert_eq!(event.note.as_deref(), Some(expected));
+            allocated: cpu(1000),
+            deserved: cpu(3000),
+            pods,
+        };
+        assert_eq!(
+            told(&planned(vec![(QueueName::new("a", "team"), 2), (QueueName::new("web", "web"), 1)]))
+                .note
+                .unwrap(),
+            "3 pods of other queues are evicted because the quota allows cpu 1 of the deserved cpu 3. The quota rises as \
+             they end. They are pods of a/team (2), web (1)."
+        );
+        let many = (0..40).map(|at| (QueueName::new("a", format!("team-{at}").as_str()), 1)).collect();
+        assert!(told(&planned(many)).note.unwrap().ends_with("The quota rises as they end."));
     }
 
     #[test]
@@ -330,8 +344,8 @@ mod tests {
         assert_eq!(
             event.note.as_deref(),
             Some(
-                "deleted 2 pods without grace, long past the deadline (eviction.forceAfterSeconds): \
-                 web-0, web-1"
+                "Evicted 2 pods without grace because eviction.forceAfterSeconds have passed since the deadline. \
+                 Names: web-0, web-1. A pod that stays has a finalizer; remove it, or delete its lost node."
             )
         );
         assert_eq!(

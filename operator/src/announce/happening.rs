@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueJobUid, QueueName};
-use quotient_engine::plan::{Asker, Eviction, Plan, PodId, QueueJobName, QueuePlan, Scaling, SlotReason};
+use quotient_engine::plan::{Asker, QueueJobName, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Setter;
 
+use super::Reclaimed;
 use crate::writer::Change;
 
 /// Something worth telling.
@@ -45,16 +46,20 @@ pub enum Happening {
         after: Bounds,
     },
     /// Pods are to be evicted for a queue.
-    PreemptionPlanned {
-        /// The queue that is short.
+    ReclaimPlanned {
+        /// The queue that is starved.
         queue: QueueName,
-        /// What it is short of.
-        short_of: Amounts,
+        /// The amounts that its quota allows.
+        allocated: Amounts,
+        /// The amounts that it deserves.
+        deserved: Amounts,
         /// How many pods, by the queue that loses them.
         pods: Vec<(QueueName, usize)>,
     },
-    /// A pod was evicted.
-    Preempted(Box<Preempted>),
+    /// A pod, or pods of a workload, were evicted.
+    Reclaimed(Box<Reclaimed>),
+    /// They would be if no mode and no pause withheld it.
+    WouldReclaim(Box<Reclaimed>),
     /// An owner's size was changed, for others of its queue or because there is room again.
     Scaled(Box<Scaled>),
     /// Pods that were long past their deadline were deleted without grace.
@@ -127,25 +132,6 @@ pub enum JobNews {
     Failed,
 }
 
-/// A pod that was evicted, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Preempted {
-    /// The pod.
-    pub pod: PodId,
-    /// Its queue.
-    pub queue: QueueName,
-    /// For whom; none where the cluster itself is exceeded.
-    pub beneficiary: Option<QueueName>,
-    /// What the beneficiary is short of.
-    pub short_of: Amounts,
-    /// Why.
-    pub reason: Reason,
-    /// What its queue uses.
-    pub used: Amounts,
-    /// What its queue deserves.
-    pub deserved: Amounts,
-}
-
 /// An owner whose size was changed, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scaled {
@@ -182,25 +168,6 @@ impl Happening {
             priority: scaling.priority,
             beneficiaries: scaling.beneficiaries.clone(),
             reason: scaling.reason,
-        }))
-    }
-
-    /// The pod of `eviction`, which is part of `plan`, was evicted.
-    pub fn evicted(plan: &Plan, eviction: &Eviction) -> Self {
-        let beneficiary = eviction.beneficiary.as_ref().and_then(|name| plan.queues.get(name));
-        // Of what the beneficiary lacks, only what this queue holds too much of explains the eviction.
-        let over = eviction.used.less(&eviction.deserved);
-        let lacks = |queue: &QueuePlan| {
-            over.resources().map(|resource| (resource.clone(), queue.lacking.get(resource))).collect()
-        };
-        Self::Preempted(Box::new(Preempted {
-            pod: eviction.pod.clone(),
-            queue: eviction.queue.clone(),
-            beneficiary: eviction.beneficiary.clone(),
-            short_of: beneficiary.map(lacks).unwrap_or_default(),
-            reason: eviction.reason,
-            used: eviction.used.clone(),
-            deserved: eviction.deserved.clone(),
         }))
     }
 }

@@ -7,16 +7,19 @@ mod event;
 mod happening;
 mod jobs;
 mod publisher;
+mod reclaimed;
 mod scaled;
 mod transitions;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
-pub use happening::{Happening, JobNews, Preempted, Scaled};
+pub use happening::{Happening, JobNews, Scaled};
 pub use publisher::Publisher;
+pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
 
 use crate::metrics::Metrics;
@@ -47,12 +50,20 @@ impl Announcer {
         }
     }
 
+    /// Tells the workloads of `evictions`, which the API server accepted in one cycle. Never waits.
+    pub fn announce_reclaimed(&self, evictions: &[Eviction]) {
+        for reclaimed in Reclaimed::of_workloads(evictions) {
+            self.send(Happening::Reclaimed(Box::new(reclaimed)));
+        }
+    }
+
     /// Tells what is news about `plan`. Never waits.
     pub fn announce_plan(&self, plan: &Plan) {
         let news = self.transitions(|transitions| {
             let mut news = transitions.raised(plan);
             news.extend(transitions.jobs.news(plan));
-            news.extend(transitions.preempted(plan));
+            news.extend(transitions.planned(plan));
+            news.extend(transitions.withheld(plan, Instant::now()));
             news
         });
         for happening in news {

@@ -7,9 +7,10 @@ use quotient_engine::plan::Asker;
 use quotient_engine::snapshot::SetterKind;
 
 use super::Scaled;
+use crate::message::message;
 
 /// How many names a sentence lists.
-const LISTED: usize = 8;
+const LISTED: usize = 3;
 
 /// The object that was written to.
 pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
@@ -27,23 +28,28 @@ pub(super) fn reference(scaled: &Scaled) -> ObjectReference {
     }
 }
 
-/// The sentence.
+/// The sentences.
 pub(super) fn note(scaled: &Scaled) -> String {
     let Scaled { queue, from, to, former, pods, priority, beneficiaries, .. } = scaled;
+    let queue = queue.in_words();
     if to > from {
-        let rest = former.map(|former| format!(", and not yet for all {former}")).unwrap_or_default();
-        return format!("scaled from {from} to {to}: there is room for it in queue {queue} again{rest}");
+        let rest = former.map(|former| format!("It gets all {former} back when there is more room."));
+        return message([
+            format!("Scaled from {from} to {to} because queue {queue} has room for it again."),
+            rest.unwrap_or_default(),
+        ]);
     }
     let whom = listed(beneficiaries.iter().map(asker));
-    let back = former
-        .map(|former| {
-            format!("; it gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION})")
-        })
-        .unwrap_or_default();
-    format!(
-        "scaled from {from} to {to}, without {}, for {whom} of a higher priority than {priority} in queue {queue}{back}",
-        listed(pods.iter().map(PodName::to_string)),
-    )
+    let back = former.map(|former| {
+        format!("It gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION}).")
+    });
+    message([
+        format!(
+            "Scaled from {from} to {to} because {whom} of a higher priority than {priority} lacks room in queue {queue}."
+        ),
+        back.unwrap_or_default(),
+        format!("It loses {}.", listed(pods.iter().map(PodName::to_string))),
+    ])
 }
 
 fn asker(asker: &Asker) -> String {
@@ -88,11 +94,11 @@ mod tests {
     fn who_yielded_reads_for_whom_and_that_it_comes_back() {
         assert_eq!(
             note(&scaled(3, 1, Some(3))),
-            "scaled from 3 to 1, without web-0, web-1, for ReplicaSet train, pod one of a higher priority than 10 in \
-             queue a/team; it gets its 3 back when there is room (quotient.dev/replicas-before)"
+            "Scaled from 3 to 1 because ReplicaSet train, pod one of a higher priority than 10 lacks room in queue a/team. \
+             It gets its 3 back when there is room (quotient.dev/replicas-before). It loses web-0, web-1."
         );
         let many = note(&scaled(20, 1, Some(20)));
-        assert!(many.contains("web-7 and 11 more, for"), "{many}");
+        assert!(many.ends_with("It loses web-0, web-1, web-2 and 16 more."), "{many}");
         let object = reference(&scaled(3, 1, Some(3)));
         assert_eq!((object.kind.as_deref(), object.uid.as_deref()), (Some("Deployment"), Some("d1")));
     }
@@ -101,11 +107,11 @@ mod tests {
     fn who_gets_its_size_back_reads_how_much_of_it() {
         assert_eq!(
             note(&scaled(1, 3, None)),
-            "scaled from 1 to 3: there is room for it in queue a/team again"
+            "Scaled from 1 to 3 because queue a/team has room for it again."
         );
         assert_eq!(
             note(&scaled(1, 2, Some(3))),
-            "scaled from 1 to 2: there is room for it in queue a/team again, and not yet for all 3"
+            "Scaled from 1 to 2 because queue a/team has room for it again. It gets all 3 back when there is more room."
         );
     }
 }

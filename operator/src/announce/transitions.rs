@@ -1,13 +1,19 @@
 //! What about a sequence of plans and writes is news.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
+use tokio::time::Instant;
 
-use super::Happening;
 use super::jobs::Jobs;
+use super::{Happening, Reclaimed, Subject};
+
+/// How long one workload or bare pod is not told again what would happen to it.
+const WITHHELD_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Remembers what was told, so that the same is not told every cycle.
 ///
@@ -15,7 +21,9 @@ use super::jobs::Jobs;
 #[derive(Debug, Default)]
 pub(super) struct Transitions {
     /// Queues for which pods are being evicted.
-    preempting: BTreeSet<QueueName>,
+    gainers: BTreeSet<QueueName>,
+    /// When each workload and bare pod was told what would happen to it, for as long as that is not told again.
+    withheld: BTreeMap<Subject, Instant>,
     /// Queues whose quota rises in steps: what it allowed before the first.
     rising: BTreeMap<QueueName, (Option<Bounds>, Bounds)>,
     /// QueueJobs.
@@ -23,25 +31,42 @@ pub(super) struct Transitions {
 }
 
 impl Transitions {
-    /// The preemptions that begin with `plan`.
-    pub(super) fn preempted(&mut self, plan: &Plan) -> Vec<Happening> {
+    /// The reclaims that begin with `plan`.
+    pub(super) fn planned(&mut self, plan: &Plan) -> Vec<Happening> {
         let mut victims: BTreeMap<&QueueName, BTreeMap<&QueueName, usize>> = BTreeMap::new();
         for eviction in plan.evictions.iter().chain(&plan.waiting) {
             let Some(beneficiary) = &eviction.beneficiary else { continue };
             let pods = victims.entry(beneficiary).or_default().entry(&eviction.queue).or_default();
             *pods = pods.saturating_add(1);
         }
-        let begun = victims.iter().filter(|(queue, _)| !self.preempting.contains(**queue));
+        let begun = victims.iter().filter(|(queue, _)| !self.gainers.contains(**queue));
         let news: Vec<Happening> = begun
-            .map(|(queue, pods)| Happening::PreemptionPlanned {
-                queue: (*queue).clone(),
-                short_of: plan.queues.get(*queue).map(|queue| queue.lacking.clone()).unwrap_or_default(),
-                pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
+            .filter_map(|(queue, pods)| {
+                let decided = plan.queues.get(*queue)?;
+                Some(Happening::ReclaimPlanned {
+                    queue: (*queue).clone(),
+                    allocated: decided.allocated.clone(),
+                    deserved: decided.deserved.clone(),
+                    pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
+                })
             })
             .collect();
         // It goes on until nothing is outstanding, even while no further pod is needed.
-        self.preempting.retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.lacking.is_empty()));
-        self.preempting.extend(victims.into_keys().cloned());
+        self.gainers.retain(|queue| plan.queues.get(queue).is_some_and(|queue| !queue.lacking.is_empty()));
+        self.gainers.extend(victims.into_keys().cloned());
+        news
+    }
+
+    /// What `plan` would evict, for the workloads and bare pods that were not told so in the last ten minutes.
+    pub(super) fn withheld(&mut self, plan: &Plan, now: Instant) -> Vec<Happening> {
+        self.withheld.retain(|_, told| now.saturating_duration_since(*told) < WITHHELD_INTERVAL);
+        let mut news = Vec::new();
+        for reclaimed in Reclaimed::by_subject(&plan.withheld) {
+            if let Entry::Vacant(entry) = self.withheld.entry(reclaimed.subject.clone()) {
+                entry.insert(now);
+                news.push(Happening::WouldReclaim(Box::new(reclaimed)));
+            }
+        }
         news
     }
 
@@ -82,6 +107,7 @@ mod tests {
     use quotient_engine::amounts::{Amount, Amounts, Resource};
     use quotient_engine::plan::{Eviction, PodCounts, PodId, QueuePlan, Stage};
     use quotient_engine::reason::Reason;
+    use quotient_engine::snapshot::Workload;
 
     fn gainer() -> QueueName {
         QueueName::new("b", "batch")
@@ -110,10 +136,12 @@ mod tests {
         };
         let eviction = |number: usize| Eviction {
             pod: PodId { namespace: "a".into(), name: "web".into(), uid: number.to_string().as_str().into() },
+            workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(gainer()),
             reason: Reason::Reclaimed,
             stage: Stage::Committed,
+            rank: Some(1),
             priority: 0,
             requests: none.clone(),
             used: none.clone(),
@@ -138,16 +166,44 @@ mod tests {
     }
 
     #[test]
-    fn a_preemption_is_told_once() {
+    fn a_reclaim_is_told_once() {
         let mut transitions = Transitions::default();
-        let news = transitions.preempted(&plan(2000, 2));
-        let [Happening::PreemptionPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
+        let news = transitions.planned(&plan(2000, 2));
+        let [Happening::ReclaimPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
         assert_eq!(*pods, [(QueueName::new("a", "team"), 2)]);
-        assert_eq!(transitions.preempted(&plan(2000, 2)), []);
-        assert_eq!(transitions.preempted(&plan(1000, 0)), []);
-        assert_eq!(transitions.preempted(&plan(1000, 1)), []);
-        assert_eq!(transitions.preempted(&plan(0, 0)), []);
-        assert_eq!(transitions.preempted(&plan(2000, 1)).len(), 1);
+        assert_eq!(transitions.planned(&plan(2000, 2)), []);
+        assert_eq!(transitions.planned(&plan(1000, 0)), []);
+        assert_eq!(transitions.planned(&plan(1000, 1)), []);
+        assert_eq!(transitions.planned(&plan(0, 0)), []);
+        assert_eq!(transitions.planned(&plan(2000, 1)).len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_withheld_is_told_once_in_ten_minutes() {
+        let workload = |name: &str| Workload { uid: name.into(), name: name.into(), ..Workload::default() };
+        let of = |name: &str, at: usize| {
+            let mut evictions = plan(0, at).evictions;
+            evictions.iter_mut().for_each(|one| one.workload = Some(workload(name)));
+            evictions
+        };
+        let withheld = |evictions: Vec<Eviction>| Plan { withheld: evictions, ..Plan::default() };
+        let mut transitions = Transitions::default();
+        let start = Instant::now();
+        let mut told = Vec::new();
+        for second in (0..1_500).step_by(100) {
+            let both =
+                withheld([of("web", 3), if second >= 300 { of("db", 1) } else { Vec::new() }].concat());
+            for news in transitions.withheld(&both, start + Duration::from_secs(second)) {
+                let Happening::WouldReclaim(news) = news else { panic!("{news:?}") };
+                told.push((second, news.workload.unwrap().name.to_string(), news.pods));
+            }
+        }
+        let expected = [(0, "web", 3), (300, "db", 1), (600, "web", 3), (900, "db", 1), (1200, "web", 3)];
+        assert_eq!(told, expected.map(|(second, name, pods)| (second, name.to_owned(), pods)));
+        // Bare pods are told one by one, and nothing is remembered for longer than it counts.
+        let later = start + Duration::from_secs(9_000);
+        assert_eq!(transitions.withheld(&withheld(plan(0, 2).evictions), later).len(), 2);
+        assert_eq!(transitions.withheld.len(), 2);
     }
 
     #[test]

@@ -23,6 +23,7 @@ use crate::announce::Announcer;
 use crate::health::Beat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
+use crate::status::RecentReclaims;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::Tools;
@@ -157,6 +158,7 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
         view,
         leadership: Leadership::unconditional(),
         announcer: Announcer::new(metrics.clone()).0,
+        reclaims: RecentReclaims::default(),
         metrics,
         beat: Beat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),

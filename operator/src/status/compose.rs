@@ -9,6 +9,7 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Reach};
 
 use super::conditions::{self, Circumstances};
+use super::reclaims;
 use super::remembered;
 use super::state::state;
 use super::unmet;
@@ -60,6 +61,8 @@ pub fn compose(
 ) -> Option<QueueStatus> {
     let kept = former.map(|status| status.conditions.as_slice()).unwrap_or_default();
     let merge = |reports: &[_]| merge_conditions(kept, reports, generation, now);
+    let listed = former.map(|status| status.recent_reclaims.as_slice()).unwrap_or_default();
+    let recent_reclaims = reclaims::merged(&circumstances.reclaims, listed);
     if let Some(queue) = overview.plan.queues.get(name) {
         let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
         let not_taken_up = remembered::not_taken_up(queue, &overview.particulars.not_taken_up, former);
@@ -79,6 +82,7 @@ pub fn compose(
             observed_generation: generation,
             conditions,
             not_taken_up,
+            recent_reclaims,
             summary: Some(summary),
             ..numbers(overview, &name.namespace, queue)
         });
@@ -92,6 +96,7 @@ pub fn compose(
     Some(QueueStatus {
         observed_generation: generation,
         conditions,
+        recent_reclaims,
         summary: Some(summary),
         ..QueueStatus::default()
     })

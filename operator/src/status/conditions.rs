@@ -1,12 +1,14 @@
 //! What the conditions of one queue say, and why.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, condition};
+use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, RecentReclaim, condition};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
 
 use super::{unmet, withheld};
+use crate::message::message;
 use crate::writer::Blocked;
 
 /// What is known about one queue beyond the plan.
@@ -16,6 +18,8 @@ pub struct Circumstances {
     pub quota: QuotaState,
     /// Why pods that should leave for it cannot be evicted, if so.
     pub blocked: Option<Blocked>,
+    /// The pods of it that were evicted and that its status does not list yet, newest first.
+    pub reclaims: Vec<RecentReclaim>,
 }
 
 /// How the write of one quota stands.
@@ -84,10 +88,11 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionRe
     if let Some(pause) = &queue.reach.pause {
         return yes(condition, "Paused", &withheld::pause(pause));
     }
-    let well = "the spec is understood and its share computed";
+    let well = "The spec is understood and its share computed";
     if let Some(reason) = plan.held {
-        let (obstacle, way_out) = (unmet::obstacle(reason), unmet::way_out(reason));
-        return yes(condition, reason.name(), &format!("{well}, but {obstacle}; {way_out}"));
+        let why = format!("Quotas do not shrink because {}.", unmet::obstacle(reason));
+        let told = message([why, unmet::way_out(reason).to_owned(), format!("{well}.")]);
+        return yes(condition, reason.name(), &told);
     }
     if !queue.foreign_limit.is_empty() {
         let allowed: Vec<String> = queue
@@ -96,7 +101,7 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionRe
             .map(|(resource, amount)| format!("{resource} {}", resource.format(amount)))
             .collect();
         let message = format!(
-            "{well}; another ResourceQuota of the namespace allows no more than {}, which bounds the share",
+            "{well}. Another ResourceQuota of the namespace bounds the share to {}.",
             allowed.join(", ")
         );
         return yes(condition, Reason::ForeignQuota.name(), &message);
@@ -141,25 +146,25 @@ fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circums
 
 fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
-    let (reason, why) = match (&circumstances.blocked, queue.starved) {
+    let (reason, why, next) = match (&circumstances.blocked, queue.starved) {
         (Some(blocked), reason) if reason != Some(Reason::EvictionsDisabled) => {
-            (blocked.reason.name(), blocked.message.clone())
+            let why = blocked.message.trim_end_matches('.').to_owned();
+            (blocked.reason.name(), why, unmet::way_out(blocked.reason))
         }
-        (_, Some(reason)) => (reason.name(), unmet::sentence(queue, reason)),
+        (_, Some(reason)) => (reason.name(), unmet::obstacle_of(queue, reason), unmet::way_out(reason)),
         (_, None) => return not_starved(queue),
     };
     let lacks = if queue.lacking.is_empty() {
-        format!("has the {} that it deserves, and cannot use all of it: {why}", queue.deserved)
+        format!("The queue has the deserved {} and cannot use all of it because {why}.", queue.deserved)
     } else {
-        format!("lacks {} of the {} that it deserves: {why}", queue.lacking, queue.deserved)
+        format!("The queue lacks {} of the deserved {} because {why}.", queue.lacking, queue.deserved)
     };
-    let message = match queue.unmet.first() {
+    let first = queue.unmet.first().map(|first| match unmet::message(namespace, queue, first) {
         // Said once is enough.
-        Some(first) if Some(first.reason) == queue.starved => format!("{lacks}. {}", unmet::ask(first)),
-        Some(first) => format!("{lacks}. {}: {}", unmet::ask(first), unmet::message(namespace, queue, first)),
-        None => lacks,
-    };
-    yes(condition, reason, &message)
+        _ if Some(first.reason) == queue.starved => format!("{}.", unmet::ask(first)),
+        told => format!("{}: {told}", unmet::ask(first)),
+    });
+    yes(condition, reason, &message([lacks, next.to_owned()].into_iter().chain(first)))
 }
 
 fn not_starved(queue: &QueuePlan) -> ConditionReport {
@@ -168,8 +173,8 @@ fn not_starved(queue: &QueuePlan) -> ConditionReport {
         return no(condition, "ShareMet", "the queue has what it asks for and deserves");
     }
     let message = format!(
-        "its own pods use the {} that its quota does not allow; the quota rises when all queues together use no more than \
-         the nodes offer",
+        "The pods of the queue use {} that its quota does not allow. The quota rises when all queues together use no \
+         more than the nodes offer.",
         queue.preempting
     );
     no(condition, "HeldByItself", &message)
@@ -181,10 +186,18 @@ fn overused(queue: &QueuePlan) -> ConditionReport {
     if over.is_empty() {
         return no(condition, "WithinShare", "the queue's pods hold no more than it deserves");
     }
+    let of_over = |amounts: &Amounts| {
+        let told =
+            over.resources().map(|resource| format!("{resource} {}", resource.format(amounts.get(resource))));
+        told.collect::<Vec<_>>().join(", ")
+    };
     yes(
         condition,
         "UsedAboveDeserved",
-        &format!("uses {} but deserves {}: {over} too much", queue.used, queue.deserved),
+        &message([
+            format!("The queue uses {} and deserves {}.", of_over(&queue.used), of_over(&queue.deserved)),
+            "Quotient evicts the least protected pods when another queue is starved.".to_owned(),
+        ]),
     )
 }
 
@@ -196,7 +209,10 @@ fn guarantee(queue: &QueuePlan) -> ConditionReport {
     yes(
         condition,
         "GuaranteesExceedCapacity",
-        &format!("{} of what is guaranteed is more than the cluster has", queue.unmeetable),
+        &format!(
+            "The guaranteed amounts exceed the capacity by {}. Lower guaranteed of a Queue.",
+            queue.unmeetable
+        ),
     )
 }
 

@@ -7,6 +7,7 @@ mod compose;
 mod conditions;
 pub mod pace;
 pub mod patch;
+mod reclaims;
 mod remembered;
 mod state;
 #[cfg(test)]
@@ -16,5 +17,6 @@ mod withheld;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
+pub use reclaims::RecentReclaims;
 pub(crate) use remembered::not_created;
-pub(crate) use unmet::{obstacle, way_out};
+pub(crate) use unmet::obstacle;

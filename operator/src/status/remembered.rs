@@ -125,6 +125,7 @@ mod tests {
             pods: 1,
             requests: Amounts::new(),
             reason,
+            controller: None,
             rejection: None,
             left_out: LeftOut::default(),
         };

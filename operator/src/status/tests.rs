@@ -54,7 +54,7 @@ fn plan(queue: QueuePlan) -> Plan {
 }
 
 fn normal() -> Circumstances {
-    Circumstances { quota: QuotaState::InForce, blocked: None }
+    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new() }
 }
 
 fn status(
@@ -131,8 +131,8 @@ fn a_queue_that_waits_for_others_to_leave() {
     assert_eq!(state(&status), "WaitingForPreemption");
     assert_eq!(
         message(&status, "Starved"),
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: \
-         pods of other queues that hold it are on their way out; it comes as they go"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pods of other queues use it and are ending. \
+         The quota rises as these pods end."
     );
     assert_eq!(status.preempting, Some([("cpu", "2")].into()));
 }
@@ -193,7 +193,8 @@ fn a_blocked_preemption_says_what_blocks_it() {
     assert_eq!(unusual(&told), ["Starved=True Budget"]);
     assert_eq!(
         message(&told, "Starved"),
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: pod b/web cannot be evicted"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pod b/web cannot be evicted. \
+         The quota rises as such pods finish, or when their disruption budgets allow more."
     );
     // Where no eviction is allowed at all, that comes first.
     let waits = QueuePlan { starved: Some(Reason::EvictionsDisabled), ..waits() };
@@ -288,6 +289,7 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
         requests: amounts(2000, 0),
         reason,
         lowered: None,
+        controller: None,
         rejection: None,
         left_out: LeftOut::default(),
     };
@@ -308,8 +310,8 @@ fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
     assert_eq!((starved.status.as_str(), starved.reason.as_str()), ("False", "HeldByItself"));
     assert_eq!(
         starved.message,
-        "its own pods use the cpu 1 that its quota does not allow; the quota rises when all queues together use no more \
-         than the nodes offer"
+        "The pods of the queue use cpu 1 that its quota does not allow. The quota rises when all queues together use no \
+         more than the nodes offer."
     );
     assert_eq!(unusual(&status), Vec::<String>::new());
 }
@@ -325,14 +327,13 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     assert_eq!(reason, "Fenced");
     assert_eq!(
         message,
-        "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: it is held outside the fence that the queue may take \
-         from; it comes as pods finish there. ReplicaSet web: 3 pods of cpu 2: there is room in the queue, but no \
-         single node that suits has enough of it free; it comes as pods finish on one of them, or with another node"
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use it. \
+         The quota rises as pods outside the fence finish."
     );
     // The same is said once.
     let (_, message) = told(short(Reason::Delayed, Some(Reason::Delayed)));
     assert_eq!(message.matches("reclaim.afterSeconds").count(), 1, "{message}");
-    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2"), "{message}");
+    assert!(message.ends_with(". ReplicaSet web: 3 pods of cpu 2."), "{message}");
     // A queue may have all that it deserves, and still its pods do not start.
     let whole = QueuePlan {
         preempting: Amounts::new(),
@@ -341,7 +342,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     };
     let (reason, message) = told(whole);
     assert_eq!(reason, "UnitAboveShare");
-    assert!(message.starts_with("has the cpu 3, memory 9Gi that it deserves, and cannot use"), "{message}");
+    assert!(message.starts_with("The queue has the deserved cpu 3, memory 9Gi and cannot use"), "{message}");
 }
 
 #[test]
@@ -418,8 +419,8 @@ fn while_nothing_is_taken_every_queue_says_so() {
     for reason in [Reason::CapacityUntrusted, Reason::ViewStale] {
         let plan = Plan { held: Some(reason), ..plan(settled()) };
         let told = ready(&plan, &normal());
-        assert!(told.starts_with(&format!("True {reason}: the spec is understood")), "{told}");
-        assert!(told.contains("nothing is taken"), "{told}");
+        assert!(told.starts_with(&format!("True {reason}: Quotas do not shrink because")), "{told}");
+        assert!(told.ends_with("The spec is understood and its share computed."), "{told}");
     }
 }
 
@@ -427,8 +428,8 @@ fn while_nothing_is_taken_every_queue_says_so() {
 fn a_tighter_quota_of_others_is_told() {
     let foreign_limit = [(Resource::Cpu, Amount::new(2000))].into_iter().collect();
     let plan = plan(QueuePlan { foreign_limit, ..settled() });
-    let expected = "True ForeignQuota: the spec is understood and its share computed; another ResourceQuota of the \
-                    namespace allows no more than cpu 2, which bounds the share";
+    let expected = "True ForeignQuota: The spec is understood and its share computed. Another ResourceQuota of the \
+                    namespace bounds the share to cpu 2.";
     assert_eq!(ready(&plan, &normal()), expected);
 }
 

@@ -2,12 +2,12 @@
 
 use super::withheld;
 use quotient_crds::{MAX_UNMET, Unmet as Written};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Asker, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
-/// The most characters of a message that quotes others.
-const MOST: usize = 240;
+use crate::message::{MOST, message as message_of};
 
 /// The first of what cannot start in the queue's namespace, for the status.
 pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
@@ -38,137 +38,135 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
     }
+    let because = |why: &str| format!("The pods cannot start because {why}.");
+    let general = || [because(obstacle(unmet.reason)), way_out(unmet.reason).to_owned()];
     let said = match unmet.reason {
         Reason::GaveWay => String::new(),
-        Reason::UnitAboveShare => format!(
-            "one pod requests {}, and all that the queue deserves is {}; {}",
-            unmet.requests,
-            queue.deserved,
-            way_out(Reason::UnitAboveShare)
-        ),
+        Reason::UnitAboveShare => message_of([
+            format!("One pod requests {}, and the deserved share is {}.", unmet.requests, queue.deserved),
+            way_out(unmet.reason).to_owned(),
+        ]),
+        Reason::RolloutNeedsRoom => rollout(queue, unmet),
         Reason::PodsNotCreated => {
-            let general = format!("{}; {}", obstacle(unmet.reason), way_out(unmet.reason));
-            let Asker::Owner(kind, name) = &unmet.who else { return general };
-            let command = format!("kubectl -n {namespace} describe {} {name}", kind.name().to_lowercase());
-            bounded(format!("{}; see the events of: {command}", obstacle(unmet.reason))).unwrap_or(general)
+            let [what, next] = general();
+            let command = match &unmet.who {
+                Asker::Owner(kind, name) => {
+                    format!("See: kubectl -n {namespace} describe {} {name}", kind.name().to_lowercase())
+                }
+                Asker::Pod(_) => String::new(),
+            };
+            message_of([what, next, command])
         }
         Reason::NoNodeFits if !unmet.left_out.is_nothing() => {
-            let general = "no node offers all of the resources that one pod requests";
             let first = unmet.left_out.first.as_ref();
-            let first = first.map(|resource| format!("one pod requests {resource}, which no node offers"));
-            let told = first.unwrap_or_else(|| general.to_owned());
-            let with = |told: &str| format!("{told}; {}", way_out(unmet.reason));
-            bounded(with(&told)).unwrap_or_else(|| with(general))
+            let named =
+                first.map(|resource| because(&format!("no node offers {resource}, which one requests")));
+            let unnamed = because("no node offers all of the resources that one requests");
+            let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
+            message_of([what, way_out(unmet.reason).to_owned()])
         }
-        reason => sentence(queue, reason),
+        reason => message_of([because(&obstacle_of(queue, reason)), way_out(reason).to_owned()]),
     };
     match &unmet.lowered {
         None => said,
         Some(lowered) if said.is_empty() => lowered.to_string(),
-        Some(lowered) => format!("{said}. {lowered}"),
+        Some(lowered) => format!("{said} {lowered}"),
     }
 }
 
-/// What stands in the way of `queue` for this `reason`, and what ends it.
-pub(super) fn sentence(queue: &QueuePlan, reason: Reason) -> String {
+/// What stands in the way of `queue` for this `reason`: the end of a sentence after "because".
+pub(super) fn obstacle_of(queue: &QueuePlan, reason: Reason) -> String {
     let withheld = if reason == Reason::EvictionsDisabled { withheld::evictions(queue) } else { None };
-    let obstacle = withheld.unwrap_or_else(|| obstacle(reason).to_owned());
-    format!("{obstacle}; {}", way_out(reason))
+    withheld.unwrap_or_else(|| obstacle(reason).to_owned())
 }
 
-/// `text`, unless it is too long.
-fn bounded(text: String) -> Option<String> {
-    (text.chars().count() <= MOST).then_some(text)
+/// What a rolling update waits for, and both ways out.
+fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
+    let workload = match &unmet.controller {
+        Some(controller) => format!("{} {}", controller.kind, controller.name),
+        None => who(&unmet.who),
+    };
+    let resources = unmet.requests.resources();
+    let used: Amounts = resources.map(|resource| (resource.clone(), queue.used.get(resource))).collect();
+    message_of([
+        format!("A new pod needs {} because the older pods keep the {used} in use.", unmet.requests),
+        format!("The rollout of {workload} waits until the queue has room."),
+        "Set maxUnavailable to at least 1, or raise the share or limit of the queue.".to_owned(),
+    ])
 }
 
-/// What stands in the way, in general.
+/// What stands in the way, in general: the end of a sentence after "because".
 pub(crate) const fn obstacle(reason: Reason) -> &'static str {
     match reason {
-        Reason::WaitingForPreemption => "pods of other queues that hold it are on their way out",
+        Reason::WaitingForPreemption => "pods of other queues use it and are ending",
         Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
-        Reason::WaitingForLedger => {
-            "the record of what was granted was lost or written by another replica, and nothing may grow until every quota \
-             is seen as it says"
-        }
-        Reason::Fenced => "it is held outside the fence that the queue may take from",
-        Reason::NothingToEvict => "no pod that may be evicted holds it",
-        Reason::Blocked => "pods that hold it may not be evicted now",
-        Reason::EvictionsDisabled => "the pods that hold it are not evicted because of a mode or a pause",
-        Reason::StuckTerminating => {
-            "the pods that hold it should have been gone long ago and are still there"
-        }
-        Reason::CapacityUntrusted => {
-            "much of the nodes' capacity vanished at one stroke, and nothing is taken because of that until it is certain"
-        }
-        Reason::ViewStale => {
-            "the API server has not been heard of for too long, and nothing is taken on the strength of an old view"
-        }
-        Reason::Delayed => "the queue has not been short for reclaim.afterSeconds yet",
-        Reason::Guarantee => "those who hold it would fall below what is guaranteed to them",
-        Reason::UnitAboveShare => "one pod requests more than all that the queue deserves",
-        Reason::ShareInUse => "the queue's other pods use all that it may have now",
-        Reason::AboveLimit => "the limit of the queue, or of one above it, is reached",
+        Reason::WaitingForLedger => "the record of grants was lost or another replica wrote it",
+        Reason::Fenced => "queues outside the preemption fence use it",
+        Reason::NothingToEvict => "no pod that uses it may be evicted",
+        Reason::Blocked => "the pods that use it may not be evicted now",
+        Reason::EvictionsDisabled => "a mode or a pause withholds the evictions",
+        Reason::StuckTerminating => "terminating pods that use it are past their deadline",
+        Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
+        Reason::ViewStale => "the API server has sent nothing for too long",
+        Reason::Delayed => "reclaim.afterSeconds of the queue have not passed yet",
+        Reason::Guarantee => "the queues that use it would fall below their guaranteed amounts",
+        Reason::UnitAboveShare => "one pod requests more than the deserved share",
+        Reason::ShareInUse => "other pods of the queue use all of the share",
+        Reason::RolloutNeedsRoom => "the older pods of the rollout use the room that a new pod needs",
+        Reason::AboveLimit => "the limit of the queue or of a parent queue is reached",
         Reason::ForeignQuota => "another ResourceQuota of the namespace leaves no room",
-        Reason::Fragmented => {
-            "there is room in the queue, but no single node that suits has enough of it free"
-        }
-        Reason::NoNodeFits => {
-            "no node could run it even if it were empty: node selector, affinity, taints or sheer size"
-        }
-        Reason::WaitingForNodes => "no node has room, and the autoscaler is given time to add one",
-        Reason::RoomAvailable => "there is room, and it has not been taken yet",
-        Reason::PodsRejected => "the API server rejects its pods",
-        Reason::PodsNotCreated => {
-            "there has been room for 60 s, and the pods are not created: the API server rejects them, or their \
-             controller holds them back"
-        }
-        Reason::NotTakenUp => {
-            "it had room for a while and did not start, so it does not count as demand any more"
-        }
-        _ => "it is held by others",
+        Reason::Fragmented => "the queue has room, but no single node that suits has enough of it",
+        Reason::NoNodeFits => "no node could run one even if the node were empty",
+        Reason::WaitingForNodes => "no node has room, and the autoscaler may add one",
+        Reason::RoomAvailable => "they are not created or scheduled yet, although there is room",
+        Reason::PodsRejected => "the API server rejects them",
+        Reason::PodsNotCreated => "nothing has created them for 60 s, although there is room",
+        Reason::NotTakenUp => "they had room for a while and did not start, so they do not count as demand",
+        _ => "other pods use it",
     }
 }
 
-/// What ends it: by itself, or by whom.
+/// What happens next, or what you can do, as a sentence.
 pub(crate) const fn way_out(reason: Reason) -> &'static str {
     match reason {
-        Reason::WaitingForPreemption => "it comes as they go",
+        Reason::WaitingForPreemption => "The quota rises as these pods end.",
         Reason::WaitingForQuota => {
-            "kube-controller-manager enforces it in a moment, and then pods of that queue leave"
+            "kube-controller-manager enforces it within moments, and then pods of that queue are evicted."
         }
         Reason::WaitingForLedger => {
-            "that takes a moment; a quota that cannot be written may make it ten minutes"
+            "Quotas rise again once all of them agree with the record, within moments or ten minutes."
         }
-        Reason::Fenced => "it comes as pods finish there",
-        Reason::NothingToEvict => "it comes as those that hold it finish",
-        Reason::Blocked => "it comes as pods finish, or when their disruption budgets allow more",
+        Reason::Fenced => "The quota rises as pods outside the fence finish.",
+        Reason::NothingToEvict => "The quota rises as these pods finish.",
+        Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
+            "The quota rises as such pods finish, or when their disruption budgets allow more."
+        }
         Reason::StuckTerminating => {
-            "it comes when their finalizers are removed or their lost nodes deleted, or by itself with \
-             eviction.forceAfterSeconds of their Queue"
+            "Remove their finalizers or lost nodes, or set eviction.forceAfterSeconds of their Queue."
         }
         Reason::CapacityUntrusted => {
-            "it ends when the capacity is back, or when a second full list of nodes agrees and \
-             --capacity-grace-seconds have passed"
+            "Quotient waits for the capacity, or for a second full list and --capacity-grace-seconds."
         }
-        Reason::ViewStale => "it ends as soon as every kind of object was heard of again",
-        Reason::Delayed => "then pods of other queues leave for it",
-        Reason::Guarantee => "it comes as their pods finish",
-        Reason::UnitAboveShare => {
-            "ask for less in one pod, or give the queue a larger weight or a guarantee of that size"
+        Reason::ViewStale => "Quotient goes on as soon as the API server has sent every kind of object.",
+        Reason::Delayed => "Then Quotient evicts pods of other queues.",
+        Reason::Guarantee => "The quota rises as their pods finish.",
+        Reason::UnitAboveShare => "Request less in one pod, or raise weight or guaranteed of the queue.",
+        Reason::ShareInUse => "They start as other pods finish, or as the deserved share rises.",
+        Reason::RolloutNeedsRoom => {
+            "Set maxUnavailable to at least 1, or raise the share or limit of the queue."
         }
-        Reason::ShareInUse => "it comes as they finish, or as the queue's share grows",
-        Reason::AboveLimit => "it comes as pods below that limit finish, or when the limit is raised",
-        Reason::ForeignQuota => {
-            "it comes as pods of the namespace finish, or when that quota is raised or removed"
+        Reason::AboveLimit => "They start as pods below that limit finish, or when you raise the limit.",
+        Reason::ForeignQuota => "They start as pods of the namespace finish, or when you raise that quota.",
+        Reason::Fragmented => "They start as pods of one node finish, or on a new node.",
+        Reason::NoNodeFits => "Correct node selector, affinity, tolerations or size, or add such a node.",
+        Reason::WaitingForNodes => {
+            "If no node comes within 10 minutes, Quotient evicts pods of other queues."
         }
-        Reason::Fragmented => "it comes as pods finish on one of them, or with another node",
-        Reason::NoNodeFits => "correct what the pods ask of a node, or add a node that has it",
-        Reason::WaitingForNodes => "if none comes within 10 minutes, pods of other queues leave for it",
-        Reason::RoomAvailable => "its controller has to create the pods, or the scheduler to place them",
-        Reason::PodsRejected => "correct its template, or the rule that rejects it",
-        Reason::PodsNotCreated => "the events of their controller say more",
-        Reason::NotTakenUp => "it counts again once its spec is changed or a pod of it is Ready",
-        _ => "it comes as pods finish",
+        Reason::RoomAvailable => "The controller creates them, or the scheduler places them.",
+        Reason::PodsRejected => "Correct the template, or the rule that rejects them.",
+        Reason::PodsNotCreated => "The API server rejects them or their controller waits; see its events.",
+        Reason::NotTakenUp => "They count again once the spec changes or a pod of the workload is Ready.",
+        _ => "They start as other pods finish.",
     }
 }
 
@@ -187,13 +185,13 @@ fn kind_and_name(asker: &Asker) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
+    use quotient_engine::amounts::{Amount, Resource};
     use quotient_engine::names::OwnerUid;
     use quotient_engine::plan::Lowered;
-    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind};
+    use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 19] = [
+    const ALL: [Reason; 20] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -204,6 +202,7 @@ mod tests {
         Reason::Delayed,
         Reason::Guarantee,
         Reason::UnitAboveShare,
+        Reason::RolloutNeedsRoom,
         Reason::AboveLimit,
         Reason::ForeignQuota,
         Reason::Fragmented,
@@ -225,6 +224,7 @@ mod tests {
             pods,
             requests: cpu(2000),
             reason,
+            controller: None,
             rejection: None,
             left_out: LeftOut::default(),
             lowered: None,
@@ -240,7 +240,8 @@ mod tests {
         assert_eq!(distinct(way_out), ALL.len());
         for reason in ALL {
             let told = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
-            assert!(!told.contains("held by others"), "{reason}: {told}");
+            assert!(!told.contains("other pods use it."), "{reason}: {told}");
+            assert!(told.chars().count() <= MOST, "{reason}: {told}");
         }
     }
 
@@ -252,8 +253,20 @@ mod tests {
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
             message(&"team".into(), &queue, &web(3, Reason::UnitAboveShare)),
-            "one pod requests cpu 2, and all that the queue deserves is cpu 1500m; ask for less in one pod, or give \
-             the queue a larger weight or a guarantee of that size"
+            "One pod requests cpu 2, and the deserved share is cpu 1500m. Request less in one pod, or raise weight or \
+             guaranteed of the queue."
+        );
+    }
+
+    #[test]
+    fn a_rollout_is_told_with_both_ways_out() {
+        let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
+        let unmet = Unmet { controller: Some(deployment.into()), ..web(1, Reason::RolloutNeedsRoom) };
+        let queue = QueuePlan { used: cpu(6000), ..QueuePlan::default() };
+        assert_eq!(
+            message(&"team".into(), &queue, &unmet),
+            "A new pod needs cpu 2 because the older pods keep the cpu 6 in use. The rollout of Deployment web waits until \
+             the queue has room. Set maxUnavailable to at least 1, or raise the share or limit of the queue."
         );
     }
 
@@ -270,8 +283,8 @@ mod tests {
         assert_eq!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet),
             format!(
-                "the queue's other pods use all that it may have now; it comes as they finish, or as the queue's share \
-                 grows. {told}"
+                "The pods cannot start because other pods of the queue use all of the share. They start as other pods \
+                 finish, or as the deserved share rises. {told}"
             )
         );
         let kept = Lowered { left_alone: Some(Reason::OptedOut), ..lowered };
@@ -288,12 +301,12 @@ mod tests {
         let job = Asker::Owner(OwnerKind::Job, "train".into());
         assert_eq!(
             told(&Unmet { who: job, ..web(1, Reason::PodsNotCreated) }),
-            "there has been room for 60 s, and the pods are not created: the API server rejects them, or their \
-             controller holds them back; see the events of: kubectl -n team describe job train"
+            "The pods cannot start because nothing has created them for 60 s, although there is room. The API server \
+             rejects them or their controller waits; see its events. See: kubectl -n team describe job train"
         );
         let long = Asker::Owner(OwnerKind::Job, "x".repeat(200).into());
         let told_long = told(&Unmet { who: long, ..web(1, Reason::PodsNotCreated) });
-        assert!(told_long.ends_with("; the events of their controller say more"), "{told_long}");
+        assert!(told_long.ends_with("their controller waits; see its events."), "{told_long}");
         let rejection = Some(Rejection::Said("policy says no".into()));
         assert_eq!(
             told(&Unmet { rejection, ..web(1, Reason::PodsRejected) }),
@@ -304,8 +317,8 @@ mod tests {
         let left_out = LeftOut { resources: 3, first: Some(Resource::from_name("example.org/fpga")) };
         assert_eq!(
             told(&Unmet { left_out, ..web(1, Reason::NoNodeFits) }),
-            "one pod requests example.org/fpga, which no node offers; correct what the pods ask of a node, or add a \
-             node that has it"
+            "The pods cannot start because no node offers example.org/fpga, which one requests. Correct node selector, \
+             affinity, tolerations or size, or add such a node."
         );
     }
 

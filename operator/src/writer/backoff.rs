@@ -127,10 +127,12 @@ mod tests {
     fn eviction(uid: &str) -> Eviction {
         Eviction {
             pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
+            workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(gainer()),
             reason: Reason::Reclaimed,
             stage: Stage::Committed,
+            rank: None,
             priority: 0,
             requests: Amounts::new(),
             used: Amounts::new(),

@@ -10,14 +10,14 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use crate::particulars::{Particulars, kept};
-use crate::status::{obstacle, way_out};
+use crate::status::obstacle;
 
 /// Why nobody leaves for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocked {
     /// What kept the first pod, such as [`Reason::Budget`]; or what keeps all.
     pub reason: Reason,
-    /// The first pod and what protects it, for people.
+    /// The first pod and what protects it: the end of a sentence after "because".
     pub message: String,
 }
 
@@ -38,7 +38,7 @@ pub(super) fn blocked_queues(
             Reason::Blocked => Some(protected(plan, particulars, backoff, name)),
             Reason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
-                Some(Blocked { reason, message: format!("{}; {}", obstacle(reason), way_out(reason)) })
+                Some(Blocked { reason, message: obstacle(reason).to_owned() })
             }
             _ => None,
         })
@@ -49,17 +49,12 @@ pub(super) fn blocked_queues(
 /// Who should have been gone, if anybody.
 fn stuck(plan: &Plan) -> Option<Blocked> {
     let pod = plan.overdue.first()?;
-    let others = match plan.overdue.len() {
-        1 => String::new(),
+    let are = match plan.overdue.len() {
+        1 => " is".to_owned(),
         2 => " and 1 more pod are".to_owned(),
         more => format!(" and {} more pods are", more.saturating_sub(1)),
     };
-    let is = if others.is_empty() { " is" } else { "" };
-    let message = format!(
-        "pod {}/{}{others}{is} long past the deadline of deletion and keeps what it holds: its node is lost or a \
-         finalizer keeps it; remove the finalizer or the node, or set eviction.forceAfterSeconds of its Queue",
-        pod.namespace, pod.name
-    );
+    let message = format!("pod {}/{}{are} terminating and past the deadline", pod.namespace, pod.name);
     Some(Blocked { reason: Reason::StuckTerminating, message })
 }
 
@@ -92,7 +87,7 @@ fn budgets_say(budgets: &[Arc<str>]) -> String {
         [one] => format!("disruption budget {one} allows no more disruptions now"),
         several => {
             format!(
-                "it has more than one disruption budget ({}), so the API server refuses for ever",
+                "it has more than one disruption budget ({}), which the API server always refuses",
                 several.join(", ")
             )
         }
@@ -145,10 +140,12 @@ mod tests {
         let none = Amounts::new;
         let eviction = Eviction {
             pod: id(name),
+            workload: None,
             queue: QueueName::new("a", "team"),
             beneficiary: Some(gainer()),
             reason: Reason::Reclaimed,
             stage: Stage::Committed,
+            rank: None,
             priority: 0,
             requests: none(),
             used: none(),
@@ -176,8 +173,8 @@ mod tests {
         );
         assert_eq!(
             told(&plan, &["all", "web"], &none).unwrap(),
-            "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), so the API \
-             server refuses for ever (and 1 more pod)"
+            "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), which the \
+             API server always refuses (and 1 more pod)"
         );
     }
 
@@ -196,10 +193,13 @@ mod tests {
         let mut plan = plan(Reason::StuckTerminating, Vec::new());
         plan.overdue = vec![id("web-0")];
         let of_one = told(&plan, &[], &Backoff::default()).unwrap();
-        assert!(of_one.starts_with("StuckTerminating: pod a/web-0 is long past the deadline"), "{of_one}");
+        assert!(
+            of_one.starts_with("StuckTerminating: pod a/web-0 is terminating and past the deadline"),
+            "{of_one}"
+        );
         plan.overdue.extend([id("web-1"), id("web-2")]);
         let of_three = told(&plan, &[], &Backoff::default()).unwrap();
-        assert!(of_three.contains("pod a/web-0 and 2 more pods are long past"), "{of_three}");
+        assert!(of_three.contains("pod a/web-0 and 2 more pods are terminating"), "{of_three}");
     }
 
     #[test]
@@ -207,7 +207,10 @@ mod tests {
         let mut plan = plan(Reason::CapacityUntrusted, Vec::new());
         plan.held = Some(Reason::CapacityUntrusted);
         let message = told(&plan, &[], &Backoff::default()).unwrap();
-        assert!(message.starts_with("CapacityUntrusted: much of the nodes' capacity vanished"), "{message}");
+        assert!(
+            message.starts_with("CapacityUntrusted: much of the capacity of the nodes vanished"),
+            "{message}"
+        );
     }
 
     #[test]

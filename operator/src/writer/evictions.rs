@@ -1,4 +1,4 @@
-//! Evicting pods: many at once, each once, none without need; and once more, without grace, those that do not go.
+//! Evicting pods: many at once, each once, none without need; and once more, with less grace, those that end too slowly.
 
 use std::collections::btree_map::{Entry, OccupiedEntry};
 use std::collections::{BTreeMap, VecDeque};
@@ -8,22 +8,23 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use kube::core::Status;
-use quotient_engine::names::{Namespace, PodName, QueueName};
-use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
+use quotient_engine::names::{Namespace, PodName, QueueName, QueueUid};
+use quotient_engine::plan::{Eviction, Plan, PodId};
+use quotient_engine::reason::Reason;
 use quotient_engine::time::Timestamp;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::Tools;
+use super::again::Again;
 use super::backoff::Backoff;
 use super::blocked::{Blocked, blocked_queues};
 use super::eviction_body::eviction;
 use super::flights::{Flight, Flights, Landed};
-use super::forced::Forced;
 use super::queue_budgets::QueueBudgets;
 use super::rate::Rate;
 use super::verdict::{Refusal, Verdict, verdict};
-use crate::announce::Happening;
+use crate::announce::{Happening, Reclaimed};
 use crate::answer::ask;
 use crate::clock::Clock;
 use crate::particulars::Particulars;
@@ -62,7 +63,7 @@ pub(super) struct Evictor {
     rate: Rate,
     per_queue: QueueBudgets,
     backoff: Backoff,
-    forced: Forced,
+    again: Again,
     /// Pods that count as leaving although nobody has confirmed it, and until when.
     assumed: Vec<(Instant, PodId)>,
     /// When more of the last plan's evictions may be asked for than one cycle does.
@@ -71,8 +72,8 @@ pub(super) struct Evictor {
     flights: Flights,
     /// Whether more waits only for answers.
     crowded: bool,
-    /// How many pods went that the log has not told of.
-    evicted: usize,
+    /// The evictions that were accepted and that no workload was told of.
+    evicted: Vec<Eviction>,
     /// Who went without grace, by queue, that nobody was told of.
     untold: BTreeMap<QueueName, Vec<PodName>>,
 }
@@ -82,23 +83,19 @@ pub(super) struct Evictor {
 enum Wanted<'a> {
     /// A pod that runs.
     Victim(&'a Eviction),
-    /// A pod that should have been gone long ago.
-    Stuck(&'a PodId),
+    /// A pod that is terminating and is given less grace.
+    Again(&'a Eviction),
 }
 
 impl Wanted<'_> {
-    const fn pod(&self) -> &PodId {
+    const fn eviction(&self) -> &Eviction {
         match self {
-            Self::Victim(eviction) => &eviction.pod,
-            Self::Stuck(pod) => pod,
+            Self::Victim(eviction) | Self::Again(eviction) => eviction,
         }
     }
 
-    const fn grace_seconds(&self) -> Option<u32> {
-        match self {
-            Self::Victim(eviction) => eviction.grace_seconds,
-            Self::Stuck(_) => Some(0),
-        }
+    const fn pod(&self) -> &PodId {
+        &self.eviction().pod
     }
 }
 
@@ -124,12 +121,12 @@ impl Evictor {
             rate: Rate::per_second(settings.evictions_per_second),
             per_queue: QueueBudgets::new(settings.evictions_per_queue),
             backoff: Backoff::default(),
-            forced: Forced::default(),
+            again: Again::default(),
             assumed: Vec::new(),
             unfinished: None,
             flights: Flights::default(),
             crowded: false,
-            evicted: 0,
+            evicted: Vec::new(),
             untold: BTreeMap::new(),
         }
     }
@@ -145,7 +142,7 @@ impl Evictor {
     pub(super) fn next_retry(&self) -> Option<Instant> {
         let assumed = self.assumed.iter().map(|(until, _)| *until).min();
         let now = Instant::now();
-        [assumed, self.backoff.next(now), self.forced.next(), self.unfinished].into_iter().flatten().min()
+        [assumed, self.backoff.next(now), self.again.next(), self.unfinished].into_iter().flatten().min()
     }
 
     /// Takes note of what was answered by now. Pods that were only assumed to leave and are still there count as staying
@@ -190,7 +187,7 @@ impl Evictor {
         let victims = plan.evictions.iter().filter(|eviction| !self.backoff.is_waiting(&eviction.pod, now));
         let mut wanted: Vec<Wanted<'_>> = victims.map(Wanted::Victim).collect();
         // Last, for they give room to nobody who could not have it in half a minute as well.
-        wanted.extend(self.forced.due(&plan.forced, now).into_iter().map(Wanted::Stuck));
+        wanted.extend(self.again.due(&plan.shortened, now).into_iter().map(Wanted::Again));
         wanted.retain(|wanted| !self.flights.contains(wanted.pod()));
         self.per_queue.forget_rested(now);
         self.unfinished = None;
@@ -230,12 +227,12 @@ impl Evictor {
         let flight = match wanted {
             Wanted::Victim(eviction) => Flight::Victim {
                 eviction: Box::new(eviction.clone()),
-                news: Happening::evicted(plan, eviction),
+                queue: plan.uid(&eviction.queue).cloned(),
                 started: self.tools.view.read(|index| index.pod_started(&pod)),
             },
-            Wanted::Stuck(pod) => Flight::Stuck { queue: governing(plan, &pod.namespace).cloned() },
+            Wanted::Again(eviction) => Flight::Again(Box::new(eviction.clone())),
         };
-        let call = evict_one(self.tools.clone(), at, pod.clone(), wanted.grace_seconds());
+        let call = evict_one(self.tools.clone(), at, pod.clone(), wanted.eviction().grace_seconds);
         self.flights.begin(pod, flight, call);
     }
 
@@ -253,12 +250,12 @@ impl Evictor {
     fn land(&mut self, (pod, flight, verdict): Landed) {
         self.tools.beat.now();
         match (flight, verdict) {
-            (Flight::Victim { eviction, news, started }, Some(verdict)) => {
-                self.note(&eviction, news, started, verdict);
+            (Flight::Victim { eviction, queue, started }, Some(verdict)) => {
+                self.note(&eviction, queue.as_ref(), started, verdict);
             }
             (Flight::Victim { .. }, None) => self.stays(&pod),
-            (Flight::Stuck { queue }, Some(verdict)) => self.note_forced(queue, pod, verdict),
-            (Flight::Stuck { .. }, None) => {}
+            (Flight::Again(eviction), Some(verdict)) => self.note_again(&eviction, verdict),
+            (Flight::Again(_), None) => {}
         }
     }
 
@@ -270,8 +267,9 @@ impl Evictor {
     /// Tells what went since this was called last.
     fn tell(&mut self) {
         let evicted = std::mem::take(&mut self.evicted);
-        if evicted > 0 {
-            info!(pods = evicted, "evicted pods");
+        if !evicted.is_empty() {
+            info!(pods = evicted.len(), "evicted pods");
+            self.tools.announcer.announce_reclaimed(&evicted);
         }
         for (queue, mut pods) in std::mem::take(&mut self.untold) {
             pods.sort_unstable();
@@ -321,19 +319,28 @@ impl Evictor {
         }
     }
 
-    fn note(&mut self, eviction: &Eviction, news: Happening, started: Option<Timestamp>, verdict: Verdict) {
+    fn note(
+        &mut self,
+        eviction: &Eviction,
+        queue: Option<&QueueUid>,
+        started: Option<Timestamp>,
+        verdict: Verdict,
+    ) {
         let pod = &eviction.pod;
         let named = format!("{}/{}", pod.namespace, pod.name);
         match verdict {
             Verdict::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");
-                self.evicted = self.evicted.saturating_add(1);
+                if let Some(queue) = queue {
+                    self.tools.reclaims.record(queue, eviction, self.tools.clock.now());
+                }
+                self.evicted.push(eviction.clone());
                 self.backoff.granted(pod);
                 let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
                 self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
                 let ran = self.seconds_since(started);
                 self.tools.metrics.queues.evicted(&eviction.queue, eviction.reason, ran);
-                self.tools.announcer.announce(news);
+                self.tell_pod(eviction);
             }
             Verdict::Gone => {
                 debug!(pod = named, "to be evicted, but gone already");
@@ -375,36 +382,42 @@ impl Evictor {
         }
     }
 
-    /// What became of a pod of `queue` that was asked to go without grace.
-    fn note_forced(&mut self, queue: Option<QueueName>, pod: PodId, verdict: Verdict) {
+    fn tell_pod(&self, eviction: &Eviction) {
+        self.tools.announcer.announce(Happening::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
+    }
+
+    /// What became of a terminating pod that was to get less grace.
+    fn note_again(&mut self, eviction: &Eviction, verdict: Verdict) {
+        let Eviction { pod, queue, grace_seconds, .. } = eviction;
         let named = format!("{}/{}", pod.namespace, pod.name);
-        self.forced.asked(&pod, Instant::now());
-        let count = |reason| {
-            if let Some(queue) = &queue {
-                self.tools.metrics.queues.refused_eviction(queue, reason);
-            }
-        };
+        self.again.asked(pod, Instant::now());
+        let count = |reason| self.tools.metrics.queues.refused_eviction(queue, reason);
         match verdict {
             Verdict::Evicted => {
-                self.tools.metrics.evictions.forced.inc();
-                if self.forced.granted(&pod) {
-                    info!(pod = named, "deleted a pod without grace that was long past its deadline");
-                    if let Some(queue) = queue {
-                        self.untold.entry(queue).or_default().push(pod.name);
+                let is_news = self.again.granted(pod);
+                if is_news {
+                    info!(pod = named, grace_seconds, reason = %eviction.reason, "evicted a terminating pod again");
+                }
+                if eviction.reason == Reason::ForceDeleted {
+                    self.tools.metrics.evictions.forced.inc();
+                    if is_news {
+                        self.untold.entry(queue.clone()).or_default().push(pod.name.clone());
                     }
+                } else if is_news {
+                    self.tell_pod(eviction);
                 }
             }
-            Verdict::Gone => debug!(pod = named, "to be deleted without grace, but gone already"),
+            Verdict::Gone => debug!(pod = named, "to be evicted again, but gone already"),
             Verdict::Refused(refusal, why) => {
                 count(refusal.name());
-                warn!(pod = named, error = why, "the pod was not deleted without grace");
+                warn!(pod = named, error = why, "the terminating pod was not evicted again");
             }
             Verdict::Busy(why) => {
                 count(OVERLOADED);
-                debug!(pod = named, why, "the API server has no time for the deletion without grace");
+                debug!(pod = named, why, "the API server has no time to evict the terminating pod again");
             }
             Verdict::Unknown(why) => {
-                warn!(pod = named, error = why, "whether the pod was deleted without grace is not known");
+                warn!(pod = named, error = why, "whether the terminating pod was evicted again is not known");
             }
         }
     }
@@ -421,12 +434,6 @@ impl Evictor {
         let now = Instant::now();
         self.assumed.push((now.checked_add(ASSUMED).unwrap_or(now), eviction.pod.clone()));
     }
-}
-
-/// The queue that governs the pods of `namespace`.
-fn governing<'a>(plan: &'a Plan, namespace: &Namespace) -> Option<&'a QueueName> {
-    let governs = |(name, queue): &(&QueueName, &QueuePlan)| name.namespace == *namespace && !queue.is_parent;
-    plan.queues.iter().find(governs).map(|(name, _)| name)
 }
 
 /// Asks for one eviction at `at`. None if it may not be asked for any more.

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::panic::resume_unwind;
 
-use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::names::{Namespace, QueueUid};
 use quotient_engine::plan::{Eviction, PodId};
 use quotient_engine::time::Timestamp;
 use tokio::task::{JoinError, JoinSet};
 
 use super::verdict::Verdict;
-use crate::announce::Happening;
 
 /// What was asked for.
 #[derive(Debug)]
@@ -19,16 +18,13 @@ pub(super) enum Flight {
     Victim {
         /// The decision.
         eviction: Box<Eviction>,
-        /// What people are told when it goes.
-        news: Happening,
+        /// The id of the queue that loses it.
+        queue: Option<QueueUid>,
         /// Since when it has run. The pod may be gone before the answer is there.
         started: Option<Timestamp>,
     },
-    /// A pod that should have been gone long ago.
-    Stuck {
-        /// The queue that governs its namespace.
-        queue: Option<QueueName>,
-    },
+    /// A terminating pod that is to get less grace.
+    Again(Box<Eviction>),
 }
 
 /// Evictions under way. They end as they do whether somebody waits for them or not; dropping this ends them where they

@@ -103,7 +103,7 @@ mod tests {
     use std::sync::Arc;
 
     use quotient_engine::amounts::Resource;
-    use quotient_engine::snapshot::{Shape, Ties};
+    use quotient_engine::snapshot::{Shape, Ties, Workload};
     use quotient_engine::time::Timestamp;
 
     fn shape(cpu: i128) -> Arc<Shape> {
@@ -127,7 +127,8 @@ mod tests {
     }
 
     fn pod(owner: &str, cpu: i128, leaving: bool) -> Pod {
-        let ties = Ties { owner: Some(owner.into()), ..Ties::default() };
+        let owner = Workload { uid: owner.into(), ..Workload::default() };
+        let ties = Ties { owner: Some(owner), ..Ties::default() };
         let deletion = leaving.then(Timestamp::default);
         Pod { ties: Arc::new(ties), shape: shape(cpu), deletion, ..Pod::default() }
     }

@@ -12,13 +12,13 @@
 //! `jobs.batch` get and patch; `pods` patch, for one annotation. For QueueJobs: `queuejobs.quotient.dev` get, list, watch and delete,
 //! `queuejobs.quotient.dev/status` patch; `jobs.batch` get, create, patch and delete.
 
+mod again;
 mod backoff;
 mod blocked;
 mod drift;
 mod eviction_body;
 mod evictions;
 mod flights;
-mod forced;
 mod lacking;
 mod limit_range_call;
 mod limit_ranges;
@@ -64,6 +64,7 @@ use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};
 use crate::metrics::Metrics;
 use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
+use crate::status::RecentReclaims;
 use crate::view::View;
 use evictions::Evictor;
 use limit_ranges::LimitRangeWriter;
@@ -87,6 +88,8 @@ pub struct Tools {
     pub metrics: Metrics,
     /// Where events go.
     pub announcer: Announcer,
+    /// Where evictions go that statuses list.
+    pub reclaims: RecentReclaims,
     /// The sign of life of the loop, which waits for the writer.
     pub beat: Beat,
     /// No further call is made once this is cancelled.

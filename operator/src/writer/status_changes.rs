@@ -1,10 +1,10 @@
 //! Which statuses are to be written now, and which later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use quotient_crds::QueueStatus;
+use quotient_crds::{QueueStatus, RecentReclaim};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::queues::ObservedQueue;
@@ -15,7 +15,7 @@ use super::{Report, Tools};
 use crate::clock::Clock;
 use crate::metrics::ConditionGauges;
 use crate::status::pace::{Pacer, When};
-use crate::status::{Circumstances, Overview, QuotaState, compose};
+use crate::status::{Circumstances, Overview, QuotaState, RecentReclaims, compose};
 use crate::view::View;
 
 /// How long a written quota may take to be enforced before that is worth a condition.
@@ -35,6 +35,7 @@ pub(super) struct StatusChanges {
     view: View,
     clock: Clock,
     gauges: ConditionGauges,
+    reclaims: RecentReclaims,
     pacer: Pacer,
     retries: Retries<QueueName>,
     /// Since when each queue's quota is not what the plan wants, or not enforced.
@@ -61,6 +62,7 @@ impl StatusChanges {
             view: tools.view.clone(),
             clock: tools.clock.clone(),
             gauges: tools.metrics.queues.conditions.clone(),
+            reclaims: tools.reclaims.clone(),
             pacer: Pacer::new(interval),
             retries: Retries::new(),
             unsettled: BTreeMap::new(),
@@ -91,15 +93,17 @@ impl StatusChanges {
             }
             if comparable.as_ref().is_some_and(|former| same(former, report, queue))
                 && self.quiet.get(queue).is_some_and(|quiet| Arc::ptr_eq(quiet, &observed))
+                && !self.reclaims.has_unsaved(&observed.uid)
             {
                 continue;
             }
             self.quiet.remove(queue);
+            let stored = observed.status.as_ref();
             let circumstances = Circumstances {
                 quota: self.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
+                reclaims: self.reclaims.unsaved(&observed.uid, listed(stored)),
             };
-            let stored = observed.status.as_ref();
             let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, time)
             else {
                 continue;
@@ -197,7 +201,15 @@ impl StatusChanges {
         self.sent.retain(|queue, _| exists(queue));
         self.quiet.retain(|queue, _| exists(queue));
         self.gauges.retain(exists);
+        let uids = plan.queues.values().map(|queue| &queue.uid);
+        let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
+        self.reclaims.retain(|queue| uids.contains(queue));
     }
+}
+
+/// What a status lists of evicted pods.
+fn listed(status: Option<&QueueStatus>) -> &[RecentReclaim] {
+    status.map(|status| status.recent_reclaims.as_slice()).unwrap_or_default()
 }
 
 /// Whether both reports say the same of `queue`.

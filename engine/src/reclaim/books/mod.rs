@@ -6,7 +6,7 @@ mod may_go;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Party;
 use super::balance::Balance;
@@ -108,6 +108,28 @@ impl<'a> Books<'a> {
             candidates: candidates(party.state, party.eviction, snapshot),
             budgets: Budgets::of(party.state),
         }))
+    }
+
+    /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
+    pub(super) fn ranks(&mut self) -> FxHashMap<&'a PodUid, u32> {
+        let mut victims: BTreeMap<Index, FxHashSet<&'a PodUid>> = BTreeMap::new();
+        for victim in &self.victims {
+            let of_leaf = victims.entry(victim.at).or_default();
+            of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
+        }
+        let mut ranks = FxHashMap::default();
+        for (at, mut victims) in victims {
+            let Some(source) = self.source(at) else { continue };
+            for (candidate, rank) in source.candidates.may_go.iter().zip(1_u32..) {
+                let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
+                ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
+                // Most victims stand in front.
+                if victims.is_empty() {
+                    break;
+                }
+            }
+        }
+        ranks
     }
 
     /// Which of `victims` of the leaf at `at`, in order, budgets allow beside those that were chosen.

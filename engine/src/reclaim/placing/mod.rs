@@ -144,6 +144,7 @@ impl<'a> Placing<'a> {
                     pods: ask.pods,
                     requests: ask.shape.requests.clone(),
                     reason,
+                    controller: None,
                     lowered: None,
                     rejection: None,
                     left_out: ask.shape.left_out.clone(),

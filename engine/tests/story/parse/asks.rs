@@ -7,7 +7,7 @@ use quotient_engine::names::{GangName, OwnerUid};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
     Budget, Gang, NamespaceState, NodeRequirement, NodeTerm, Owner, OwnerKind, Placement, Setter, SetterKind,
-    Shape, Size, Toleration, Unspecified,
+    Shape, Size, Toleration, Unspecified, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -22,7 +22,19 @@ pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "toler
 /// `unspecified=cpu,memory` what some container of it names no request for.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
-    let own = ["replicas", "kind", "priority", "created", "former", "leftAlone", "rejected", "unspecified"];
+    let own = [
+        "replicas",
+        "kind",
+        "priority",
+        "created",
+        "former",
+        "leftAlone",
+        "rejected",
+        "unspecified",
+        "deployment",
+        "of",
+        "surges",
+    ];
     let others = [&SHAPING[..], &own].concat();
     let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
@@ -43,14 +55,26 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
         gang: gang(words),
         priority: words.priority(),
         size: size(words, kind, wanted),
+        controller: words.value("deployment").map(deployment),
         rejected: words.value("rejected").map(Into::into),
         unspecified: Unspecified { cpu: lacks("cpu"), memory: lacks("memory") },
     }
 }
 
+/// `deployment=web of=4 surges`: the newest ReplicaSet of a Deployment with four replicas that keeps all of them while it
+/// replaces them; without `surges` an older one.
+fn deployment(name: &str) -> Arc<Workload> {
+    Arc::new(Workload {
+        api_version: "apps/v1".into(),
+        kind: "Deployment".into(),
+        name: name.into(),
+        uid: OwnerUid::from(name),
+    })
+}
+
 /// `former=5 leftAlone=Autoscaled`: it had five before it was scaled down; it is not to be scaled.
 ///
-/// ReplicaSets are their own, without a Deployment.
+/// ReplicaSets are their own setters, also those of a Deployment.
 fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
     let former = words.count("former");
     let reasons = [Reason::Autoscaled, Reason::OptedOut, Reason::SizeSetByAnother, Reason::RollingOut];
@@ -62,10 +86,11 @@ fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
     let (_, name) = words.path();
     Size {
         setter: Some(Setter { kind: setter, name: name.into(), uid: OwnerUid::from(name) }),
-        written: wanted,
+        written: words.count("of").unwrap_or(wanted),
         former,
         held_back: former.unwrap_or(wanted).saturating_sub(wanted),
         left_alone: words.choice("leftAlone", reasons.map(|reason| (reason.name(), reason))),
+        surges_first: words.has("surges"),
     }
 }
 

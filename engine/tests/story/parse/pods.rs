@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
-use quotient_engine::snapshot::{Immunity, NamespaceState, Phase, Pod, Shape, Ties};
+use quotient_engine::snapshot::{Immunity, NamespaceState, Phase, Pod, Shape, Ties, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::asks::{SHAPING, gang, placement};
@@ -58,7 +58,9 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
             ..Shape::default()
         }),
         ties: Arc::new(Ties {
-            owner: words.value("owner").map(OwnerUid::from),
+            owner: words
+                .value("owner")
+                .map(|uid| Workload { uid: OwnerUid::from(uid), ..Workload::default() }),
             gang: gang(words),
             labels: words.labels("labels"),
         }),

@@ -272,6 +272,8 @@ mod tests {
         let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
         decided.queues.get_mut(&name).unwrap().reach = reach;
         let eviction = Eviction {
+            workload: None,
+            rank: None,
             pod: PodId { namespace: "a".into(), name: "p".into(), uid: "p".into() },
             queue: name,
             beneficiary: None,
@@ -361,6 +363,7 @@ mod tests {
             requests: Amounts::new(),
             reason,
             lowered: None,
+            controller: None,
             rejection: None,
             left_out: LeftOut::default(),
         };

@@ -11,7 +11,7 @@ use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::{SETTINGS, node, planned, planned_now, pod, put, queue, quota, tools, view};
-use crate::announce::Happening;
+use crate::announce::{Happening, Subject};
 use crate::particulars::Particulars;
 use crate::settings::WriteSettings;
 use crate::test_api::{Log, Reply, client};
@@ -67,6 +67,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     let view = overused();
     let (client, log) = client(|_| done());
     let (tools, mut announced) = tools(client, view.clone());
+    let reclaims = tools.reclaims.clone();
     let mut evictor = Evictor::new(tools, SETTINGS);
     let plan = planned(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
@@ -81,8 +82,22 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
         assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
         assert_eq!(asked.body["kind"], "Eviction");
     }
-    let Happening::Preempted(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
-    assert_eq!(told.beneficiary.as_ref().unwrap().to_string(), "b/team");
+    let told: Vec<Happening> = std::iter::from_fn(|| announced.try_recv().ok()).collect();
+    let subject = |told: &Happening| {
+        let Happening::Reclaimed(told) = told else { panic!("{told:?}") };
+        assert_eq!(told.beneficiaries.first().unwrap().to_string(), "b/team");
+        match &told.subject {
+            Subject::Pod(pod) => pod.name.to_string(),
+            Subject::Workload(_, workload) => format!("{} of {}", told.pods, workload.name),
+        }
+    };
+    let mut told: Vec<String> = told.iter().map(subject).collect();
+    told.sort_unstable();
+    assert_eq!(told, ["2 of web", "p3", "p4"]);
+    let listed = reclaims.unsaved(&"queue-a".into(), &[]);
+    let mut listed: Vec<(&str, Option<i32>)> = listed.iter().map(|one| (&*one.pod, one.rank)).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [("p3", Some(2)), ("p4", Some(1))]);
 
     // The watch has shown nothing yet, and still nobody is evicted again or instead.
     evictor.evict(&planned(&view)).await;
@@ -421,8 +436,8 @@ async fn a_late_answer_is_believed_as_well() {
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
     assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
-    let Happening::Preempted(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
-    assert_eq!(told.pod.name.to_string(), "p3");
+    let Happening::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
+    assert!(matches!(&told.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,8 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
+mod again;
 mod drift;
 mod evictions;
-mod forced;
 mod limit_ranges;
 mod modes;
 mod nudges;
@@ -38,6 +38,7 @@ use crate::health::Beat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::settings::WriteSettings;
+use crate::status::RecentReclaims;
 use crate::view::View;
 
 /// Long after everything in these tests was created.
@@ -63,6 +64,7 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
         leadership: Leadership::unconditional(),
         metrics,
         announcer,
+        reclaims: RecentReclaims::default(),
         beat: Beat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),
     };
@@ -188,6 +190,9 @@ fn pod(namespace: &str, name: &str) -> Value {
         "metadata": {
             "name": name, "namespace": namespace, "uid": format!("uid-{name}"), "resourceVersion": "1",
             "creationTimestamp": "2026-01-01T00:00:00Z",
+            "ownerReferences": [{
+                "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "uid-web", "controller": true,
+            }],
         },
         "spec": {
             "nodeName": "node",

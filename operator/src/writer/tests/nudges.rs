@@ -310,6 +310,7 @@ fn promised() -> Plan {
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,
         lowered: None,
+        controller: None,
         rejection: None,
         left_out: LeftOut::default(),
     };

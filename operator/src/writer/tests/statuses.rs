@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use k8s_openapi::jiff;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::again::again;
 use super::{node, planned, pod, put, queue, quota, tools, view};
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -150,4 +152,42 @@ async fn a_queue_that_is_being_deleted_is_left_alone() {
     leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z".into();
     let view = view(&[node(4), leaving]);
     assert_eq!(written(&view, &[&[]], 60).await.lines(), Vec::<String>::new());
+}
+
+/// Evicted pods are listed once, with nothing more to write then; a new leader keeps the list and adds to it.
+#[tokio::test(start_paused = true)]
+async fn a_new_leader_keeps_the_list_of_evicted_pods() {
+    let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
+    let (client, log) = client(store());
+    let lead = async |evicted: &[&str]| -> Vec<Value> {
+        let (tools, _announced) = tools(client.clone(), view.clone());
+        let before = log.all().len();
+        for name in evicted {
+            tools.reclaims.record(&"queue-a".into(), &again(name), jiff::Timestamp::now());
+        }
+        let stop = tools.stop.clone();
+        let (reports, newest) = watch::channel(None);
+        let task = tokio::spawn(Statuses::new(tools, Duration::from_secs(15)).run(newest));
+        let plan = Arc::new(planned(&view));
+        reports.send_replace(Some(Arc::new(Report {
+            plan,
+            particulars: Arc::default(),
+            refused: BTreeMap::new(),
+            contested: BTreeMap::new(),
+            blocked: BTreeMap::new(),
+        })));
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        stop.cancel();
+        task.await.unwrap();
+        let written = log.all();
+        written[before..].iter().map(|asked| asked.body["status"]["recentReclaims"].clone()).collect()
+    };
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|one| one["pod"].as_str().unwrap().to_owned()).collect()
+    };
+    let first = lead(&["p1", "p1", "p2"]).await;
+    assert_eq!(first.iter().map(names).collect::<Vec<_>>(), [["p2", "p1"]]);
+    assert_eq!(lead(&[]).await, [] as [Value; 0]);
+    let third = lead(&["p3"]).await;
+    assert_eq!(third.iter().map(names).collect::<Vec<_>>(), [["p3", "p2", "p1"]]);
 }

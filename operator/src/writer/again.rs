@@ -1,20 +1,20 @@
-//! Pods that are long past their deadline and still there: when each was asked to go without grace.
+//! Terminating pods that are given less grace: when each was evicted again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use quotient_engine::names::PodUid;
-use quotient_engine::plan::PodId;
+use quotient_engine::plan::{Eviction, PodId};
 use tokio::time::Instant;
 
 /// How long one pod is not asked for again.
 const REST: Duration = Duration::from_secs(30);
 
-/// Which pods were asked to go without grace.
+/// Which terminating pods were evicted again.
 ///
 /// Only a hint: after a restart each is asked once more, which changes nothing for a pod that is held by a finalizer.
 #[derive(Debug, Default)]
-pub(super) struct Forced {
+pub(super) struct Again {
     asked: BTreeMap<PodUid, Asked>,
     /// When the first of those that are still wanted gone may be asked again.
     next: Option<Instant>,
@@ -27,15 +27,16 @@ struct Asked {
     told: bool,
 }
 
-impl Forced {
+impl Again {
     /// Which of `wanted` may be asked to go now.
-    pub(super) fn due<'a>(&mut self, wanted: &'a [PodId], now: Instant) -> Vec<&'a PodId> {
+    pub(super) fn due<'a>(&mut self, wanted: &'a [Eviction], now: Instant) -> Vec<&'a Eviction> {
         let again = |asked: &Asked| asked.at.checked_add(REST).unwrap_or(asked.at);
-        let uids: BTreeSet<&PodUid> = wanted.iter().map(|pod| &pod.uid).collect();
+        let uids: BTreeSet<&PodUid> = wanted.iter().map(|eviction| &eviction.pod.uid).collect();
         self.asked.retain(|uid, asked| uids.contains(uid) || now < again(asked));
-        let waiting = |pod: &PodId| self.asked.get(&pod.uid).map(again).filter(|again| now < *again);
+        let waiting =
+            |eviction: &Eviction| self.asked.get(&eviction.pod.uid).map(again).filter(|again| now < *again);
         self.next = wanted.iter().filter_map(waiting).min();
-        wanted.iter().filter(|pod| waiting(pod).is_none()).collect()
+        wanted.iter().filter(|eviction| waiting(eviction).is_none()).collect()
     }
 
     /// `pod` is being asked to go.
@@ -61,23 +62,40 @@ impl Forced {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quotient_engine::amounts::Amounts;
+    use quotient_engine::names::QueueName;
+    use quotient_engine::plan::Stage;
+    use quotient_engine::reason::Reason;
 
-    fn pod(uid: &str) -> PodId {
-        PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() }
+    fn eviction(uid: &str) -> Eviction {
+        Eviction {
+            pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
+            workload: None,
+            queue: QueueName::new("a", "team"),
+            beneficiary: None,
+            reason: Reason::ForceDeleted,
+            stage: Stage::Terminating,
+            rank: None,
+            priority: 0,
+            requests: Amounts::new(),
+            used: Amounts::new(),
+            deserved: Amounts::new(),
+            grace_seconds: Some(0),
+        }
     }
 
     #[tokio::test(start_paused = true)]
     async fn each_is_asked_twice_a_minute_and_told_once() {
-        let mut forced = Forced::default();
+        let mut again = Again::default();
         let start = Instant::now();
-        let wanted = [pod("1")];
+        let wanted = [eviction("1")];
         let mut asked = Vec::new();
         let mut told = 0;
         for second in 0..100 {
             let now = start + Duration::from_secs(second);
-            for pod in forced.due(&wanted, now) {
-                forced.asked(pod, now);
-                told += u32::from(forced.granted(pod));
+            for due in again.due(&wanted, now) {
+                again.asked(&due.pod, now);
+                told += u32::from(again.granted(&due.pod));
                 asked.push(second);
             }
         }
@@ -86,13 +104,13 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_went_is_forgotten_and_wakes_nobody() {
-        let mut forced = Forced::default();
+        let mut again = Again::default();
         let now = Instant::now();
-        forced.asked(&pod("1"), now);
-        assert_eq!(forced.next(), Some(now + REST));
-        assert!(forced.due(&[], now).is_empty());
-        assert_eq!(forced.next(), None);
-        forced.due(&[], now + REST);
-        assert!(forced.asked.is_empty());
+        again.asked(&eviction("1").pod, now);
+        assert_eq!(again.next(), Some(now + REST));
+        assert!(again.due(&[], now).is_empty());
+        assert_eq!(again.next(), None);
+        again.due(&[], now + REST);
+        assert!(again.asked.is_empty());
     }
 }

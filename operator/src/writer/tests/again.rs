@@ -1,9 +1,11 @@
-//! Pods that are long past their deadline: asked to go without grace, rarely, and told once.
+//! Terminating pods that are given less grace: evicted again rarely, and told once.
 
 use std::time::Duration;
 
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, PodId, QueuePlan};
+use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
+use quotient_engine::reason::Reason;
 use serde_json::json;
 
 use super::{SETTINGS, tools, view};
@@ -15,12 +17,26 @@ fn id(name: &str) -> PodId {
     PodId { namespace: "a".into(), name: name.into(), uid: format!("uid-{name}").as_str().into() }
 }
 
+pub(super) fn again(name: &str) -> Eviction {
+    Eviction {
+        pod: id(name),
+        workload: None,
+        queue: QueueName::new("a", "team"),
+        beneficiary: None,
+        reason: Reason::ForceDeleted,
+        stage: Stage::Terminating,
+        rank: None,
+        priority: 0,
+        requests: Amounts::new(),
+        used: Amounts::new(),
+        deserved: Amounts::new(),
+        grace_seconds: Some(0),
+    }
+}
+
 /// A plan in which pods of queue a are stuck.
 fn stuck(names: &[&str]) -> Plan {
-    let queue = |is_parent| QueuePlan { is_parent, ..QueuePlan::default() };
-    let queues = [("group", true), ("team", false)]
-        .map(|(name, is_parent)| (QueueName::new("a", name), queue(is_parent)));
-    Plan { queues: queues.into(), forced: names.iter().map(|name| id(name)).collect(), ..Plan::default() }
+    Plan { shortened: names.iter().map(|name| again(name)).collect(), ..Plan::default() }
 }
 
 fn done() -> Reply {
@@ -75,4 +91,26 @@ async fn a_refusal_is_counted_and_not_told_as_done() {
     assert!(announced.try_recv().is_err());
     let wait = evictor.next_retry().unwrap().duration_since(tokio::time::Instant::now());
     assert_eq!(wait, Duration::from_secs(30));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_capped_grace_is_told_on_the_pod() {
+    let (client, log) = client(|_| done());
+    let (tools, mut announced) = tools(client, view(&[]));
+    let metrics = tools.metrics.clone();
+    let mut evictor = Evictor::new(tools, SETTINGS);
+    let capped = Eviction {
+        beneficiary: Some(QueueName::new("b", "team")),
+        reason: Reason::GraceShortened,
+        grace_seconds: Some(600),
+        ..again("p1")
+    };
+    evictor.evict(&Plan { shortened: vec![capped], ..Plan::default() }).await;
+    let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
+    assert_eq!(log.all()[0].body["deleteOptions"], options);
+    let Happening::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
+    assert_eq!((told.reason, told.grace_seconds), (Reason::GraceShortened, Some(600)));
+    // Its queue lost it before, to whatever deleted it.
+    assert!(announced.try_recv().is_err());
+    assert_eq!(metrics.evictions.forced.get(), 0);
 }

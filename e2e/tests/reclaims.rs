@@ -1,0 +1,179 @@
+//! What people and programs learn of an eviction, and pods that end too slowly.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::events::v1::Event;
+use kube::Api;
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use quotient_crds::{Queue, RecentReclaim};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, writes_of_operator};
+use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
+use serde_json::json;
+
+/// Longer than a status that only informs has to wait.
+const INFORMED: Duration = Duration::from_secs(30);
+
+/// Four pods of one Deployment hold all of the cluster; another queue needs half of it.
+async fn full(hold: bool) -> anyhow::Result<Stage> {
+    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
+    stage.claim("a", json!({})).await?;
+    stage.deployment("a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), hold).await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
+    Ok(stage)
+}
+
+/// The events with this reason in namespace `a`.
+async fn events(stage: &Stage, reason: &str) -> anyhow::Result<Vec<Event>> {
+    let events: Api<Event> = Api::namespaced(stage.bed.client(), "a");
+    let all = events.list(&ListParams::default()).await?.items;
+    Ok(all.into_iter().filter(|event| event.reason.as_deref() == Some(reason)).collect())
+}
+
+async fn recent(stage: &Stage) -> anyhow::Result<Vec<RecentReclaim>> {
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "a");
+    Ok(queues.get("a").await?.status.unwrap_or_default().recent_reclaims)
+}
+
+/// The pods and their Deployment have events, and the status of the queue lists the pods; a new leader keeps the list.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_eviction_is_told_and_listed() -> anyhow::Result<()> {
+    let stage = full(false).await?;
+    let operator = stage.start_operator().await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+    stage.claim("b", json!({})).await?;
+    stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
+    let told = eventually("pods and Deployment are told", PATIENCE, async || {
+        let told = events(&stage, "Reclaimed").await?;
+        let subjects = |kind: &str| {
+            let kind_of = |event: &&Event| event.regarding.as_ref()?.kind.as_deref().map(|told| told == kind);
+            told.iter().filter(|event| kind_of(event).unwrap_or_default()).count()
+        };
+        ensure!(subjects("Pod") == 2 && (1..=2).contains(&subjects("Deployment")), "{told:#?}");
+        Ok(told)
+    })
+    .await?;
+    for event in &told {
+        let related = event.related.as_ref().context("no related object")?;
+        assert_eq!((related.kind.as_deref(), related.name.as_deref()), (Some("Queue"), Some("b")));
+        let note = event.note.as_deref().context("no message")?;
+        assert!(note.contains("for queue b because queue a uses"), "{note}");
+        assert!(note.chars().count() <= 240, "{note}");
+    }
+
+    let listed = eventually("the status lists both pods", INFORMED, async || {
+        let listed = recent(&stage).await?;
+        ensure!(listed.len() == 2, "{listed:#?}");
+        Ok(listed)
+    })
+    .await?;
+    for one in &listed {
+        let workload = one.workload.as_ref().context("no workload")?;
+        assert_eq!((&*workload.kind, &*workload.name), ("Deployment", "web"));
+        assert_eq!((one.beneficiary.as_deref(), &*one.reason), (Some("b/b"), "Reclaimed"));
+        assert_eq!(serde_json::to_value(&one.amounts)?, json!({"cpu": "1", "memory": "1Gi"}));
+        assert!(one.rank.is_some_and(|rank| (1..=4).contains(&rank)), "{one:?}");
+    }
+    operator.stop().await?;
+
+    let operator = stage.start_operator().await?;
+    stage.until_quiet_for(Duration::from_secs(5)).await?;
+    assert_eq!(recent(&stage).await?, listed);
+    // A third queue takes another pod: it is listed before these.
+    stage.claim("c", json!({"weight": 2})).await?;
+    eventually("the new leader adds to the list", INFORMED, async || {
+        let now = recent(&stage).await?;
+        ensure!(now.len() == 3 && now.ends_with(&listed), "{now:#?}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Pods that something else deleted with hours of grace are evicted again with the cap, once, when their room is needed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pod_that_takes_hours_ends_within_the_cap() -> anyhow::Result<()> {
+    let stage = full(true).await?;
+    let operator = stage.start_operator().await?;
+    stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "a");
+    let hours = DeleteParams { grace_period_seconds: Some(64_800), ..DeleteParams::default() };
+    for pod in stage.pods("a").await?.iter().take(2) {
+        pods.delete(pod.metadata.name.as_deref().unwrap_or_default(), &hours).await?;
+    }
+    stage.until_pods("a", PodCounts { running: 2, terminating: 2, ..PodCounts::default() }).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    let given = async || -> anyhow::Result<Vec<i64>> {
+        let all = stage.pods("a").await?;
+        Ok(all.iter().filter_map(|pod| pod.metadata.deletion_grace_period_seconds).collect())
+    };
+    assert_eq!(given().await?, [64_800; 2], "nothing needs their room");
+
+    let before = stage.bed.audit().mark()?;
+    stage.claim("b", json!({})).await?;
+    eventually("both have the cap", PATIENCE, async || {
+        let given = given().await?;
+        ensure!(given == [600; 2], "{given:?}");
+        Ok(())
+    })
+    .await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    let writes = writes_of_operator(&stage.bed.audit().events_since(before)?);
+    let evictions = writes.iter().filter(|write| write.resource == "pods/eviction").count();
+    assert_eq!(evictions, 2, "each is evicted once: {writes:?}");
+    let told = events(&stage, "Reclaimed").await?;
+    let notes: Vec<&str> = told.iter().filter_map(|event| event.note.as_deref()).collect();
+    assert!(
+        notes.len() == 2
+            && notes.iter().all(|note| note.starts_with("Evicted again with 600 s of grace for queue b")),
+        "{notes:?}"
+    );
+    stage.release("a").await?;
+    stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// A rolling update at a full share keeps its three pods and waits for room for a fourth: the queue says so, and with
+/// `maxUnavailable: 1` it goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rollout_at_a_full_share_names_the_ways_out() -> anyhow::Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.claim("a", json!({"limit": {"cpu": "3"}})).await?;
+    stage.until_allowed("a", "cpu 3, memory 8Gi").await?;
+    stage.deployment("a", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("a", PodCounts::running(3)).await?;
+    let deployments: Api<Deployment> = Api::namespaced(stage.bed.client(), "a");
+    let patch = async |spec| deployments.patch("web", &PatchParams::default(), &Patch::Strategic(spec)).await;
+    let image = json!([{"name": "main", "image": "registry.k8s.io/pause:3.9"}]);
+    patch(json!({"spec": {"template": {"spec": {"containers": image}}}})).await?;
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "a");
+    eventually("the queue names the ways out", INFORMED, async || {
+        let unmet = queues.get("a").await?.status.unwrap_or_default().unmet;
+        let is_told = unmet.iter().any(|one| {
+            one.reason == "RolloutNeedsRoom"
+                && one.message.contains("The rollout of Deployment web waits")
+                && one.message.contains("Set maxUnavailable to at least 1, or raise the share or limit")
+        });
+        ensure!(is_told, "{unmet:?}");
+        Ok(())
+    })
+    .await?;
+    stage.until_pods("a", PodCounts::running(3)).await?;
+
+    patch(json!({"spec": {"strategy": {"rollingUpdate": {"maxUnavailable": 1}}}})).await?;
+    eventually("the rollout ends", PATIENCE, async || {
+        let status = deployments.get("web").await?.status.unwrap_or_default();
+        ensure!(status.updated_replicas == Some(3) && status.available_replicas == Some(3), "{status:?}");
+        ensure!(queues.get("a").await?.status.unwrap_or_default().unmet.is_empty(), "still unmet");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

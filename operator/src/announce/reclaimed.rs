@@ -1,0 +1,328 @@
+//! Pods that Quotient evicts, or would evict, as people read it on the pod and on its workload.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Eviction, PodId};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Workload;
+
+use crate::message::message;
+
+/// Pods of one queue that were evicted, or would be, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// The object that the event is about.
+    pub subject: Subject,
+    /// The number of pods.
+    pub pods: usize,
+    /// The workload of the pods; none for a bare pod.
+    pub workload: Option<Workload>,
+    /// The queue that loses the pods.
+    pub queue: QueueName,
+    /// The queues that need the room; none where the capacity or a limit is exceeded.
+    pub beneficiaries: BTreeSet<QueueName>,
+    /// Why.
+    pub reason: Reason,
+    /// The amounts that a pod requests.
+    pub requests: Amounts,
+    /// The amounts that the queue uses.
+    pub used: Amounts,
+    /// The amounts that the queue deserves.
+    pub deserved: Amounts,
+    /// The grace that a pod is given, in seconds, where it is not its own.
+    pub grace_seconds: Option<u32>,
+}
+
+/// The object that an event about evictions is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Subject {
+    /// A pod.
+    Pod(PodId),
+    /// What creates pods.
+    Workload(Namespace, Workload),
+}
+
+impl Reclaimed {
+    /// The event on the pod of `eviction`.
+    pub fn of_pod(eviction: &Eviction) -> Self {
+        Self::of(eviction, Subject::Pod(eviction.pod.clone()))
+    }
+
+    /// The events on the workloads of `evictions`, one each. Bare pods have none.
+    pub fn of_workloads<'a>(evictions: impl IntoIterator<Item = &'a Eviction>) -> Vec<Self> {
+        let workloads = evictions.into_iter().filter(|eviction| eviction.workload.is_some());
+        Self::by_subject(workloads)
+    }
+
+    /// One event for each workload of `evictions`, and for each bare pod.
+    pub fn by_subject<'a>(evictions: impl IntoIterator<Item = &'a Eviction>) -> Vec<Self> {
+        let mut all: BTreeMap<Subject, Self> = BTreeMap::new();
+        for eviction in evictions {
+            let subject = match &eviction.workload {
+                Some(workload) => Subject::Workload(eviction.pod.namespace.clone(), workload.clone()),
+                None => Subject::Pod(eviction.pod.clone()),
+            };
+            all.entry(subject.clone())
+                .and_modify(|known| {
+                    known.pods = known.pods.saturating_add(1);
+                    known.beneficiaries.extend(eviction.beneficiary.clone());
+                })
+                .or_insert_with(|| Self::of(eviction, subject));
+        }
+        all.into_values().collect()
+    }
+
+    fn of(eviction: &Eviction, subject: Subject) -> Self {
+        Self {
+            subject,
+            pods: 1,
+            workload: eviction.workload.clone(),
+            queue: eviction.queue.clone(),
+            beneficiaries: eviction.beneficiary.iter().cloned().collect(),
+            reason: eviction.reason,
+            requests: eviction.requests.clone(),
+            used: eviction.used.clone(),
+            deserved: eviction.deserved.clone(),
+            grace_seconds: eviction.grace_seconds,
+        }
+    }
+
+    /// The object that the event is about.
+    pub(super) fn reference(&self) -> ObjectReference {
+        let (namespace, version, kind, name, uid) = match &self.subject {
+            Subject::Pod(pod) => (&pod.namespace, "v1", "Pod", pod.name.as_str(), pod.uid.as_str()),
+            Subject::Workload(namespace, workload) => {
+                let Workload { api_version, kind, name, uid } = workload;
+                (namespace, &**api_version, &**kind, &**name, uid.as_str())
+            }
+        };
+        ObjectReference {
+            api_version: Some(version.to_owned()),
+            kind: Some(kind.to_owned()),
+            namespace: Some(namespace.as_str().to_owned()),
+            name: Some(name.to_owned()),
+            uid: Some(uid.to_owned()),
+            ..ObjectReference::default()
+        }
+    }
+
+    /// What people read when it has happened.
+    pub(super) fn note(&self) -> String {
+        let what = match (&self.subject, self.reason) {
+            (Subject::Pod(_), Reason::GraceShortened) => {
+                format!("Evicted again with {} s of grace", self.grace_seconds.unwrap_or_default())
+            }
+            (Subject::Pod(_), _) => "Evicted".to_owned(),
+            (Subject::Workload(..), _) => format!("{} evicted", self.counted()),
+        };
+        let keep = "To keep more pods, raise weight or guaranteed of the Queue.";
+        message([format!("{what}{}.", self.why()), self.next(), keep.to_owned()])
+    }
+
+    /// What people read when a mode or a pause keeps it from happening.
+    pub(super) fn would_note(&self) -> String {
+        let what = match self.subject {
+            Subject::Pod(_) => "This pod would be evicted".to_owned(),
+            Subject::Workload(..) => format!("{} would be evicted", self.counted()),
+        };
+        let next = "No pod is evicted while mode or pausedUntil withholds it.";
+        let remedy = "To let Quotient evict, set mode: Full and end the pause.";
+        message([format!("{what}{}.", self.why()), next.to_owned(), remedy.to_owned()])
+    }
+
+    fn counted(&self) -> String {
+        if self.pods == 1 { "1 pod".to_owned() } else { format!("{} pods", self.pods) }
+    }
+
+    /// ` for queue team-b because queue team-a uses cpu 6 and deserves cpu 4`.
+    fn why(&self) -> String {
+        let gainers = match (self.beneficiaries.first(), self.beneficiaries.len()) {
+            (None, _) => String::new(),
+            (Some(first), 1) => format!(" for queue {}", first.in_words()),
+            (Some(first), count) => {
+                format!(" for queue {} and {} more", first.in_words(), count.saturating_sub(1))
+            }
+        };
+        let queue = self.queue.in_words();
+        let resource = self.explaining();
+        let amount = |amounts: &Amounts| {
+            let told = |resource: &Resource| format!("{resource} {}", resource.format(amounts.get(resource)));
+            resource.map_or_else(|| amounts.to_string(), told)
+        };
+        let (used, deserved) = (amount(&self.used), amount(&self.deserved));
+        match self.reason {
+            Reason::MovedAside => format!(
+                "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
+            ),
+            Reason::Overcommitted => format!(
+                " because queue {queue} uses {used} and deserves {deserved}, and the capacity or a limit is exceeded"
+            ),
+            _ => format!("{gainers} because queue {queue} uses {used} and deserves {deserved}"),
+        }
+    }
+
+    /// The resource that explains the eviction best: of those that the pod requests the one of which the queue uses the
+    /// most beyond its share, in proportion to its use.
+    fn explaining(&self) -> Option<&Resource> {
+        let over = self.used.less(&self.deserved);
+        let share = |resource: &Resource| {
+            let thousandths = over.get(resource).units().saturating_mul(1000);
+            thousandths.checked_div(self.used.get(resource).units()).unwrap_or_default()
+        };
+        let asked = || self.requests.resources();
+        let exceeded = asked().filter(|one| over.get(one).is_positive());
+        exceeded.min_by_key(|one| Reverse(share(one))).or(asked().next())
+    }
+
+    fn next(&self) -> String {
+        let Some(workload) = &self.workload else { return "Nothing creates the pod again.".to_owned() };
+        let successor = match (&self.subject, self.pods) {
+            (Subject::Pod(_), _) | (_, 1) => "a new pod",
+            _ => "new pods",
+        };
+        let Workload { kind, name, .. } = workload;
+        if self.reason == Reason::MovedAside {
+            format!("{kind} {name} starts {successor} on another node.")
+        } else {
+            format!("{kind} {name} starts {successor} when the quota has room.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::MOST;
+    use quotient_engine::amounts::Amount;
+    use quotient_engine::plan::Stage;
+
+    fn amounts(cpu: i128, memory: i128) -> Amounts {
+        [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 30))]
+            .into_iter()
+            .collect()
+    }
+
+    fn workload(kind: &str, name: &str) -> Workload {
+        let api_version = if kind == "Deployment" { "apps/v1" } else { "batch/v1" };
+        Workload { api_version: api_version.into(), kind: kind.into(), name: name.into(), uid: name.into() }
+    }
+
+    fn eviction(pod: &str, workload: Option<Workload>) -> Eviction {
+        Eviction {
+            pod: PodId { namespace: "team-a".into(), name: pod.into(), uid: pod.into() },
+            workload,
+            queue: QueueName::new("team-a", "team-a"),
+            beneficiary: Some(QueueName::new("team-b", "team-b")),
+            reason: Reason::Reclaimed,
+            stage: Stage::Committed,
+            rank: Some(1),
+            priority: 0,
+            requests: amounts(1000, 1),
+            used: amounts(6000, 6),
+            deserved: amounts(4000, 8),
+            grace_seconds: None,
+        }
+    }
+
+    #[test]
+    fn a_pod_reads_for_which_queue_and_why_it_was_evicted() {
+        let told = |eviction: Eviction| Reclaimed::of_pod(&eviction).note();
+        let web = || eviction("web-0", Some(workload("Deployment", "web")));
+        assert_eq!(
+            told(web()),
+            "Evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. Deployment web starts a new \
+             pod when the quota has room. To keep more pods, raise weight or guaranteed of the Queue."
+        );
+        assert_eq!(
+            told(Eviction { beneficiary: None, reason: Reason::Overcommitted, ..web() }),
+            "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and the capacity or a limit is exceeded. \
+             Deployment web starts a new pod when the quota has room. \
+             To keep more pods, raise weight or guaranteed of the Queue."
+        );
+        assert_eq!(
+            told(Eviction { reason: Reason::MovedAside, used: amounts(2000, 2), ..web() }),
+            "Evicted for queue team-b because its pod fits on no other node; queue team-a uses cpu 2 and deserves cpu 4. \
+             Deployment web starts a new pod on another node. \
+             To keep more pods, raise weight or guaranteed of the Queue."
+        );
+        let bare = eviction("one", None);
+        assert!(
+            told(bare.clone()).contains("deserves cpu 4. Nothing creates the pod again. To"),
+            "{}",
+            told(bare)
+        );
+        let again =
+            Eviction { reason: Reason::GraceShortened, grace_seconds: Some(600), rank: None, ..web() };
+        assert!(
+            told(again.clone()).starts_with("Evicted again with 600 s of grace for queue team-b because")
+        );
+    }
+
+    #[test]
+    fn a_workload_reads_how_many_of_its_pods_were_evicted() {
+        let web = Some(workload("Deployment", "web"));
+        let other =
+            Eviction { beneficiary: Some(QueueName::new("c", "team-c")), ..eviction("web-1", web.clone()) };
+        let evictions = [
+            eviction("web-0", web),
+            other,
+            eviction("one", None),
+            eviction("j-0", Some(workload("CronJob", "n"))),
+        ];
+        let told = Reclaimed::of_workloads(&evictions);
+        let notes: Vec<String> = told.iter().map(Reclaimed::note).collect();
+        assert_eq!(notes.len(), 2);
+        assert!(
+            notes[0].starts_with(
+                "2 pods evicted for queue c/team-c and 1 more because queue team-a uses cpu 6 and deserves cpu 4. \
+                 Deployment web starts new pods when the quota has room."
+            ),
+            "{notes:?}"
+        );
+        assert!(notes[1].starts_with("1 pod evicted for queue team-b because"), "{notes:?}");
+        let object = told[0].reference();
+        assert_eq!(
+            (
+                object.api_version.as_deref(),
+                object.kind.as_deref(),
+                object.name.as_deref(),
+                object.namespace.as_deref()
+            ),
+            (Some("apps/v1"), Some("Deployment"), Some("web"), Some("team-a"))
+        );
+    }
+
+    #[test]
+    fn what_is_withheld_reads_what_would_happen() {
+        let web = Some(workload("Deployment", "web"));
+        let evictions = [eviction("web-0", web.clone()), eviction("web-1", web), eviction("one", None)];
+        let notes: Vec<String> =
+            Reclaimed::by_subject(&evictions).iter().map(Reclaimed::would_note).collect();
+        let rest = "would be evicted for queue team-b because queue team-a uses cpu 6 and deserves cpu 4. \
+                    No pod is evicted while mode or pausedUntil withholds it. \
+                    To let Quotient evict, set mode: Full and end the pause.";
+        assert_eq!(notes, [format!("This pod {rest}"), format!("2 pods {rest}")]);
+    }
+
+    #[test]
+    fn the_most_exceeded_resource_explains() {
+        let both = Eviction { used: amounts(5000, 8), deserved: amounts(4000, 2), ..eviction("x", None) };
+        assert!(Reclaimed::of_pod(&both).note().contains("uses memory 8Gi and deserves memory 2Gi"));
+    }
+
+    #[test]
+    fn no_message_is_too_long() {
+        let long = |length| "x".repeat(length);
+        let queue = QueueName::new(long(63).as_str(), long(253).as_str());
+        let workload = Some(workload("Deployment", &long(253)));
+        let huge = Eviction { queue: queue.clone(), beneficiary: Some(queue), ..eviction("web-0", workload) };
+        let told = Reclaimed::of_pod(&huge);
+        for note in [told.note(), told.would_note()] {
+            assert!(note.chars().count() <= MOST, "{note}");
+        }
+    }
+}

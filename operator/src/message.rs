@@ -1,0 +1,46 @@
+//! Messages of events and conditions: what, why, what follows and what you can do, in at most 240 characters.
+
+/// The most characters of a message.
+pub(crate) const MOST: usize = 240;
+
+/// `sentences` as one message: the first one, and of the others those that still fit.
+pub(crate) fn message(sentences: impl IntoIterator<Item = String>) -> String {
+    let mut text = String::new();
+    for sentence in sentences.into_iter().filter(|sentence| !sentence.is_empty()) {
+        if text.is_empty() {
+            text = shortened(sentence);
+        } else if text.chars().count().saturating_add(sentence.chars().count()) < MOST {
+            text.push(' ');
+            text.push_str(&sentence);
+        }
+    }
+    text
+}
+
+/// `text`, cut where it is too long.
+fn shortened(text: String) -> String {
+    if text.chars().count() <= MOST {
+        return text;
+    }
+    let kept: String = text.chars().take(MOST.saturating_sub(1)).collect();
+    kept + "…"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(sentences: &[&str]) -> String {
+        message(sentences.iter().map(ToString::to_string))
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        assert_eq!(told(&["One.", "", "Two.", "Three."]), "One. Two. Three.");
+        let long = "x".repeat(230);
+        assert_eq!(told(&[&long, "does not fit.", "Fits."]), format!("{long} Fits."));
+        assert_eq!(told(&[&"x".repeat(234), "Fits."]).chars().count(), MOST);
+        let cut = told(&[&"ä".repeat(300), "Two."]);
+        assert!(cut.chars().count() == MOST && cut.ends_with('…'), "{cut}");
+    }
+}
