@@ -79,7 +79,7 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
 
-    /// The last 20 pods of the queue that Quotient evicted, newest first.
+    /// The pods of the queue that Quotient evicted last, newest first. At most 20 entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent_reclaims: Vec<RecentReclaim>,
 
@@ -214,7 +214,8 @@ pub struct PodCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusSummary {
-    /// `OK`; `Borrowing` while the queue uses more than its fair share; else the reason of the most severe condition.
+    /// `OK`; `Borrowing` while the queue uses more than its fair share; `Paused`, `Observe` or `Quota` if restrained;
+    /// else the reason of the most severe condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The amounts of demand in short form.

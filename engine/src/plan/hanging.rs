@@ -10,7 +10,7 @@ use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
-use crate::tree::Tree;
+use crate::tree::{Branch, Tree};
 
 /// How long past its deadline a pod counts as one that does not go by itself, in seconds. A kubelet needs a moment
 /// after the grace is over, and a cluster under load some more.
@@ -39,7 +39,7 @@ impl Hanging {
         let mut hanging = Self::default();
         for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
             if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) {
-                hanging.add(&branch.name, leaf, deserved, now);
+                hanging.add(branch, leaf, deserved, now);
             }
         }
         hanging.overdue.sort();
@@ -47,7 +47,8 @@ impl Hanging {
         hanging
     }
 
-    fn add(&mut self, queue: &QueueName, leaf: &Leaf<'_>, deserved: &Amounts, now: Timestamp) {
+    fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, deserved: &Amounts, now: Timestamp) {
+        let queue = &branch.name;
         let workloads = LazyCell::new(|| Workloads::of(leaf.state));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
             let Some(deadline) = pod.deletion else { continue };
@@ -59,7 +60,7 @@ impl Hanging {
                 at <= now
             };
             let is_overdue = is_past(OVERDUE_SECONDS);
-            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced);
+            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && branch.reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| id(queue, pod)));
             self.forced.extend(is_to_be_forced.then(|| Eviction {

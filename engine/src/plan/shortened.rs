@@ -114,7 +114,7 @@ fn leaving<'a>(
     for (at, ((branch, leaf), over)) in tree.branches.iter().zip(leaves).zip(over).enumerate() {
         let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) else { continue };
         let in_force = plan.queues.get(&branch.name).is_some_and(|decided| decided.quota_in_force);
-        if over.is_empty() || leaf.spared || !in_force {
+        if over.is_empty() || leaf.spared || !in_force || !branch.reach.evicts() {
             continue;
         }
         let most = leaf.eviction.most_grace_seconds();
@@ -138,7 +138,7 @@ fn short<'a>(
     branches
         .filter_map(|(at, (branch, leaf))| {
             let lacking = &plan.queues.get(&branch.name)?.lacking;
-            let waits = leaf.as_ref().is_some_and(|leaf| !leaf.is_to_wait(snapshot));
+            let waits = branch.reach.evicts() && leaf.as_ref().is_some_and(|leaf| !leaf.is_to_wait(snapshot));
             (waits && !lacking.is_empty()).then(|| Short { at, name: &branch.name, lacking: lacking.clone() })
         })
         .collect()

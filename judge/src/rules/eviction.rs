@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::restraint;
 use crate::judge::Judge;
 use crate::truth::{Place, PodFacts, Truth};
 use crate::violation::Invariant;
@@ -24,6 +25,9 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
     }
     let asked = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64);
     let by_force = asked == Some(0);
+    if by_force || !pod.is_terminating {
+        found.extend(restraint::eviction(judge, write));
+    }
     if pod.is_terminating {
         let cap = place.leaf().and_then(|(_, queue)| queue.grace_seconds).unwrap_or(MOST_GRACE_SECONDS);
         // Something else gave it longer than its queue allows.

@@ -22,7 +22,6 @@ pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
 
-use crate::args::Mode;
 use crate::metrics::Metrics;
 
 /// How many happenings may wait.
@@ -58,16 +57,12 @@ impl Announcer {
         }
     }
 
-    /// Tells what is news about `plan`, which is carried out as far as `mode` goes. Never waits.
-    pub fn announce_plan(&self, plan: &Plan, mode: Mode) {
+    /// Tells what is news about `plan`. Never waits.
+    pub fn announce_plan(&self, plan: &Plan) {
         let news = self.transitions(|transitions| {
             let mut news = transitions.raised(plan);
-            if mode >= Mode::Quota {
-                news.extend(transitions.jobs.news(plan));
-            }
-            if mode == Mode::Full {
-                news.extend(transitions.planned(plan));
-            }
+            news.extend(transitions.jobs.news(plan));
+            news.extend(transitions.planned(plan));
             news.extend(transitions.withheld(plan, Instant::now()));
             news
         });

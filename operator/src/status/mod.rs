@@ -13,6 +13,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod unmet;
+mod withheld;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};

@@ -1,5 +1,6 @@
 //! What cannot start now, what stands in the way and what would help, in words.
 
+use super::withheld;
 use quotient_crds::{MAX_UNMET, Unmet as Written};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
@@ -64,6 +65,11 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
             message_of([what, way_out(unmet.reason).to_owned()])
         }
+        Reason::EvictionsDisabled => {
+            let why = withheld::evictions(queue);
+            let what = because(why.as_deref().unwrap_or(obstacle(unmet.reason)));
+            message_of([what, way_out(unmet.reason).to_owned()])
+        }
         _ => message_of(general()),
     };
     match &unmet.lowered {
@@ -97,6 +103,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::Fenced => "queues outside the preemption fence use it",
         Reason::NothingToEvict => "no pod that uses it may be evicted",
         Reason::Blocked => "the pods that use it may not be evicted now",
+        Reason::EvictionsDisabled => "the pods that use it are not evicted because of a mode or a pause",
         Reason::StuckTerminating => "terminating pods that use it are past their deadline",
         Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
         Reason::ViewStale => "the API server has sent nothing for too long",
@@ -129,7 +136,7 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
             "Quotas rise again once all of them agree with the record, within moments or ten minutes."
         }
         Reason::Fenced => "The quota rises as pods outside the fence finish.",
-        Reason::NothingToEvict => "The quota rises as these pods finish.",
+        Reason::NothingToEvict | Reason::EvictionsDisabled => "The quota rises as these pods finish.",
         Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
             "The quota rises as such pods finish, or when their disruption budgets allow more."
         }
@@ -183,13 +190,14 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 19] = [
+    const ALL: [Reason; 20] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
         Reason::Fenced,
         Reason::NothingToEvict,
         Reason::Blocked,
+        Reason::EvictionsDisabled,
         Reason::Delayed,
         Reason::Guarantee,
         Reason::UnitAboveShare,

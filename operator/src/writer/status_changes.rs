@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use quotient_crds::{QueueStatus, RecentReclaim};
 use quotient_engine::names::{QueueName, QueueUid};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
 use super::retry::Retries;
 use super::{Report, Tools};
-use crate::args::Mode;
 use crate::clock::Clock;
 use crate::metrics::ConditionGauges;
 use crate::status::pace::{Pacer, When};
@@ -35,7 +34,6 @@ const STUBBORN: Duration = Duration::from_secs(60);
 pub(super) struct StatusChanges {
     view: View,
     clock: Clock,
-    mode: Mode,
     gauges: ConditionGauges,
     reclaims: RecentReclaims,
     pacer: Pacer,
@@ -59,11 +57,10 @@ pub(super) struct Change {
 }
 
 impl StatusChanges {
-    pub(super) fn new(tools: &Tools, mode: Mode, interval: Duration) -> Self {
+    pub(super) fn new(tools: &Tools, interval: Duration) -> Self {
         Self {
             view: tools.view.clone(),
             clock: tools.clock.clone(),
-            mode,
             gauges: tools.metrics.queues.conditions.clone(),
             reclaims: tools.reclaims.clone(),
             pacer: Pacer::new(interval),
@@ -103,7 +100,6 @@ impl StatusChanges {
             self.quiet.remove(queue);
             let stored = observed.status.as_ref();
             let circumstances = Circumstances {
-                mode: self.mode,
                 quota: self.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
                 reclaims: self.reclaims.unsaved(&observed.uid, listed(stored)),
@@ -176,7 +172,8 @@ impl StatusChanges {
         now: Instant,
         later: &mut Vec<Instant>,
     ) -> QuotaState {
-        if report.plan.queues.get(queue).is_none_or(|plan| plan.quota_in_force) {
+        let is_settled = |plan: &QueuePlan| plan.quota_in_force || plan.quota_left_alone;
+        if report.plan.queues.get(queue).is_none_or(is_settled) {
             self.unsettled.remove(queue);
             return QuotaState::InForce;
         }

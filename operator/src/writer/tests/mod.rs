@@ -4,6 +4,7 @@ mod again;
 mod drift;
 mod evictions;
 mod limit_ranges;
+mod modes;
 mod nudges;
 mod ownership;
 mod quotas;
