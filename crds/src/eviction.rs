@@ -41,8 +41,8 @@ pub struct Eviction {
 
     /// The longest grace period of a pod that is evicted. Unit: seconds, 0 to 86400 (a day). Default: 600. Example: 30.
     /// Inheritance: from the parent queue. A pod whose terminationGracePeriodSeconds is shorter keeps its own. With 0 the
-    /// pod is gone from the API at once, while its node may still be stopping it. It also caps
-    /// a pod that something else deleted, if another queue needs its room.
+    /// pod is gone from the API at once, while its node may still be stopping it. A pod that is terminating with a longer
+    /// grace is evicted again with this one if another queue needs its room.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_EVICTION_SECONDS))]
     pub max_grace_seconds: Option<i32>,

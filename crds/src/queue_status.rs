@@ -79,7 +79,7 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
 
-    /// The last 20 pods of the queue that Quotient evicted, newest first.
+    /// The pods of the queue that Quotient evicted last, newest first. At most 20 entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recent_reclaims: Vec<RecentReclaim>,
 

@@ -11,38 +11,38 @@ use crate::ResourceMap;
 /// The schema does not know this bound: a status that it refused would be lost as a whole.
 pub const MAX_RECENT_RECLAIMS: usize = 20;
 
-/// An evicted pod.
+/// A pod of the queue that Quotient evicted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecentReclaim {
-    /// When the API server accepted the eviction.
+    /// The time at which the API server accepted the eviction.
     pub time: Time,
-    /// Its name.
+    /// The name of the pod in the namespace of the queue.
     pub pod: String,
-    /// Its metadata.uid.
+    /// The metadata.uid of the pod.
     pub uid: String,
-    /// Its workload. Absent for a bare pod.
+    /// The workload that the pod belonged to. Absent for a pod without a controller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<WorkloadReference>,
-    /// The queue that needed the room, as namespace/name.
+    /// The queue that needed the room, as namespace/name. Absent if the capacity or a limit was exceeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beneficiary: Option<String>,
-    /// What it requested.
+    /// The amounts that the pod requested.
     pub amounts: ResourceMap,
-    /// Its place among the candidates of its queue. 1 is the least protected.
+    /// The place of the pod in the order of the candidates of its queue. 1 is the least protected pod.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rank: Option<i32>,
-    /// `Reclaimed`, `Overcommitted` or `MovedAside`.
+    /// The reason of the eviction, in one CamelCase word for programs: `Reclaimed`, `Overcommitted` or `MovedAside`.
     pub reason: String,
 }
 
-/// A workload: the Deployment rather than its ReplicaSet.
+/// A workload in the namespace of the queue: the Deployment rather than its ReplicaSet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkloadReference {
-    /// Its kind, such as `Deployment`.
+    /// The kind of the workload, such as `Deployment` or `Job`.
     pub kind: String,
-    /// Its name.
+    /// The name of the workload.
     pub name: String,
 }

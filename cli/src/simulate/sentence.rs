@@ -36,16 +36,6 @@ pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
     }
 }
 
-/// What keeps `eviction` from being carried out by `plan`, for people.
-pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
-    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
-    let mut withheld = queues.filter_map(|name| plan.queues.get(name)?.reach.withheld());
-    let why = why(eviction, plan);
-    withheld
-        .next()
-        .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
-}
-
 /// Why a terminating pod is evicted again, for people.
 pub(super) fn why_again(again: &Eviction) -> String {
     match (&again.beneficiary, again.grace_seconds) {
@@ -56,6 +46,16 @@ pub(super) fn why_again(again: &Eviction) -> String {
         }
         _ => "gets no more grace: eviction.forceAfterSeconds have passed since its deadline".to_owned(),
     }
+}
+
+/// What keeps `eviction` from being carried out by `plan`, for people.
+pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
+    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    let mut withheld = queues.filter_map(|name| plan.queues.get(name)?.reach.withheld());
+    let why = why(eviction, plan);
+    withheld
+        .next()
+        .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
 }
 
 /// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.

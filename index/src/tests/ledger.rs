@@ -93,7 +93,7 @@ fn a_create_may_land_where_there_is_a_namespace() {
     assert_eq!(apply(&mut index, NAMESPACE), [true]);
     let on_its_way = expect![[r#"
         namespace a
-          quota: hard -; enforced -; granted cpu 3; may become cpu 8; not stamped
+          quota: hard -; enforced -; granted cpu 3; may become cpu 8; not stamped; changed by others
     "#]];
     shows(&mut index, &on_its_way);
     // Seen and gone again: it may be created again.

@@ -103,7 +103,7 @@ spec: {mode: Quota, weight: -1}
     let text = shown(yaml, "12:00:00");
     expect![[r#"
         namespace a
-          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; mode Observe; paused until 12:00:00
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; mode Observe; paused until 12:00:00
         namespace b
           queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
     "#]].assert_eq(&text);

@@ -146,13 +146,17 @@ fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circums
 
 fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
+    let withheld = withheld::evictions(queue);
     let (reason, why, next) = match (&circumstances.blocked, queue.starved) {
-        (Some(blocked), reason) if reason != Some(Reason::EvictionsDisabled) => {
-            let why = blocked.message.trim_end_matches('.').to_owned();
-            (blocked.reason.name(), why, unmet::way_out(blocked.reason))
+        (_, Some(reason @ Reason::EvictionsDisabled)) => {
+            let why = withheld.as_deref().unwrap_or(unmet::obstacle(reason));
+            (reason.name(), why, unmet::way_out(reason))
         }
-        (_, Some(reason)) => (reason.name(), unmet::obstacle_of(queue, reason), unmet::way_out(reason)),
-        (_, None) => return not_starved(queue),
+        (Some(blocked), _) => {
+            (blocked.reason.name(), blocked.message.trim_end_matches('.'), unmet::way_out(blocked.reason))
+        }
+        (None, Some(reason)) => (reason.name(), unmet::obstacle(reason), unmet::way_out(reason)),
+        (None, None) => return not_starved(queue),
     };
     let lacks = if queue.lacking.is_empty() {
         format!("The queue has the deserved {} and cannot use all of it because {why}.", queue.deserved)

@@ -65,19 +65,18 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
             message_of([what, way_out(unmet.reason).to_owned()])
         }
-        reason => message_of([because(&obstacle_of(queue, reason)), way_out(reason).to_owned()]),
+        Reason::EvictionsDisabled => {
+            let why = withheld::evictions(queue);
+            let what = because(why.as_deref().unwrap_or(obstacle(unmet.reason)));
+            message_of([what, way_out(unmet.reason).to_owned()])
+        }
+        _ => message_of(general()),
     };
     match &unmet.lowered {
         None => said,
         Some(lowered) if said.is_empty() => lowered.to_string(),
         Some(lowered) => format!("{said} {lowered}"),
     }
-}
-
-/// What stands in the way of `queue` for this `reason`: the end of a sentence after "because".
-pub(super) fn obstacle_of(queue: &QueuePlan, reason: Reason) -> String {
-    let withheld = if reason == Reason::EvictionsDisabled { withheld::evictions(queue) } else { None };
-    withheld.unwrap_or_else(|| obstacle(reason).to_owned())
 }
 
 /// What a rolling update waits for, and both ways out.
@@ -104,7 +103,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::Fenced => "queues outside the preemption fence use it",
         Reason::NothingToEvict => "no pod that uses it may be evicted",
         Reason::Blocked => "the pods that use it may not be evicted now",
-        Reason::EvictionsDisabled => "a mode or a pause withholds the evictions",
+        Reason::EvictionsDisabled => "the pods that use it are not evicted because of a mode or a pause",
         Reason::StuckTerminating => "terminating pods that use it are past their deadline",
         Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
         Reason::ViewStale => "the API server has sent nothing for too long",
@@ -138,6 +137,7 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         }
         Reason::Fenced => "The quota rises as pods outside the fence finish.",
         Reason::NothingToEvict => "The quota rises as these pods finish.",
+        Reason::EvictionsDisabled => "The quota rises as these pods finish, or when you change that.",
         Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
             "The quota rises as such pods finish, or when their disruption budgets allow more."
         }

@@ -7,7 +7,7 @@ use quotient_index::{cause, paused};
 /// Why the pods that hold what `queue` lacks stay.
 pub(super) fn evictions(queue: &QueuePlan) -> Option<String> {
     let withheld = queue.withheld.clone().or_else(|| queue.reach.withheld())?;
-    Some(format!("the pods that hold it are not evicted because {}", cause(&withheld)))
+    Some(format!("the pods that use it are kept: {}", cause(&withheld)))
 }
 
 /// Why no quota is written, if none is.
