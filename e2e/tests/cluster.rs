@@ -32,6 +32,8 @@ mod queue_jobs_random;
 mod rejected_pods;
 mod rest_goes_on;
 mod rights;
+mod runbooks;
+mod share_verb;
 mod shares;
 mod tenants;
 mod testbed;
