@@ -300,8 +300,8 @@ async fn from_install_to_uninstall() -> Result<()> {
     let left = bed.kubectl(WHAT_IS_LEFT.split(' ').chain(["--output=name"])).await?;
     let mut left: Vec<&str> = left.lines().collect();
     left.sort_unstable();
-    let quota = "resourcequota/quotient";
-    assert_eq!(left, ["configmap/quotient-ledger", quota, quota, quota]);
+    let kept = [["limitrange/quotient"; 3], ["resourcequota/quotient"; 3]].concat();
+    assert_eq!(left, [&["configmap/quotient-ledger"][..], &kept].concat());
     // Nobody keeps the quotas any more, once the API server has forgotten the policies, too.
     eventually("a quota can be deleted", PATIENCE, async || {
         bed.kubectl(["delete", "resourcequota/quotient", "--namespace=q1"]).await

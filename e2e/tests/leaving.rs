@@ -82,6 +82,7 @@ fn evicted(bed: &TestBed, since: AuditMark) -> Result<Vec<String>> {
 async fn preemption(stage: &Stage) -> Result<()> {
     let queue = json!({"guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "preemption": "LowerPriority"});
     stage.queue("yields", queue).await?;
+    stage.until_allowed("yields", "cpu 4, memory 72Gi").await?;
     stage.deployment("yields", "low", 4, one_cpu(), true).await?;
     stage.until_pods("yields", PodCounts::running(4)).await?;
     let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9, \

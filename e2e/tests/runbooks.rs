@@ -194,6 +194,16 @@ async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
     stage.deployment("team-b", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team-b", PodCounts::running(8)).await?;
     stage.queue("team-a", json!({"guaranteed": {"cpu": "4"}})).await?;
+    eventually("team-a is allowed no cpu", PATIENCE, async || {
+        let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
+        let quota = ["get", "resourcequota/quotient", "--namespace=team-a", path];
+        let cpu = stage.bed.kubectl(quota).await?;
+        ensure!(cpu == "0", "{cpu}");
+        Ok(())
+    })
+    .await?;
+    // Admission follows the quota's status a moment later.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     stage.deployment("team-a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
     assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());

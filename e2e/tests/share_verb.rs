@@ -157,6 +157,14 @@ async fn an_administrator_changes_shares(administrator: &Client) -> Result<()> {
     Ok(())
 }
 
+/// What kubectl says, asked as in docs/install.md.
+async fn may_share(bed: &TestBed, role: &str) -> bool {
+    let user = format!("--as=has-{role}");
+    let ask = ["auth", "can-i", "share", "queues.quotient.dev", "--all-namespaces", &user];
+    // It fails where the answer is no.
+    bed.kubectl(ask).await.is_ok_and(|said| said.trim() == "yes")
+}
+
 fn team_spec() -> Value {
     json!({"weight": 1, "limit": {"cpu": "6"}, "eviction": {"maxGraceSeconds": 30, "forceAfterSeconds": 60}})
 }
@@ -183,7 +191,9 @@ async fn only_an_administrator_changes_shares() -> Result<()> {
     has_quota().await?;
     for (role, client) in &tenants {
         a_tenant_changes_no_share(bed, role, client).await?;
+        ensure!(!may_share(bed, role).await, "{role}");
     }
+    ensure!(may_share(bed, "quotient-admin").await);
     an_administrator_changes_shares(&administrator).await?;
     // The operator restores what was edited and deleted.
     has_quota().await?;
