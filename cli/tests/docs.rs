@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use quotient_crds::{ConditionType, DemandMode, Queue, QueueJobCondition};
+use quotient_crds::{ConditionType, Queue, QueueJobCondition};
 use serde_yaml_ng::Value;
 
 fn root() -> PathBuf {
@@ -194,23 +194,18 @@ fn a_queue_that_a_newcomer_copies_asks_for_what_its_work_needs() {
     let places: BTreeSet<&str> = samples.iter().map(|(place, _)| place.as_str()).collect();
     assert_eq!(places, ["Chart.yaml", "NOTES.txt", "README.md", "docs/tutorial.md"].into());
     for (place, queue) in &samples {
-        assert_eq!(queue.spec.demand, DemandMode::Observed, "{place}: {:?}", queue.spec);
         assert_eq!(queue.spec.request, None, "{place}: {:?}", queue.spec);
     }
 }
 
 /// The same for Queues that the chart makes of its values.
 #[test]
-fn a_queue_among_the_values_of_a_sample_asks_for_what_its_work_needs() {
+fn a_queue_among_the_values_of_a_sample_claims_nothing() {
     let mut seen = 0;
     for page in pages() {
-        for line in text(&page).lines() {
-            for value in line.split("queues.").skip(1) {
-                let Some((team, _)) = value.split_once(".weight=") else { continue };
-                seen += 1;
-                let wanted = format!("queues.{team}.demand=Observed");
-                assert!(line.contains(&wanted), "{}: {line}", page.display());
-            }
+        for line in text(&page).lines().filter(|line| line.contains("queues.")) {
+            seen += line.matches(".weight=").count();
+            assert!(!line.contains(".request"), "{}: {line}", page.display());
         }
     }
     assert!(seen >= 2, "{seen}");
@@ -218,5 +213,5 @@ fn a_queue_among_the_values_of_a_sample_asks_for_what_its_work_needs() {
     let sample =
         values.lines().find_map(|line| line.split_once("# `{team-a: ")).expect("a sample of queues").1;
     let (spec, _) = sample.split_once('`').unwrap();
-    assert!(spec.contains("demand: Observed"), "{spec}");
+    assert!(!spec.contains("request"), "{spec}");
 }

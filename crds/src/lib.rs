@@ -13,7 +13,6 @@
 mod children;
 mod condition_type;
 mod conditions;
-mod demand_mode;
 mod eviction;
 mod label_selector;
 mod manifest;
@@ -38,7 +37,6 @@ mod validation_rules;
 pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
 pub use conditions::{ConditionName, ConditionReport, condition, merge_conditions, same_conditions};
-pub use demand_mode::DemandMode;
 pub use eviction::{
     Eviction, EvictionPolicy, GangPolicy, LastReplica, MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS,
 };

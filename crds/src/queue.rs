@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::validation_rules::{queue_rule, queue_spec_rules};
-use crate::{Children, DemandMode, Eviction, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
+use crate::{Children, Eviction, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -13,11 +13,10 @@ pub const DEFAULT_WEIGHT: i32 = 1;
 /// The largest weight of a queue.
 pub const MAX_WEIGHT: i32 = 1_000_000;
 
-/// What the team wants: its weight, what it asks for, the bounds of its share, and its place among the others.
+/// The share of a team: its weight, its bounds, its place in the tree, and how far Quotient goes for it.
 ///
-/// Every field is optional: `spec: {}` is a queue of weight 1 that takes whatever it can get. Amounts are
-/// Kubernetes quantities by resource, named as pods name them: cpu, memory, nvidia.com/gpu. Shares are computed
-/// for each resource by itself.
+/// Every field is optional: `spec: {}` is a queue of weight 1 whose workloads show its demand. Amounts are Kubernetes
+/// quantities by resource, named as pods name them: cpu, memory, nvidia.com/gpu. Each resource is shared by itself.
 #[derive(CustomResource, JsonSchema, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[kube(
     group = "quotient.dev",
@@ -28,11 +27,11 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
     derive = "PartialEq",
     shortname = "qtq",
     category = "quotient",
-    doc = "A Queue gives the pods of its namespace their fair share of the cluster. Quotient writes the share \
-           into the ResourceQuota \"quotient\" of the namespace, raises it while others leave room, and takes \
-           it back, by evicting pods if need be, when others ask for what is theirs. One Queue governs a \
-           namespace: of several the oldest counts. A Queue with children governs no pods: it is a parent, and \
-           divides its share among the Queues that name it in their parentRef.",
+    doc = "A Queue gives the pods of its namespace their fair share of the cluster. Quotient writes the share into \
+           the ResourceQuota \"quotient\" of the namespace, raises it while other queues leave room, and reclaims it, \
+           by evicting pods if need be, when other queues demand their own share. One Queue governs a namespace: of \
+           several the oldest counts. A Queue with children is a parent queue: it governs no pods, and divides its \
+           share among the queues that name it in their parentRef.",
     validation = queue_rule(),
     printcolumn(
         name = "Parent",
@@ -87,76 +86,80 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         type_ = "date",
         json_path = ".metadata.creationTimestamp",
         description = "Time since the queue was created"
+    ),
+    printcolumn(
+        name = "Nominal",
+        type_ = "string",
+        json_path = ".status.summary.nominal",
+        description = "The deserved share if every queue asked for everything",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Guaranteed",
+        type_ = "string",
+        json_path = ".status.summary.guaranteed",
+        description = "The guaranteed amounts",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Limit",
+        type_ = "string",
+        json_path = ".status.summary.limit",
+        description = "The limit",
+        priority = 1
+    ),
+    printcolumn(
+        name = "Pods",
+        type_ = "string",
+        json_path = ".status.summary.pods",
+        description = "Running pods and all pods that are not finished",
+        priority = 1
     )
 )]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = queue_spec_rules()))]
 pub struct QueueSpec {
-    /// How much this queue counts against the others when they ask for more than there is: a whole number from
-    /// 0 to 1000000, default 1. Two queues of weights 2 and 4 that both ask for everything get a third and two
-    /// thirds. Only the ratio matters. With weight 0 the queue gets its guaranteed amounts and what nobody else
-    /// wants.
+    /// The weight of the queue among its siblings while together they ask for more than there is. Unit: a whole number,
+    /// 0 to 1000000. Default: 1. Example: 2, twice as much as a sibling of weight 1. Only the ratio matters. With weight
+    /// 0 the queue gets its guaranteed amounts, and beyond them only what no sibling needs.
     #[serde(default = "default_weight")]
     #[schemars(range(min = 0, max = MAX_WEIGHT))]
     pub weight: i32,
 
-    /// What the queue asks for. Example: {cpu: "5", memory: 10Gi, nvidia.com/gpu: 2}. The queue never gets
-    /// more than it asks for; what it leaves is shared among the others. Default: everything it can get, of
-    /// every resource. Once a request is given, cpu and memory that it does not name are still asked for without
-    /// bound, because every pod needs them, and any other resource that it does not name is not asked for. A
-    /// request above the limit counts as the limit.
+    /// A standing claim: the demand of the queue is at least this, used or not, so Quotient evicts pods of other queues
+    /// for it even while the queue has no pods. Unit: quantities by resource. Default: none; the demand is what the
+    /// workloads of the namespace show. Example: {cpu: "5", memory: 10Gi}. The demand of a resource that it does not
+    /// name is observed. Inheritance: none; a parent queue ignores it. Set it only for a team that must have its room
+    /// before its pods exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub request: Option<ResourceMap>,
 
-    /// How it is known what the queue asks for. `Declared`: request says it. `Observed`: its work says it, so that
-    /// a queue without work asks for nothing and its share serves others. What counts is its live pods, and those
-    /// that each ReplicaSet, StatefulSet and Job wants and does not have: a pod that the quota refused does not
-    /// exist, so its owner has to be asked. Bare pods and pods of other operators cannot be known of before they
-    /// exist; headroom is for them. request is then the least that the queue asks for, and nothing if left out.
-    /// Demand that is not taken up does not count: a pod that no node takes for 60 seconds, or an owner that has
-    /// room and gets no pod Ready for 5 minutes; status.notTakenUp names them. Demand rises at once, and falls
-    /// only after it has been lower for 30 seconds, so that work which comes and goes does not evict others each
-    /// time it comes. A parent asks for what its children ask for, whatever it says here. Default: `Declared`.
-    #[serde(default)]
-    pub demand: DemandMode,
-
-    /// What is kept free for the queue above what is in use, so that pods which nobody can foresee can start: bare
-    /// pods, and those of other operators. Counts only with demand: Observed. Example: {cpu: "4", memory: 8Gi}; a
-    /// resource that it does not name has no headroom, and {} is none at all. It is the first use of what nobody
-    /// asks for, and nobody is evicted for it unless it lies within guaranteed. Default: 1 cpu and 2Gi of memory,
-    /// but at most a tenth of what the queue's weight gives it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "ResourceMap::spec_schema")]
-    pub headroom: Option<ResourceMap>,
-
-    /// The most that the queue ever gets, even of an idle cluster. Example: {cpu: "20"}. Default: no bound, also
-    /// for each resource that it does not name. Pods that hold more when a limit is lowered are evicted.
+    /// The most that the queue gets, even of an idle cluster. Unit: quantities by resource. Default: no limit, also for
+    /// each resource that it does not name. Example: {cpu: "20"}. If you lower it, pods above it are evicted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub limit: Option<ResourceMap>,
 
-    /// What the queue gets before shares are divided by weight, as far as it asks for it. Example: {cpu: "2"}.
-    /// Default: nothing. While the queue does not ask for it, it is lent to others. For each resource that both
-    /// name it must not be above limit. Guarantees that are together more than the cluster has are scaled down,
-    /// and the condition `GuaranteeUnmeetable` says so.
+    /// The share that the queue gets before shares by weight, as far as there is demand. Unit: quantities by resource.
+    /// Default: none. Example: {cpu: "2"}. It is lent to other queues while there is no demand for it. For each resource
+    /// that both name it must not be above limit. If all guarantees together exceed the cluster, they are scaled down and
+    /// the condition `GuaranteeUnmeetable` says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "ResourceMap::spec_schema")]
     pub guaranteed: Option<ResourceMap>,
 
-    /// The parent queue, of which this queue takes its share instead of taking it of the cluster. The parent has
-    /// to exist, to have children and to accept the namespace of this queue; else this queue has no share and
-    /// `Stalled` says why. Example: {namespace: org, name: research}. Default: none; then the queue shares the
-    /// cluster with all others that have no parent.
+    /// The parent queue whose share this queue divides with its siblings. Default: none; the queue shares the cluster with
+    /// all queues without a parent. Example: {namespace: org, name: research}. The parent must exist, have children and
+    /// accept this namespace; otherwise the queue has no share and the condition `Stalled` says why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_ref: Option<ParentRef>,
 
-    /// Makes this queue a parent, and says whose. A parent governs no pods and has no quota: it divides its share
-    /// among its children as the cluster's capacity is divided among queues. It asks for what its children ask
-    /// for together, at most its limit, and its own request is ignored; guaranteed to it is the larger of its own
-    /// and what is guaranteed to its children together. Parents may have parents. Example: {namespaces: {from:
-    /// Selector, selector: {matchLabels: {org: research}}}}; {} accepts the queues of its own namespace. Default:
-    /// none; then the queue governs the pods of its namespace.
+    /// Makes this queue a parent queue, and says which namespaces may have its children. Default: none; the queue governs
+    /// the pods of its namespace. Example: {namespaces: {from: Selector, selector: {matchLabels: {org: research}}}}; {}
+    /// accepts its own namespace. A parent queue has no quota. Its demand is that of its children together, at most its
+    /// limit; its guarantee is its own or that of its children together, whichever is larger. Parent queues may have
+    /// parents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
@@ -197,8 +200,6 @@ impl Default for QueueSpec {
         Self {
             weight: DEFAULT_WEIGHT,
             request: None,
-            demand: DemandMode::Declared,
-            headroom: None,
             limit: None,
             guaranteed: None,
             parent_ref: None,
@@ -228,25 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_request_is_not_an_absent_one() {
+    fn a_null_limit_is_an_absent_one() {
         let spec: QueueSpec = serde_json::from_value(json!({"request": {}, "limit": null})).unwrap();
         assert_eq!(spec.request, Some(ResourceMap::new()));
         assert_eq!(spec.limit, None);
         assert_eq!(
             serde_json::to_value(&spec).unwrap(),
-            json!({"weight": 1, "request": {}, "demand": "Declared", "preemption": "Never"})
+            json!({"weight": 1, "request": {}, "preemption": "Never"})
         );
-    }
-
-    #[test]
-    fn observed_demand_is_read_and_written() {
-        let text = json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "4", "memory": "8Gi"}, "preemption": "Never"});
-        let spec: QueueSpec = serde_json::from_value(text.clone()).unwrap();
-        assert_eq!(spec.demand, DemandMode::Observed);
-        assert_eq!(serde_json::to_value(&spec).unwrap(), text);
-
-        let none: QueueSpec = serde_json::from_value(json!({"headroom": {}})).unwrap();
-        assert_eq!(none.headroom, Some(ResourceMap::new()), "none at all is not the default");
     }
 
     #[test]
@@ -271,7 +261,6 @@ mod tests {
                     {"key": "closed", "operator": "DoesNotExist"},
                 ],
             }}},
-            "demand": "Declared",
             "reclaim": {"from": "Subtree", "afterSeconds": 300},
             "eviction": {
                 "policy": "Never", "lastReplica": "Never", "minRuntimeSeconds": 600, "gangs": "Never",

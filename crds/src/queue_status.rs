@@ -19,82 +19,86 @@ use crate::{ConditionType, NotTakenUp, ResourceMap, Unmet};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
-    /// The metadata.generation that this status was computed from. While it is lower than the queue's, the last
-    /// change of the spec has not been seen yet.
+    /// The metadata.generation of the queue that this status was computed from. While it is lower than the queue's, the
+    /// operator has not seen the last change of the spec yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// What the queue asks for: its request or, with demand: Observed, what its work asks for, at most its limit.
-    /// What is asked for without bound is shown as the capacity of the cluster.
+    /// The nominal share: the deserved share if every queue asked for everything. It depends on specs and capacity alone.
+    /// If only other queues have moved it, it is brought up to date every five minutes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nominal: Option<ResourceMap>,
+
+    /// The demand of the queue: what its live pods request and its workloads lack, at least its request, at most its
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<ResourceMap>,
 
-    /// Since when the queue has been asking for less than demand shows, for each resource of which it does. Demand
-    /// follows 30 seconds later, unless it has risen again by then. Only with demand: Observed.
+    /// The time since which the queue demands less than demand shows, for each resource of which it does. Demand
+    /// follows 30 seconds later, unless it has risen again by then.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "times_schema")]
     pub demand_falling: BTreeMap<String, Time>,
 
-    /// The owners and pods whose demand does not count, because no node takes their pods or because they have
+    /// The workloads and pods whose demand does not count, because no node takes their pods or because they have
     /// room and no pod of theirs becomes Ready. Their pods stay charged. They count again once they are changed
-    /// or a pod of theirs is Ready. At most 64. Only with demand: Observed.
+    /// or a pod of theirs is Ready. At most 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_taken_up: Vec<NotTakenUp>,
 
-    /// The queue's fair share of the cluster for what all queues ask for now. It is never more than its demand.
+    /// The deserved share of the cluster at the current demand of all queues. It is never more than demand and idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 
-    /// The part of deserved that nobody asks for now, and that the queue has as room to start in. It goes to whom
-    /// asks for it, and nobody is evicted for it. Only with demand: Observed.
+    /// The part of deserved for which there is no demand now, so that pods can start in it at once. It goes to queues
+    /// with demand for it, and no pod is evicted for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle: Option<ResourceMap>,
 
-    /// What the ResourceQuota "quotient" allows the namespace now. It falls to deserved at once, and rises to it
-    /// as room becomes free.
+    /// The allocated quota: what the ResourceQuota "quotient" allows the namespace now. It falls to deserved at once, and
+    /// rises to it as capacity becomes free.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<ResourceMap>,
 
-    /// What the pods of the namespace request, pending and terminating ones included. A terminating pod counts
+    /// The requests of the pods of the namespace, pending and terminating pods included. A terminating pod counts
     /// until it is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceMap>,
 
-    /// The part of deserved that is not allocated yet, because pods of other queues hold it and are on their way
-    /// out: deserved minus allocated. Empty when nothing is outstanding.
+    /// The pending reclaim: the part of deserved that is not allocated yet, because pods of other queues still use it.
+    /// Empty when nothing is outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
-    /// Since when the queue has been short of its share: it deserves more than it has, and asks for it. Absent
-    /// while it is not short.
+    /// The time since which the queue is starved: its deserved share is above its allocated quota. Absent while it is
+    /// not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_since: Option<Time>,
 
-    /// What cannot start now, and why: the first of it, at most 8 owners or pods.
+    /// The workloads and pods that cannot start now, and why: the first 8.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unmet: Vec<Unmet>,
 
-    /// What the queue would deserve if it asked for everything now: what is its own, asked for or not. Where only other
-    /// queues have moved it, it is brought up to date every five minutes.
+    /// The number of pods that cannot start now, also of workloads that unmet leaves out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fair_share: Option<ResourceMap>,
+    #[schemars(range(min = 0))]
+    pub unmet_total: Option<i32>,
 
-    /// The largest fraction of the cluster's capacity that the queue uses, over all resources: used divided by
-    /// capacity, for the resource where that is largest. A decimal number with three places, such as "0.333" for
-    /// a third.
+    /// The largest fraction of the cluster's capacity that the queue uses of any resource: used divided by capacity.
+    /// A decimal number with three places, such as "0.333" for a third.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dominant_share: Option<String>,
 
-    /// What the queue uses above its fair share: it belongs to others, who can ask for it back.
+    /// The use above the nominal share. It is lent by other queues, which can reclaim it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub borrowed: Option<ResourceMap>,
 
-    /// The part of the fair share that the queue does not use while others are above theirs. It comes back when
-    /// the queue asks for it.
+    /// The part of the nominal share that the queue does not use while other queues use more than theirs. It comes back
+    /// when the queue has demand for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lent: Option<ResourceMap>,
 
-    /// How many pods the namespace has, by state. Finished pods are not counted.
+    /// The number of pods of the namespace, by state. Finished pods are not counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pods: Option<PodCounts>,
 
@@ -131,12 +135,12 @@ impl QueueStatus {
     /// Amounts are compared as text, so both should come from the same writer.
     pub fn same_meaning(&self, other: &Self) -> bool {
         self.same_meaning_but_for_others(other)
-            && self.fair_share == other.fair_share
+            && self.nominal == other.nominal
             && self.borrowed == other.borrowed
             && self.lent == other.lent
     }
 
-    /// The same without what follows from what other queues do: the fair share, and what is borrowed and lent.
+    /// The same without what follows from what other queues do: the nominal share, and what is borrowed and lent.
     // Asked for every queue whenever anything changes anywhere, so nothing is copied; taken apart, so that no field is
     // forgotten.
     pub fn same_meaning_but_for_others(&self, other: &Self) -> bool {
@@ -152,7 +156,8 @@ impl QueueStatus {
             preempting,
             short_since,
             unmet,
-            fair_share: _,
+            unmet_total,
+            nominal: _,
             dominant_share,
             borrowed: _,
             lent: _,
@@ -172,6 +177,7 @@ impl QueueStatus {
             && *preempting == other.preempting
             && *short_since == other.short_since
             && *unmet == other.unmet
+            && *unmet_total == other.unmet_total
             && *dominant_share == other.dominant_share
             && *summary == other.summary
             && same_conditions(conditions, &other.conditions)
@@ -220,6 +226,18 @@ pub struct StatusSummary {
     /// The amounts of preempting in short form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<String>,
+    /// The amounts of nominal in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nominal: Option<String>,
+    /// The guaranteed amounts of the spec in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guaranteed: Option<String>,
+    /// The limit of the spec in short form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<String>,
+    /// The number of running pods and of all pods that are not finished, such as "3/5".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pods: Option<String>,
 }
 
 #[cfg(test)]
@@ -273,6 +291,7 @@ mod tests {
             QueueStatus { used: some(), ..none.clone() },
             QueueStatus { preempting: some(), ..none.clone() },
             QueueStatus { unmet: vec![Unmet::default()], ..none.clone() },
+            QueueStatus { unmet_total: Some(1), ..none.clone() },
             QueueStatus { dominant_share: Some("0.1".to_owned()), ..none.clone() },
             QueueStatus { pods: Some(PodCounts::default()), ..none.clone() },
             QueueStatus { summary: Some(StatusSummary::default()), ..none.clone() },
@@ -282,7 +301,7 @@ mod tests {
             assert!(!status.same_meaning_but_for_others(&none), "{status:?}");
         }
         let of_others = [
-            QueueStatus { fair_share: some(), ..none.clone() },
+            QueueStatus { nominal: some(), ..none.clone() },
             QueueStatus { borrowed: some(), ..none.clone() },
             QueueStatus { lent: some(), ..none.clone() },
         ];

@@ -62,10 +62,8 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let expected = [
         "children",
         "defaultRequests",
-        "demand",
         "eviction",
         "guaranteed",
-        "headroom",
         "limit",
         "parentRef",
         "preemption",
@@ -81,12 +79,7 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     assert_eq!((&weight["default"], weight["minimum"].as_f64()), (&json!(1), Some(0.0)));
     assert_eq!(weight["maximum"].as_f64(), Some(1_000_000.0));
 
-    let demand = &spec["properties"]["demand"];
-    assert_eq!((&demand["default"], &demand["enum"]), (&json!("Declared"), &json!(["Declared", "Observed"])));
-
-    for (field, rules) in
-        [("defaultRequests", 1), ("guaranteed", 2), ("headroom", 2), ("limit", 2), ("request", 2)]
-    {
+    for (field, rules) in [("defaultRequests", 1), ("guaranteed", 2), ("limit", 2), ("request", 2)] {
         let map = &spec["properties"][field];
         assert_eq!(map["maxProperties"], 16, "{field}");
         assert_eq!(map["nullable"], true, "{field}");
@@ -204,8 +197,24 @@ fn the_columns_show_fields_that_exist() {
         columns.as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap()).collect();
     assert_eq!(
         titles,
-        ["Parent", "Weight", "Demand", "Deserved", "Allocated", "Used", "Preempting", "State", "Age"]
+        [
+            "Parent",
+            "Weight",
+            "Demand",
+            "Deserved",
+            "Allocated",
+            "Used",
+            "Preempting",
+            "State",
+            "Age",
+            "Nominal",
+            "Guaranteed",
+            "Limit",
+            "Pods"
+        ]
     );
+    let is_wide = |column: &&Value| column["priority"] == 1;
+    assert_eq!(columns.as_array().unwrap().iter().filter(is_wide).count(), 4);
     for column in columns.as_array().unwrap() {
         let path = column["jsonPath"].as_str().unwrap();
         if path.starts_with(".metadata") {

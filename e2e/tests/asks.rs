@@ -21,7 +21,7 @@ const A_WHILE: Duration = Duration::from_secs(8);
 async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"eviction": {"lastReplica": "Never"}})).await?;
+    stage.claim("a", json!({"eviction": {"lastReplica": "Never"}})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     // By its size, and being one pod instead of two, the single one would be the first to go.
     stage.deployment("a", "pair", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
@@ -51,14 +51,14 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
     let nodes = ["node-1", "node-2", "node-3", "node-4"];
     let stage = Stage::set(&nodes.map(|name| (name, "2", "8Gi"))).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({})).await?;
+    stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 32Gi").await?;
     stage.deployment("a", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
 
     let before = stage.bed.audit().mark()?;
-    stage.queue("b", json!({"demand": "Observed"})).await?;
-    stage.queue("c", json!({"demand": "Observed", "weight": 2})).await?;
+    stage.queue("b", json!({})).await?;
+    stage.queue("c", json!({"weight": 2})).await?;
     // Before their quotas are there, nothing would refuse the pods.
     stage.until_allowed("b", "nothing").await?;
     stage.until_allowed("c", "nothing").await?;
@@ -90,7 +90,7 @@ async fn nobody_goes_for_an_ask_that_cannot_be_met() -> anyhow::Result<()> {
 async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({})).await?;
+    stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 32Gi").await?;
     stage.deployment("a", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
@@ -99,7 +99,7 @@ async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Resu
     stage.until_pods("b", PodCounts { pending: 1, ..PodCounts::default() }).await?;
 
     let before = stage.bed.audit().mark()?;
-    stage.queue_object("b", "b", json!({"demand": "Observed"})).await?;
+    stage.queue_object("b", "b", json!({})).await?;
     eventually("the Queue has its quota", PATIENCE, async || {
         let view = queue(&stage.bed, "b", "b").await?;
         ensure!(view.conditions.contains_key("QuotaSynced"), "{view:?}");
@@ -150,7 +150,7 @@ async fn a_deleted_queue_opens_its_namespace() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     for namespace in ["kept", "opened"] {
-        stage.queue(namespace, json!({})).await?;
+        stage.claim(namespace, json!({})).await?;
     }
     for namespace in ["kept", "opened"] {
         stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;

@@ -14,7 +14,7 @@ const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, mem
 async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("good", json!({})).await?;
+    stage.claim("good", json!({})).await?;
     stage.until_shares("the only queue has everything", GOOD).await?;
 
     eventually("the Queue is Ready", PATIENCE, async || {
@@ -124,7 +124,7 @@ async fn a_queue_in_a_protected_namespace_has_no_effect(stage: &Stage) -> anyhow
 /// A Queue in a namespace without pods, and a namespace without anything, are ordinary.
 async fn an_empty_namespace_is_nothing_special(stage: &Stage) -> anyhow::Result<()> {
     stage.bed.create_namespace("empty").await?;
-    stage.queue("idle", json!({"weight": 0})).await?;
+    stage.claim("idle", json!({"weight": 0})).await?;
     stage
         .until_shares(
             "weight 0 gets nothing while others want everything",

@@ -77,7 +77,7 @@ fn wide(at: usize) -> Value {
 async fn crowds_of_one_tenant_keep_nobody_waiting() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     for team in ["crowd", "team"] {
-        stage.queue(team, json!({"weight": 1})).await?;
+        stage.claim(team, json!({"weight": 1})).await?;
     }
     stage.bed.create_namespace("resting").await?;
     let client = || stage.bed.client();

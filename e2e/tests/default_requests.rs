@@ -56,7 +56,7 @@ async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod
 async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("team", json!({"defaultRequests": {}})).await?;
+    stage.claim("team", json!({"defaultRequests": {}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 
     let pods = pods(&stage.bed, "team");
@@ -108,7 +108,7 @@ async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<
     let repairs = ["--quota-repair-seconds=1"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
     let ranges = limit_ranges(&stage.bed, "team");
-    stage.queue("team", json!({})).await?;
+    stage.claim("team", json!({})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
@@ -177,7 +177,7 @@ async fn observing_writes_none() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let observe = ["--mode=Observe"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &observe).await?;
-    stage.queue("team", json!({})).await?;
+    stage.claim("team", json!({})).await?;
     eventually("the Queue has a status", PATIENCE, async || {
         ensure!(queue(&stage.bed, "team", "team").await?.is_told, "not yet");
         Ok(())

@@ -49,7 +49,7 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
         quotient_e2e::quotient::Operator::start_with(&stage.bed, &stage.programs.operator, &slots).await?;
     let requests = [("cpu", "1"), ("memory", "1Gi")];
     for namespace in ["down", "hang"] {
-        stage.queue(namespace, json!({"weight": 1})).await?;
+        stage.claim(namespace, json!({"weight": 1})).await?;
     }
     for namespace in ["down", "hang"] {
         stage.until_allowed(namespace, "cpu 4, memory 8Gi").await?;
@@ -71,7 +71,7 @@ async fn a_webhook_that_is_down_or_hangs_holds_up_no_other_pod() -> Result<()> {
     tokio::time::sleep(Duration::from_secs(2)).await;
 
     let mark = stage.bed.audit().mark()?;
-    stage.queue("gains", json!({"weight": 2})).await?;
+    stage.claim("gains", json!({"weight": 2})).await?;
     let gone = |name: &'static str| {
         let is_it =
             move |event: &&AuditEvent| event.namespace == "down" && event.name == name && event.succeeded();

@@ -19,8 +19,8 @@ async fn people_and_device_plugins_cost_nobody_a_pod() -> anyhow::Result<()> {
         &["--capacity-grace-seconds", "8", "--quota-repair-seconds", "5"],
     )
     .await?;
-    stage.queue("q1", json!({})).await?;
-    stage.queue("q2", json!({})).await?;
+    stage.claim("q1", json!({})).await?;
+    stage.claim("q2", json!({})).await?;
     stage.until_allowed("q1", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     for namespace in ["q1", "q2"] {

@@ -81,7 +81,7 @@ fn evicted(bed: &TestBed, since: AuditMark) -> Result<Vec<String>> {
 /// A preemption inside a queue, which waits for pods that terminate.
 async fn preemption(stage: &Stage) -> Result<()> {
     let queue = json!({"guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "preemption": "LowerPriority"});
-    stage.queue("yields", queue).await?;
+    stage.claim("yields", queue).await?;
     stage.until_allowed("yields", "cpu 4, memory 72Gi").await?;
     stage.deployment("yields", "low", 4, one_cpu(), true).await?;
     stage.until_pods("yields", PodCounts::running(4)).await?;
@@ -112,13 +112,13 @@ async fn in_the_middle(stage: &Stage) -> Result<()> {
     for team in ["rolls", "drains"] {
         stage.queue(team, fixed.clone()).await?;
     }
-    stage.queue("gives", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    stage.claim("gives", json!({"defaultRequests": {"cpu": "100m"}})).await?;
     for team in ["rolls", "drains", "gives"] {
         let pods = if team == "gives" { 8 } else { 4 };
         stage.deployment(team, "web", pods, one_cpu(), true).await?;
         stage.until_pods(team, PodCounts::running(pods.unsigned_abs())).await?;
     }
-    stage.queue("comes", json!({})).await?;
+    stage.claim("comes", json!({})).await?;
     stage.deployment("comes", "web", 2, one_cpu(), true).await?;
     let leaving = PodCounts { running: 6, terminating: 2, pending: 0 };
     stage.until_pods("gives", leaving).await?;
@@ -242,7 +242,7 @@ async fn with_the_operator_killed_in_the_middle() -> Result<()> {
 async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
     let stage = stage().await?;
     let operator = stage.start_operator().await?;
-    stage.queue("first", json!({})).await?;
+    stage.claim("first", json!({})).await?;
     eventually("the first Queue has a quota", PATIENCE, async || {
         quotas(&stage.bed, "first").get("quotient").await
     })
@@ -265,7 +265,7 @@ async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     let spec = json!({"defaultRequests": {"cpu": "100m"}});
-    stage.queue("other", json!({})).await?;
+    stage.claim("other", json!({})).await?;
     stage.queue("team", spec.clone()).await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     stage.deployment("team", "web", 4, one_cpu(), false).await?;
@@ -298,8 +298,8 @@ async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
 async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("other", json!({})).await?;
-    stage.queue("team", json!({})).await?;
+    stage.claim("other", json!({})).await?;
+    stage.claim("team", json!({})).await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
     stage.bed.kubectl(["delete", "queues.quotient.dev/team", "--namespace=team", "--cascade=orphan"]).await?;
@@ -329,7 +329,7 @@ async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
 async fn the_garbage_collector_may_delete_a_quota() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("team", json!({})).await?;
+    stage.claim("team", json!({})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
     operator.stop().await?;
     let collector = "--as=system:serviceaccount:kube-system:generic-garbage-collector";

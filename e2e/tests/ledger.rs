@@ -49,7 +49,7 @@ async fn quotas_follow_the_ledger() -> anyhow::Result<()> {
     let start = stage.bed.audit().mark()?;
     let operator = stage.start_operator().await?;
     for (namespace, weight) in [("a", 1), ("b", 3), ("c", 4)] {
-        stage.queue(namespace, json!({"weight": weight})).await?;
+        stage.claim(namespace, json!({"weight": weight})).await?;
     }
     stage.until_allowed("a", "cpu 1, memory 2Gi").await?;
     stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
@@ -98,8 +98,8 @@ async fn quotas_follow_the_ledger() -> anyhow::Result<()> {
 async fn a_lost_ledger_is_made_up_from_the_quotas() -> anyhow::Result<()> {
     let stage = Stage::set(&[NODE]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"weight": 1})).await?;
-    stage.queue("b", json!({"weight": 3})).await?;
+    stage.claim("a", json!({"weight": 1})).await?;
+    stage.claim("b", json!({"weight": 3})).await?;
     stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("b", "cpu 6, memory 12Gi").await?;
 
@@ -136,7 +136,7 @@ async fn a_lost_ledger_is_made_up_from_the_quotas() -> anyhow::Result<()> {
 async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
     let stage = Stage::set(&[NODE]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"weight": 1})).await?;
+    stage.claim("a", json!({"weight": 1})).await?;
     stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
     stage.bed.create_namespace("unmanaged").await?;
     let latest = (1_u64 << 62).to_string();
@@ -153,7 +153,7 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
         let patch = Patch::Merge(json!({"metadata": {"annotations": {GENERATION_ANNOTATION: stamp}}}));
         quotas(&stage, "a").patch(QUOTA, &PatchParams::default(), &patch).await?;
     }
-    stage.queue("b", json!({"weight": 1})).await?;
+    stage.claim("b", json!({"weight": 1})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
     assert!(stamp(&stage, "a").await? < 100 && stamp(&stage, "b").await? < 100);
@@ -171,12 +171,12 @@ async fn a_stamp_that_no_ledger_wrote_is_not_believed() -> anyhow::Result<()> {
 async fn a_ledger_that_was_written_by_somebody_else_is_read_again() -> anyhow::Result<()> {
     let stage = Stage::set(&[NODE]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"weight": 1})).await?;
+    stage.claim("a", json!({"weight": 1})).await?;
     stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
     let note = Patch::Merge(json!({"metadata": {"annotations": {"note": "mine"}}}));
     ledgers(&stage).patch(LEDGER, &PatchParams::default(), &note).await?;
     let start = stage.bed.audit().mark()?;
-    stage.queue("b", json!({"weight": 1})).await?;
+    stage.claim("b", json!({"weight": 1})).await?;
     stage.until_allowed("a", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
     let writes: Vec<Write> = writes_of_operator(&stage.bed.audit().events_since(start)?);

@@ -89,7 +89,7 @@ fn member((group, _, named): &Way, number: u32) -> Value {
 async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
     let stage = stage_with_pod_groups(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({})).await?;
+    stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
     stage.bed.apply(&list(WAYS.iter().map(pod_group))).await?;
     for number in [1, 2] {
@@ -97,7 +97,7 @@ async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
     }
     stage.until_pods("a", PodCounts::running(8)).await?;
 
-    stage.queue("b", json!({})).await?;
+    stage.claim("b", json!({})).await?;
     stage.until_allowed("b", "cpu 4, memory 8Gi").await?;
     stage.until_pods("a", PodCounts::running(4)).await?;
     tokio::time::sleep(Duration::from_secs(3)).await;

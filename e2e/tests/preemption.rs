@@ -18,8 +18,8 @@ use serde_json::json;
 async fn a_third_queue_joins() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "27Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("q1", json!({"weight": 2})).await?;
-    stage.queue("q2", json!({"weight": 4})).await?;
+    stage.claim("q1", json!({"weight": 2})).await?;
+    stage.claim("q2", json!({"weight": 4})).await?;
     stage
         .until_shares(
             "the two queues share 1 to 2",
@@ -38,7 +38,7 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
     stage.until_pods("q2", PodCounts::running(3)).await?;
 
     let before = stage.bed.audit().mark()?;
-    stage.queue("q3", json!({"weight": 3})).await?;
+    stage.claim("q3", json!({"weight": 3})).await?;
     let in_between = "
         q1/q1: deserved cpu 2, memory 6Gi; allocated cpu 2, memory 6Gi; preempting nothing
         q2/q2: deserved cpu 4, memory 12Gi; allocated cpu 4, memory 12Gi; preempting nothing
@@ -106,8 +106,8 @@ async fn a_third_queue_joins() -> anyhow::Result<()> {
 async fn an_overused_queue_is_brought_back() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "27Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("q1", json!({"weight": 2})).await?;
-    stage.queue("q2", json!({"weight": 4})).await?;
+    stage.claim("q1", json!({"weight": 2})).await?;
+    stage.claim("q2", json!({"weight": 4})).await?;
     let shares = "
         q1/q1: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
         q2/q2: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing";

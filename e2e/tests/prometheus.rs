@@ -61,8 +61,8 @@ async fn every_alert_fires_when_it_should_and_not_otherwise() -> anyhow::Result<
 async fn a_live_scrape_follows_the_conventions() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("q1", json!({"guaranteed": {"cpu": "1"}, "limit": {"cpu": "3"}})).await?;
-    stage.queue("q2", json!({})).await?;
+    stage.claim("q1", json!({"guaranteed": {"cpu": "1"}, "limit": {"cpu": "3"}})).await?;
+    stage.claim("q2", json!({})).await?;
     stage.until_allowed("q2", "cpu 1500m, memory 4Gi").await?;
     stage.deployment("q1", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     let (code, text) = operator.get("/metrics").await?;

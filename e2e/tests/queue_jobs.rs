@@ -23,7 +23,7 @@ async fn the_seeds_four_tables() -> anyhow::Result<()> {
     let operator = stage.start_operator().await?;
     let tables = [("table-1", 4, 2, 1), ("table-2", 4, 3, 1), ("table-3", 4, 2, 2), ("table-4", 10, 3, 2)];
     for (namespace, ..) in tables {
-        stage.queue(namespace, json!({"limit": {"cpu": "4"}})).await?;
+        stage.claim(namespace, json!({"limit": {"cpu": "4"}})).await?;
     }
     let begun = Instant::now();
     for (namespace, replicas, first, _) in tables {
@@ -65,7 +65,7 @@ async fn the_four_tables_in_other_orders() -> anyhow::Result<()> {
     let tables = [(1, 4, 2, 1), (2, 4, 3, 1), (3, 4, 2, 2), (4, 10, 3, 2)];
     for (table, replicas, first, second) in tables {
         for order in ["turned", "at-once"] {
-            stage.queue(&format!("{order}-{table}"), json!({"limit": {"cpu": "4"}})).await?;
+            stage.claim(&format!("{order}-{table}"), json!({"limit": {"cpu": "4"}})).await?;
         }
         stage.submit(&format!("at-once-{table}"), of_one_cpu("job-02", second, replicas)).await?;
         stage.submit(&format!("at-once-{table}"), of_one_cpu("job-01", first, replicas)).await?;
@@ -131,7 +131,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     );
 
     // Room for seven: eight start nothing and hold nothing, so that two smaller ones run.
-    stage.queue("a", json!({"limit": {"cpu": "7"}})).await?;
+    stage.claim("a", json!({"limit": {"cpu": "7"}})).await?;
     stage.submit("a", of_one_cpu("eight", 8, 8)).await?;
     let message = stage.until_job_condition(("a", "eight"), admitted, ("False", "GangAboveShare")).await?;
     assert!(message.contains("8 pods at once"), "{message}");

@@ -43,7 +43,7 @@ async fn scale(stage: &Stage, name: &str, replicas: i32) -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn jobs_deployments_and_bare_pods_share_a_queue() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "16", "64Gi")]).await?;
-    stage.queue("a", json!({"limit": {"cpu": "6", "memory": "24Gi"}})).await?;
+    stage.claim("a", json!({"limit": {"cpu": "6", "memory": "24Gi"}})).await?;
     let operator = stage.start_operator().await?;
     stage.submit("a", of_one_cpu("train", 2, 8)).await?;
     stage.until_jobs("a", "train 6/6").await?;
@@ -109,7 +109,7 @@ async fn an_operator_killed_while_slots_move_loses_nothing() -> anyhow::Result<(
     let stage = Stage::set(&[("node-1", "8", "32Gi")]).await?;
     let mut proxy = stage.bed.proxy(OPERATOR_USER, Some(OPERATOR_GROUP)).await?;
     let mut operator = Operator::start_behind(&proxy, &stage.bed, &stage.programs.operator).await?;
-    stage.queue("a", json!({"limit": {"cpu": "4"}})).await?;
+    stage.claim("a", json!({"limit": {"cpu": "4"}})).await?;
     stage.submit("a", of_one_cpu("job-01", 2, 4)).await?;
     stage.until_jobs("a", "job-01 4/4").await?;
     let jobs: Api<QueueJob> = Api::namespaced(stage.bed.client(), "a");

@@ -111,7 +111,7 @@ fn shuffled(dice: &mut Dice) -> Vec<u32> {
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_queue_jobs_run_as_the_engine_says() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "64", "256Gi")]).await?;
-    stage.queue("a", json!({"limit": {"cpu": "30", "memory": "72Gi"}})).await?;
+    stage.claim("a", json!({"limit": {"cpu": "30", "memory": "72Gi"}})).await?;
     let mut dice = Dice(20);
     let mut model = Model::default();
     let numbers = shuffled(&mut dice);

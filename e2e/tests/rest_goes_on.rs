@@ -62,7 +62,7 @@ async fn a_namespace_without_rights_stops_nobody_else() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
     for namespace in ["good", "locked"] {
-        stage.queue(namespace, json!({"weight": 1})).await?;
+        stage.claim(namespace, json!({"weight": 1})).await?;
     }
     stage.until_allowed("good", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("locked", "cpu 4, memory 8Gi").await?;
@@ -70,7 +70,7 @@ async fn a_namespace_without_rights_stops_nobody_else() -> anyhow::Result<()> {
     until_locked(&stage, true).await?;
 
     // Half of what `late` deserves is good's to give, the other half locked's, which cannot be told.
-    stage.queue("late", json!({"weight": 2})).await?;
+    stage.claim("late", json!({"weight": 2})).await?;
     stage.until_allowed("good", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("late", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("locked", "cpu 4, memory 8Gi").await?;
@@ -132,8 +132,8 @@ async fn a_queue_that_cannot_be_read_is_told_once() -> anyhow::Result<()> {
     weight_may_be(&stage, &schema).await?;
 
     let operator = stage.start_operator().await?;
-    stage.queue("good", json!({"weight": 1})).await?;
-    stage.queue("other", json!({"weight": 3})).await?;
+    stage.claim("good", json!({"weight": 1})).await?;
+    stage.claim("other", json!({"weight": 3})).await?;
     stage.until_allowed("good", "cpu 2, memory 4Gi").await?;
     stage.until_allowed("other", "cpu 6, memory 12Gi").await?;
     let why = [

@@ -172,12 +172,12 @@ async fn every_right_is_used() -> Result<()> {
 
     // One team holds all; another comes, and has owners of every kind refused until there is room.
     let one_cpu = || json!({"cpu": "1", "memory": "1Gi"});
-    stage.queue("first", json!({"weight": 1})).await?;
+    stage.claim("first", json!({"weight": 1})).await?;
     stage.until_allowed("first", "cpu 8, memory 16Gi").await?;
     default_requests(&stage).await?;
     stage.deployment("first", "work", 8, one_cpu(), true).await?;
     stage.until_pods("first", PodCounts::running(8)).await?;
-    stage.queue("second", json!({"weight": 1})).await?;
+    stage.claim("second", json!({"weight": 1})).await?;
     stage.until_allowed("first", "cpu 4, memory 8Gi").await?;
     stage.bed.kubectl_with_input(["apply", "--server-side", "-f", "-"], &owners()).await?;
     eventually("all three are refused", PATIENCE, async || {

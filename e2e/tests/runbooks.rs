@@ -93,7 +93,7 @@ async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Res
     let stage = Stage::set(&[("node-1", "16", "32Gi")]).await?;
     let bed = &stage.bed;
     let operator = stage.start_operator().await?;
-    stage.queue("team-a", json!({"limit": {"cpu": "2"}})).await?;
+    stage.claim("team-a", json!({"limit": {"cpu": "2"}})).await?;
     stage.until_allowed("team-a", "cpu 2, memory 32Gi").await?;
     operator.stop().await?;
     stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
@@ -112,7 +112,7 @@ async fn a_lease_that_no_replica_renews_is_deleted() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let bed = &stage.bed;
     let operator = stage.start_operator().await?;
-    stage.queue("team", json!({})).await?;
+    stage.claim("team", json!({})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
     operator.process().kill()?;
     let leases: Api<Lease> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);

@@ -166,7 +166,7 @@ async fn may_share(bed: &TestBed, role: &str) -> bool {
 }
 
 fn team_spec() -> Value {
-    json!({"weight": 1, "limit": {"cpu": "6"}, "eviction": {"maxGraceSeconds": 30, "forceAfterSeconds": 60}})
+    json!({"weight": 1, "request": {"cpu": "1k", "memory": "1Ti"}, "limit": {"cpu": "6"}, "eviction": {"maxGraceSeconds": 30, "forceAfterSeconds": 60}})
 }
 
 /// With the operator up and down.

@@ -30,8 +30,8 @@ async fn two_queues_share_by_weight() -> anyhow::Result<()> {
 async fn a_pod_above_the_share_is_refused_until_the_share_grows() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.queue("a", json!({"weight": 1})).await?;
-    stage.queue("b", json!({"weight": 3})).await?;
+    stage.claim("a", json!({"weight": 1})).await?;
+    stage.claim("b", json!({"weight": 3})).await?;
     stage.until_allowed("a", "cpu 2, memory 4Gi").await?;
 
     let refused = stage.bed.create_pod("a", "big", &[("cpu", "3"), ("memory", "1Gi")]).await.unwrap_err();

@@ -18,7 +18,7 @@ async fn a_guarantee_comes_back() -> anyhow::Result<()> {
     stage.queue("org", accepting).await?;
     let below = json!({"namespace": "org", "name": "org"});
     stage.queue("team", json!({"parentRef": below, "request": {"cpu": "0", "memory": "4Gi"}})).await?;
-    stage.queue("other", json!({"weight": 7})).await?;
+    stage.claim("other", json!({"weight": 7})).await?;
     stage
         .until_shares(
             "what the team does not ask for is lent",
@@ -93,9 +93,9 @@ async fn whoever_is_not_accepted_is_told() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "9", "36Gi")]).await?;
     let operator = stage.start_operator().await?;
     stage.queue("org", json!({"children": {"namespaces": {"from": "Same"}}})).await?;
-    stage.queue("fine", json!({})).await?;
-    stage.queue("refused", json!({"parentRef": {"namespace": "org", "name": "org"}})).await?;
-    stage.queue("lost", json!({"parentRef": {"namespace": "org", "name": "nobody"}})).await?;
+    stage.claim("fine", json!({})).await?;
+    stage.claim("refused", json!({"parentRef": {"namespace": "org", "name": "org"}})).await?;
+    stage.claim("lost", json!({"parentRef": {"namespace": "org", "name": "nobody"}})).await?;
     for (namespace, reason) in [("refused", "ParentNotAccepting"), ("lost", "ParentNotFound")] {
         eventually(format!("{namespace} is stalled"), PATIENCE, async || {
             let view = queue(&stage.bed, namespace, namespace).await?;

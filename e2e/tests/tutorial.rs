@@ -75,8 +75,8 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> an
         "set -e\n{install}\noperator=$!\ntrap 'kill $operator' EXIT\n\
          kubectl wait --for=condition=Established crd/queues.quotient.dev --timeout=60s\n\
          kubectl apply -f docs/tutorial/queues.yaml\n\
-         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.fairShare.cpu}}'=8 --timeout=60s\n\
-         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.fairShare.memory}}'=16Gi --timeout=60s"
+         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.cpu}}'=4 --timeout=60s\n\
+         kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.memory}}'=8Gi --timeout=60s"
     );
     let output = Command::new(env!("CARGO_BIN_EXE_testbed"))
         .args(arguments.split_whitespace())

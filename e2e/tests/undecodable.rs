@@ -57,7 +57,7 @@ fn one_of_each_kind() -> Vec<(&'static str, &'static str, Value)> {
         (
             "quotient.dev/v1alpha1",
             "/apis/quotient.dev/v1alpha1/namespaces/odd/queues",
-            json!({"kind": "Queue", "spec": {"weight": 1, "demand": "Observed"}}),
+            json!({"kind": "Queue", "spec": {"weight": 1}}),
         ),
         (
             "quotient.dev/v1alpha1",

@@ -32,7 +32,7 @@ fn node(pod: &Pod) -> String {
 fn owners_create_what_the_quota_admits_oldest_first() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue a limit=cpu:3
+         queue a limit=cpu:3 request=all
          owner a/old replicas=2 cpu=1 memory=1Gi created=10
          owner a/new replicas=2 cpu=1 memory=1Gi created=20
          owner free/anybody replicas=1 cpu=1 memory=1Gi",
@@ -56,7 +56,7 @@ fn owners_create_what_the_quota_admits_oldest_first() {
 fn a_pod_needs_room_in_every_resource_and_in_others_quotas() {
     after_a_step(
         "node n1 cpu=9 memory=9Gi
-         queue a
+         queue a request=all
          foreign-quota a memory=2Gi
          owner a/web replicas=4 cpu=1 memory=1Gi",
         node,
@@ -71,8 +71,8 @@ fn a_pod_needs_room_in_every_resource_and_in_others_quotas() {
 fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4 memory=4Gi
          owner a/web replicas=4 cpu=1 memory=1Gi
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
@@ -80,9 +80,9 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
          pod a/web-3 cpu=1 memory=1Gi node=n1 started=30 owner=web
          pod a/web-4 cpu=1 memory=1Gi node=n1 started=40 owner=web
          then
-         queue b weight=0
+         queue b weight=0 request=all
          then after=60
-         queue b",
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
@@ -121,7 +121,7 @@ fn an_evicted_pod_comes_back_only_when_the_quota_rises_and_under_a_new_name() {
 fn owners_delete_what_they_have_too_many_of() {
     after_a_step(
         "node n1 cpu=4 memory=4Gi
-         queue a
+         queue a request=all
          owner a/web replicas=2 cpu=1 memory=1Gi
          pod a/old cpu=1 memory=1Gi node=n1 started=10 owner=web
          pod a/young cpu=1 memory=1Gi node=n1 started=20 owner=web
@@ -140,7 +140,7 @@ fn owners_delete_what_they_have_too_many_of() {
 #[test]
 fn a_stateful_set_waits_until_a_pod_is_gone() {
     let stuck = "node n1 cpu=4 memory=4Gi
-         queue a
+         queue a request=all
          owner a/db replicas=1 cpu=1 memory=1Gi kind=KIND
          pod a/db-0 cpu=1 memory=1Gi node=n1 started=10 owner=db terminating=900";
     after_a_step(
@@ -164,7 +164,7 @@ fn a_stateful_set_waits_until_a_pod_is_gone() {
 fn new_pods_take_after_their_siblings() {
     after_a_step(
         "node n1 cpu=4 memory=4Gi
-         queue a
+         queue a request=all
          owner a/web replicas=1 cpu=1 memory=1Gi gang=g min=2 priority=7
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web reluctant terminating",
         |pod| format!("{:?} priority {} reluctant {}", pod.ties, pod.priority, pod.reluctant),
@@ -255,7 +255,7 @@ fn what_has_not_got_on_for_a_minute_does_not_by_itself() {
 #[test]
 fn a_budget_refuses_what_it_does_not_allow_and_recovers_with_what_runs() {
     let scenario = "node n1 cpu=4 memory=4Gi
-         queue a
+         queue a request=all
          owner a/web replicas=3 cpu=1 memory=1Gi
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web
          pod a/web-2 cpu=1 memory=1Gi node=n1 started=20 owner=web labels=app:web
@@ -302,7 +302,7 @@ fn eviction(world: &Snapshot, uid: &str) -> quotient_engine::plan::Eviction {
 
 #[test]
 fn a_pod_that_several_budgets_protect_stays() {
-    let scenario = "queue a
+    let scenario = "queue a request=all
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 labels=app:web
          budget a/one allowed=1
          budget a/other allowed=1 selects=app:web";
@@ -333,7 +333,7 @@ fn quotas_whose_queue_is_gone_are_collected() {
     let world = story::parse(
         "quota a cpu=4 memory=4Gi
          quota b cpu=4 memory=4Gi ownerless
-         queue c
+         queue c request=all
          quota c cpu=4 memory=4Gi",
     );
     let next = advance(&world, &Plan::default()).snapshot;
@@ -343,7 +343,7 @@ fn quotas_whose_queue_is_gone_are_collected() {
 
 #[test]
 fn what_a_plan_remembers_stands_in_the_queues_status() {
-    let world = story::parse("node n1 cpu=4 memory=4Gi\nqueue a");
+    let world = story::parse("node n1 cpu=4 memory=4Gi\nqueue a request=all");
     let mut plan = plan(&world);
     let since = Some(Timestamp::from_seconds(900));
     plan.queues.values_mut().for_each(|queue| queue.remember.short_since = since);

@@ -154,7 +154,7 @@ proptest! {
         let (before, after) = (forest.plan(), renamed.plan());
         for (was, is) in forest.flat().into_iter().zip(renamed.flat()) {
             prop_assert_eq!(&before.queues[&was.name].deserved, &after.queues[&is.name].deserved);
-            prop_assert_eq!(&before.queues[&was.name].fair_share, &after.queues[&is.name].fair_share);
+            prop_assert_eq!(&before.queues[&was.name].nominal, &after.queues[&is.name].nominal);
         }
     }
 
@@ -302,7 +302,7 @@ proptest! {
             if branch.name == parent.name {
                 branch.queue.children = None;
                 branch.children.clear();
-                branch.queue.request = Some(everywhere(&|resource, capacity| parent.asks(resource, capacity)));
+                branch.queue.request = everywhere(&|resource, capacity| parent.asks(resource, capacity));
                 branch.queue.guaranteed = everywhere(&|resource, capacity| parent.floor(resource, capacity));
             }
         });
@@ -334,7 +334,7 @@ proptest! {
         let branch = |weight: u32, weights: &[u32]| -> Branch {
             let leaf = |weight: &u32| Branch {
                 name: QueueName::new("", "q"),
-                queue: Queue { weight: *weight, ..Queue::default() },
+                queue: Queue { weight: *weight, request: forest::everything(), ..Queue::default() },
                 children: Vec::new(),
             };
             let queue = Queue { weight, children: Some(Acceptance::All), ..Queue::default() };
@@ -398,7 +398,7 @@ proptest! {
         let mut dreaming = forest.clone();
         dreaming.change(|branch| {
             let name = |bounds: &mut Bounds, amount: i128| bounds.set(unicorn(), Amount::new(amount));
-            branch.queue.request.iter_mut().for_each(|request| name(request, amounts[0]));
+            name(&mut branch.queue.request, amounts[0]);
             name(&mut branch.queue.guaranteed, amounts[1]);
             name(&mut branch.queue.limit, amounts[1] + amounts[2]);
         });
@@ -407,8 +407,8 @@ proptest! {
         let mut governed = dreaming.snapshot();
         governed.settings.resources = known.resources.iter().cloned().chain([unicorn()]).collect();
         for (name, queue) in plan(&governed).queues {
-            prop_assert_eq!(&queue.deserved, &known.queues[&name].deserved);
-            prop_assert_eq!(&queue.fair_share, &known.queues[&name].fair_share);
+            prop_assert_eq!(&queue.deserved.less(&queue.idle), &known.queues[&name].deserved);
+            prop_assert_eq!(&queue.nominal, &known.queues[&name].nominal);
             prop_assert_eq!(&queue.allocated, &known.queues[&name].allocated);
         }
     }
@@ -474,15 +474,17 @@ proptest! {
         let amounts = |bytes: i128| -> Bounds {
             [(Resource::Cpu, Amount::new(1)), (Resource::Memory, Amount::new(bytes))].into_iter().collect()
         };
-        let queue = Queue { weight, request: Some(amounts(asked)), guaranteed: amounts(bytes), ..Queue::default() };
+        let queue = Queue { weight, request: amounts(asked), guaranteed: amounts(bytes), ..Queue::default() };
         let small = Branch { name: QueueName::new("small", "small"), queue, children: Vec::new() };
         let (joined, above) = with(&forest, &small, place);
         let plan = joined.plan();
         let families = families(&joined, &plan);
         prop_assume!(families.iter().all(Family::floors_fit));
         let share = &plan.queues[&small.name].deserved;
-        prop_assert_eq!(share.get(&Resource::Cpu), Amount::new(1), "below {:?}", above);
-        prop_assert!(share.get(&Resource::Memory) >= Amount::new(asked.min(bytes)), "{}", share);
+        let available = |resource: &Resource| forest.capacity.get(resource);
+        prop_assert_eq!(share.get(&Resource::Cpu), Amount::new(1).min(available(&Resource::Cpu)), "below {:?}", above);
+        let kept = Amount::new(asked.min(bytes)).min(available(&Resource::Memory));
+        prop_assert!(share.get(&Resource::Memory) >= kept, "{}", share);
     }
 }
 
@@ -532,7 +534,7 @@ fn unicorn() -> Resource {
 #[test]
 fn a7_a_guarantee_below_a_limit_may_raise_a_cousin() {
     let cpu = |amount: i128| -> Bounds { [(Resource::Cpu, Amount::new(amount))].into_iter().collect() };
-    let queue = || Queue { weight: 1, ..Queue::default() };
+    let queue = || Queue { weight: 1, request: forest::everything(), ..Queue::default() };
     let leaf =
         |name: &str, queue: Queue| Branch { name: QueueName::new(name, name), queue, children: Vec::new() };
     let parent = |name: &str, queue: Queue, children: Vec<Branch>| Branch {
@@ -564,7 +566,7 @@ fn a9_no_device_is_left_over() {
     for weights in (1..5u32).flat_map(|a| (1..5).flat_map(move |b| (1..5).map(move |c| [a, b, c]))) {
         let leaf = |(at, weight): (usize, u32)| Branch {
             name: QueueName::new(format!("q{at}").as_str(), "q"),
-            queue: Queue { weight, ..Queue::default() },
+            queue: Queue { weight, request: forest::everything(), ..Queue::default() },
             children: Vec::new(),
         };
         let roots = weights.into_iter().enumerate().map(leaf).collect();

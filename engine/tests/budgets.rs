@@ -9,8 +9,8 @@ fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
     explains(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b request=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3
          budget a/web allowed=1 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
@@ -36,8 +36,8 @@ fn a_budget_without_requirements_protects_everything() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget a/all allowed=0
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/db-1 cpu=1 node=n1 started=10 owner=db",
@@ -56,8 +56,8 @@ fn a_budget_of_another_namespace_protects_nobody() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget b/all allowed=0
          pod a/web-1 cpu=1 node=n1 started=70 owner=web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web",
@@ -75,8 +75,8 @@ fn a_pod_that_two_budgets_protect_never_goes() {
     explains(
         "settings resources=cpu
          node n1 cpu=3
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget a/web allowed=9 selects=app:web
          budget a/tier allowed=9 selects=tier:front
          pod a/both cpu=1 node=n1 started=90 owner=web labels=app:web,tier:front
@@ -97,8 +97,8 @@ fn pods_that_have_not_started_ignore_budgets() {
     explains(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          budget a/web allowed=0 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
@@ -119,8 +119,8 @@ fn a_pod_whose_eviction_was_refused_is_passed_over() {
     explains(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          pod a/web-1 cpu=1 node=n1 started=70 owner=web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web
          pod a/web-3 cpu=1 node=n1 started=90 owner=web refused
@@ -140,8 +140,8 @@ fn a_claim_that_budgets_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web",
@@ -160,8 +160,8 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          pod a/web-1 cpu=1 node=n1 started=70 owner=web refused
          pod a/web-2 cpu=1 node=n1 started=80 owner=web refused",
         &expect![[r#"
@@ -179,8 +179,8 @@ fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
     explains(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
@@ -202,8 +202,8 @@ fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
         "settings resources=cpu
          node n1 cpu=2 labels=zone:a
          node n2 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          budget a/web allowed=0 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=70 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=80 owner=web labels=app:web
@@ -227,8 +227,8 @@ fn another_node_is_freed_where_budgets_keep_the_cheapest() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          budget a/web allowed=1 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=80 owner=web labels=app:web priority=-9
          pod a/web-2 cpu=1 node=n1 started=90 owner=web labels=app:web priority=-9
@@ -262,8 +262,8 @@ fn budgets_are_used_up_across_the_asks_of_one_plan() {
          node n1 cpu=2
          node n2 cpu=2
          node n3 cpu=2
-         queue a weight=0
-         queue b request=cpu:4
+         queue a weight=0 request=all
+         queue b fixed=cpu:4
          budget a/web allowed=1 selects=app:web
          pod a/web-1 cpu=2 node=n1 started=80 owner=web labels=app:web
          pod a/web-2 cpu=2 node=n2 started=90 owner=web labels=app:web
@@ -286,8 +286,8 @@ fn a_gang_goes_only_if_its_budget_lets_all_of_it_go() {
     explains(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          budget a/g allowed=1 selects=app:g
          pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2 labels=app:g
          pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 labels=app:g
@@ -310,8 +310,8 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
     explains(
         "settings resources=cpu
          node n1 cpu=5
-         queue a request=cpu:2
-         queue b request=cpu:3
+         queue a fixed=cpu:2
+         queue b fixed=cpu:3
          budget a/g allowed=1 selects=app:g
          pod a/small cpu=1 node=n1 started=90 owner=g gang=g min=1 labels=app:g
          pod a/large cpu=4 node=n1 started=10 owner=g gang=g min=1 labels=app:g",
@@ -331,8 +331,8 @@ fn the_surplus_that_follows_a_gang_from_another_node_counts_in_its_budget_too() 
         "settings resources=cpu
          node n1 cpu=3 labels=zone:a
          node n2 cpu=3
-         queue a
-         queue b request=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3
          budget a/g allowed=1 selects=app:g
          pod a/small cpu=3 node=n2 started=90 owner=g gang=g min=1 labels=app:g
          pod a/large cpu=3 node=n1 started=10 owner=g gang=g min=1 labels=app:g
@@ -346,8 +346,8 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          budget a/web allowed=1 selects=app:web
          pod a/web-1 cpu=1 node=n1 started=60 owner=web labels=app:web
          pod a/web-2 cpu=1 node=n1 started=70 owner=web labels=app:web
@@ -379,9 +379,9 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
 const LACKS_ONE_MORE: &str = "settings resources=cpu
      node n0 cpu=3
      node n1 cpu=12
-     queue a weight=0
-     queue b weight=0 request=cpu:0
-     queue c weight=0 demand=Observed
+     queue a request=all guaranteed=cpu:8750m
+     queue b weight=0
+     queue c weight=0 guaranteed=cpu:15
      owner a/big replicas=5 cpu=2
      pod a/big-1 cpu=2 node=n1 owner=big
      pod a/big-2 cpu=2 node=n1 owner=big

@@ -31,8 +31,8 @@ fn victims_while_leaving(scenario: &str, pod: &str) -> Vec<String> {
 #[test]
 fn of_equal_victims_the_newest_goes() {
     let story = "node n1 cpu=5 memory=9Gi
-         queue a
-         queue b request=cpu:3,memory:1Gi guaranteed=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3,memory:1Gi guaranteed=cpu:3
          quota a cpu=5 memory=8Gi
          pod a/oldest cpu=2 memory=1Gi node=n1 started=10
          pod a/newest cpu=2 memory=1Gi node=n1 started=20
@@ -44,8 +44,8 @@ fn of_equal_victims_the_newest_goes() {
 #[test]
 fn where_the_cluster_is_exceeded_a_victim_on_its_way_changes_no_other() {
     let story = "node n1 cpu=8 memory=8Gi
-         queue a request=cpu:1,memory:4Gi
-         queue b request=cpu:5,memory:4Gi
+         queue a fixed=cpu:1,memory:4Gi
+         queue b fixed=cpu:5,memory:4Gi
          quota b cpu=5 memory=4Gi
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10
          pod a/p2 cpu=1 memory=1Gi node=n1 started=20
@@ -59,8 +59,8 @@ fn where_the_cluster_is_exceeded_a_victim_on_its_way_changes_no_other() {
 #[test]
 fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
     let story = "node n1 cpu=9 memory=6644Mi
-         queue a request=cpu:8,memory:4496Mi
-         queue b request=cpu:1,memory:2148Mi
+         queue a fixed=cpu:8,memory:4496Mi
+         queue b fixed=cpu:1,memory:2148Mi
          pod a/cpu-1 cpu=1500m memory=100Mi node=n1 started=10
          pod a/cpu-2 cpu=1500m memory=100Mi node=n1 started=10
          pod a/cpu-3 cpu=1500m memory=100Mi node=n1 started=10
@@ -78,7 +78,7 @@ fn where_two_resources_are_short_a_victim_on_its_way_changes_no_other() {
 fn a_victim_of_one_limit_counts_for_the_other() {
     let story = "node n1 cpu=9 memory=9Gi
          queue org children=All limit=cpu:7500m
-         queue a parent=org limit=cpu:5500m
+         queue a parent=org limit=cpu:5500m request=all
          pod a/big-1 cpu=2500m memory=1Gi node=n1 started=10 priority=1
          pod a/big-2 cpu=2500m memory=1Gi node=n1 started=20 priority=1
          pod a/big-3 cpu=2500m memory=1Gi node=n1 started=30 priority=1
@@ -86,53 +86,17 @@ fn a_victim_of_one_limit_counts_for_the_other() {
     assert_eq!(victims(story), ["a/big-3 for nobody"]);
 }
 
-/// The memory has to come from `a` as well, and its pod frees a cpu with it: four of `b` suffice.
-#[test]
-fn a_victim_of_one_queue_counts_for_what_was_taken_from_another() {
-    let story = "node n1 cpu=6 memory=6Gi
-         queue a request=cpu:0,memory:0
-         queue b request=cpu:0,memory:4608Mi
-         queue c request=cpu:5,memory:1536Mi
-         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
-         pod b/p1 cpu=1 memory=1Gi node=n1 started=10
-         pod b/p2 cpu=1 memory=1Gi node=n1 started=20
-         pod b/p3 cpu=1 memory=1Gi node=n1 started=30
-         pod b/p4 cpu=1 memory=1Gi node=n1 started=40
-         pod b/p5 cpu=1 memory=1Gi node=n1 started=50";
-    assert_eq!(victims(story), ["a/p1 for c", "b/p2 for c", "b/p3 for c", "b/p4 for c", "b/p5 for c"]);
-}
-
 /// `a` is above its limit of cpu and short of memory: what it loses for the one does not go for the other.
 #[test]
 fn nobody_loses_a_pod_for_itself() {
     let story = "node n1 cpu=4 memory=4Gi
-         queue a limit=cpu:1
-         queue b request=cpu:1,memory:1Gi
+         queue a limit=cpu:1 request=all
+         queue b fixed=cpu:1,memory:1Gi
          pod a/p1 cpu=1 memory=300Mi node=n1 started=10
          pod a/p2 cpu=1 memory=300Mi node=n1 started=20
          pod a/p3 cpu=1 memory=300Mi node=n1 started=30
          pod b/p1 cpu=1 memory=3Gi node=n1 started=10";
     assert_eq!(victims(story), ["a/p2 for nobody", "a/p3 for nobody", "b/p1 for a"]);
-}
-
-/// The first pod of `b` takes the room of `y/p2`, in which two fit; then `x/p0` may go for the third.
-#[test]
-fn what_a_victim_that_was_not_needed_leaves_helps_another() {
-    let story = "settings resources=cpu,memory
-         node n0 cpu=5 memory=4Gi
-         node n1 cpu=3 memory=2Gi
-         queue b request=cpu:3,memory:6Gi guaranteed=cpu:3,memory:6Gi
-         queue x request=cpu:5,memory:0
-         pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
-         queue y request=cpu:0,memory:0
-         pod y/keep cpu=0 node=n0 started=1 owner=w priority=99
-         pod x/p0 cpu=1 node=n1 owner=w started=10
-         pod x/p1 cpu=3 node=n0 owner=w pending created=11
-         pod y/p2 cpu=2 node=n0 owner=w started=12
-         pod x/p3 cpu=2 node=n1 owner=w started=9
-         owner b/train replicas=3 cpu=1 memory=2Gi";
-    assert_eq!(victims(story), ["x/p0 for b", "y/p2 for b"]);
-    assert_eq!(victims_while_leaving(story, "y/p2"), ["x/p0 for b"]);
 }
 
 /// The budget would rather let `x/p0` go, who is not needed once `y/p2` goes.
@@ -141,10 +105,10 @@ fn what_a_budget_has_left_helps_another() {
     let story = "settings resources=cpu,gpu
          node n0 cpu=2 gpu=2
          node n1 cpu=2 gpu=0
-         queue b request=cpu:2,gpu:2 guaranteed=cpu:2,gpu:2
-         queue x request=cpu:0,gpu:0
+         queue b fixed=cpu:2,gpu:2 guaranteed=cpu:2,gpu:2
+         queue x
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
-         queue y request=cpu:0,gpu:0
+         queue y
          pod y/keep cpu=0 node=n0 started=1 owner=w priority=99
          budget x/web allowed=1 selects=app:web
          pod x/p0 cpu=1 gpu=0 node=n0 owner=w started=10 labels=app:web gang=g min=2
@@ -160,10 +124,10 @@ fn what_follows_a_gang_counts_once_in_its_budget() {
     let story = "settings resources=cpu
          node n0 cpu=3
          node n1 cpu=4
-         queue b request=cpu:6 guaranteed=cpu:6
-         queue x request=cpu:1
+         queue b fixed=cpu:6 guaranteed=cpu:6
+         queue x fixed=cpu:1
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
-         queue y request=cpu:0
+         queue y fixed=cpu:0
          pod y/keep cpu=0 node=n0 started=1 owner=w priority=99
          budget y/web allowed=1 selects=app:web
          pod y/p0 cpu=1 node=n0 owner=w started=10 priority=1 gang=g min=1
@@ -180,8 +144,8 @@ fn nobody_goes_for_the_quota_of_a_pod_that_finds_no_room() {
     let story = "settings resources=cpu
          node n0 cpu=4
          node n1 cpu=5
-         queue b request=cpu:6 guaranteed=cpu:6
-         queue x request=cpu:3
+         queue b fixed=cpu:6 guaranteed=cpu:6
+         queue x
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
          pod x/p0 cpu=3 node=n1 owner=w started=10
          pod x/p1 cpu=1 node=n1 owner=w pending created=11
@@ -196,8 +160,8 @@ fn a_whole_gang_that_is_not_needed_stays() {
     let story = "settings resources=cpu
          node n0 cpu=5
          node n1 cpu=2
-         queue b request=cpu:6 guaranteed=cpu:6
-         queue x request=cpu:1
+         queue b fixed=cpu:6 guaranteed=cpu:6
+         queue x fixed=cpu:1
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
          pod x/p0 cpu=3 node=n0 owner=w started=10 reluctant gang=g2 min=1
          pod x/p1 cpu=1 node=n0 owner=w started=11 gang=g1 min=1
@@ -214,8 +178,9 @@ fn one_of_two_victims_of_a_room_on_its_way_leaves_the_other_for_later() {
          node n0 cpu=2
          node n1 cpu=3
          node n2 cpu=3
-         queue b request=cpu:6 guaranteed=cpu:6
-         queue x request=cpu:1
+         queue late request=cpu:1 guaranteed=cpu:1 after=600
+         queue b fixed=cpu:6 guaranteed=cpu:6
+         queue x
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
          pod x/p0 cpu=1 node=n1 owner=w pending created=10
          pod x/p1 cpu=1 node=n0 owner=w pending created=11
@@ -232,8 +197,8 @@ fn one_victim_gone_and_the_other_on_its_way_is_enough() {
     let story = "settings resources=cpu
          node n0 cpu=3
          node n1 cpu=4
-         queue b request=cpu:6 guaranteed=cpu:6
-         queue y request=cpu:1
+         queue b fixed=cpu:6 guaranteed=cpu:6
+         queue y fixed=cpu:1
          pod y/keep cpu=0 node=n0 started=1 owner=w priority=99
          pod y/p0 cpu=2 node=n0 owner=w pending created=10
          pod y/p1 cpu=3 node=n1 owner=w started=11 reluctant
@@ -250,9 +215,9 @@ fn one_victim_gone_and_the_other_on_its_way_is_enough() {
 fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
     let story = "settings resources=cpu,memory
          node n0 cpu=12 memory=10Gi
-         queue w weight=3 after=1
-         queue x weight=3 parent=org/upper from=Subtree
-         queue y weight=1 parent=org/upper
+         queue w weight=3 after=1 request=all
+         queue x weight=3 parent=org/upper from=Subtree request=all
+         queue y weight=1 parent=org/upper request=all
          queue org name=upper weight=3 children=All
          pod x/p0 cpu=2 memory=512Mi node=n0 started=1 owner=x
          pod x/p1 cpu=2 memory=512Mi node=n0 started=1 owner=x
@@ -280,9 +245,9 @@ fn a_pod_on_its_way_out_keeps_its_place_among_whole_shares() {
 fn whole_shares_keep_what_would_stay() {
     let story = "node n1 cpu=6 memory=64Gi
          node n2 cpu=3 memory=64Gi
-         queue a weight=2
-         queue b weight=4
-         queue c weight=3
+         queue a weight=2 request=all
+         queue b weight=4 request=all
+         queue c weight=3 request=all
          quota a cpu=3 memory=64Gi
          quota b cpu=6 memory=64Gi
          owner a/api replicas=1 cpu=2 memory=1Gi
@@ -305,9 +270,9 @@ fn who_follows_a_gang_from_a_lost_node_changes_no_choice() {
          node n0 cpu=4 memory=5Gi
          node n1 cpu=5 memory=2Gi cordoned
          node n2 cpu=2 memory=2Gi
-         queue v weight=1
-         queue w weight=2 request=cpu:2501m
-         queue x weight=0
+         queue v weight=1 request=all
+         queue w weight=2 fixed=cpu:2501m
+         queue x weight=0 request=all
          pod x/p0 cpu=2 memory=512Mi node=n0 started=1 owner=x gang=x min=1
          pod x/p1 cpu=2 memory=512Mi node=n0 started=1 owner=x gang=x min=1
          pod x/p2 cpu=2 memory=512Mi node=n1 started=1 owner=x gang=x min=1

@@ -8,8 +8,8 @@ use crate::story::decides;
 fn next_to_nothing_moves_no_quota() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=499 memory=498Gi
          quota b cpu=500 memory=501Gi
          pod a/p1 cpu=4 memory=4Gi node=n1 started=10
@@ -26,8 +26,8 @@ fn next_to_nothing_moves_no_quota() {
 fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=499 memory=494Gi
          quota b cpu=500 memory=500Gi
          pod a/p1 cpu=1 memory=10Gi node=n1 started=10",
@@ -44,10 +44,10 @@ fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
 fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a limit=cpu:250
-         queue b guaranteed=cpu:250 request=cpu:250,memory:250Gi
-         queue c request=cpu:250,memory:250Gi
-         queue d request=cpu:250,memory:250Gi
+         queue a limit=cpu:250 request=all
+         queue b guaranteed=cpu:250 fixed=cpu:250,memory:250Gi
+         queue c fixed=cpu:250,memory:250Gi
+         queue d fixed=cpu:250,memory:250Gi
          quota a cpu=251 memory=250Gi
          quota b cpu=249 memory=249Gi
          quota c cpu=249 memory=249Gi
@@ -71,9 +71,9 @@ fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
 fn it_is_given_back_most_unused_first_when_somebody_is_short() {
     decides(
         "node n1 cpu=1000 memory=1000Gi
-         queue a request=cpu:300,memory:300Gi
-         queue b request=cpu:300,memory:300Gi
-         queue c request=cpu:400,memory:400Gi
+         queue a fixed=cpu:300,memory:300Gi
+         queue b fixed=cpu:300,memory:300Gi
+         queue c fixed=cpu:400,memory:400Gi
          quota a cpu=301 memory=300Gi
          quota b cpu=302 memory=300Gi
          quota c cpu=390 memory=400Gi

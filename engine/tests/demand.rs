@@ -1,4 +1,4 @@
-//! What queues ask for, as stories: owners that lack pods, demand that nothing comes of, windows and headroom.
+//! What queues ask for, as stories: owners that lack pods, standing claims, ineffective demand, windows.
 
 use expect_test::expect;
 
@@ -10,8 +10,8 @@ use crate::story::{self, decides, plays};
 fn what_owners_lack_is_asked_for() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
          owner a/web replicas=3 cpu=1 memory=1Gi",
         &expect![[r#"
@@ -29,8 +29,8 @@ fn what_owners_lack_is_asked_for() {
 fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed request=cpu:2 limit=memory:2Gi
-         queue b
+         queue a request=cpu:2 limit=memory:2Gi
+         queue b request=all
          owner a/web replicas=3 cpu=100m memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -47,8 +47,8 @@ fn at_least_the_request_is_asked_for_and_at_most_the_limit() {
 fn a_quota_of_somebody_else_bounds_the_share() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          foreign-quota a cpu=1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -61,20 +61,63 @@ fn a_quota_of_somebody_else_bounds_the_share() {
 }
 
 #[test]
-fn only_headroom_within_the_guarantee_is_a_claim() {
+fn a_guarantee_without_demand_is_no_claim() {
     decides(
         "node n1 cpu=100 memory=100Gi
-         queue a demand=Observed guaranteed=cpu:5
-         queue b demand=Observed headroom=cpu:4 guaranteed=cpu:2,memory:2Gi
-         queue c",
+         queue a guaranteed=cpu:5
+         queue b guaranteed=cpu:2,memory:2Gi
+         queue c request=all",
         &expect![[r#"
             step 1: capacity 100c 100Gi
-              a: deserved 1c 0, allocated 1c 0, used 0c 0
-              b: deserved 2c 0, allocated 2c 0, used 0c 0
-              c: deserved 97c 100Gi, allocated 97c 100Gi, used 0c 0
-              lower a to 1c 0
-              lower b to 2c 0
-              lower c to 97c 100Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+              c: deserved 100c 100Gi, allocated 100c 100Gi, used 0c 0
+              lower a to 0c 0
+              lower b to 0c 0
+              lower c to 100c 100Gi
+        "#]],
+    );
+}
+
+/// A namespace with a Queue and without work costs no other queue a pod.
+#[test]
+fn a_queue_without_work_evicts_no_pod() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         queue b weight=100 guaranteed=cpu:4,memory:4Gi
+         pod a/web-1 cpu=2 memory=2Gi node=n1 owner=web
+         pod a/web-2 cpu=2 memory=2Gi node=n1 owner=web
+         owner a/web replicas=2 cpu=2 memory=2Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+              b: deserved 0c 0, allocated 0c 0, used 0c 0
+        "#]],
+    );
+}
+
+/// The standing claim is of the resource that it names: pods without GPUs stay.
+#[test]
+fn a_gpu_request_claims_no_cpu() {
+    plays(
+        "node n1 cpu=4 memory=4Gi gpu=2
+         queue a
+         queue b request=gpu:1
+         pod a/gpu-1 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=10
+         pod a/gpu-2 cpu=1 memory=1Gi gpu=1 node=n1 owner=train started=20
+         pod a/web-1 cpu=2 memory=2Gi node=n1 owner=web started=30
+         owner a/train replicas=2 cpu=1 memory=1Gi gpu=1
+         owner a/web replicas=1 cpu=2 memory=2Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi 2gpu
+              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 4c 4Gi 2gpu
+              b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
+              evict a/gpu-2 for b: Reclaimed
+            step 2: capacity 4c 4Gi 2gpu
+              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 3c 3Gi 1gpu
+                1 pods of ReplicaSet train, 1c 1Gi 1gpu each: ShareInUse
+              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
         "#]],
     );
 }
@@ -85,8 +128,8 @@ fn only_headroom_within_the_guarantee_is_a_claim() {
 fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=955 selector=disk:none
          owner a/big replicas=3 cpu=1 memory=1Gi selector=disk:none
          foreign-quota a memory=1Gi
@@ -123,8 +166,8 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
 fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_does() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed limit=cpu:2
-         queue b
+         queue a limit=cpu:2
+         queue b request=all
          pod a/big-1 cpu=1 memory=1Gi pending owner=big created=900 stuck=910 selector=disk:none
          owner a/big replicas=1 cpu=1 memory=1Gi selector=disk:none
          then after=40
@@ -175,8 +218,8 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
 fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=600 stuck=690 owner=web
          pod a/web-2 cpu=1 memory=1Gi node=n1 started=600 stuck=710 owner=web
          owner a/web replicas=2 cpu=1 memory=1Gi
@@ -215,8 +258,8 @@ fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
 fn a_pod_without_an_owner_is_its_own() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910
          pod a/fine cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
@@ -235,7 +278,7 @@ fn a_pod_without_an_owner_is_its_own() {
 fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a request=cpu:4,memory:4Gi
+         queue a fixed=cpu:4,memory:4Gi
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -252,15 +295,15 @@ fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
 fn demand_rises_at_once_and_falls_after_half_a_minute() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/p1 cpu=3 memory=3Gi node=n1 started=10
          then
          delete pod a/p1
          then after=20
          pod a/p2 cpu=2 memory=2Gi node=n1 started=1021
          then after=10
-         queue b",
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
@@ -286,8 +329,8 @@ fn demand_rises_at_once_and_falls_after_half_a_minute() {
 fn of_an_owner_nothing_new_is_said_before_a_pod_in_trouble_is_gone() {
     let story = |phase: &str| {
         let story = "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          pod a/broken cpu=1 memory=1Gi node=n1 started=5 stuck=600 owner=job
          pod a/waits cpu=1 memory=1Gi pending stuck=970 owner=job PHASE
          owner a/job replicas=2 cpu=1 memory=1Gi";

@@ -11,8 +11,8 @@ fn what_a_gang_can_do_without_goes_before_whole_gangs() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2
@@ -37,8 +37,8 @@ fn surplus_goes_before_single_pods_of_lower_priority() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=1 priority=9
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=1 priority=9
          pod a/single-1 cpu=1 node=n1 started=80 owner=w
@@ -60,8 +60,8 @@ fn of_a_gang_the_members_that_would_go_first_are_its_surplus() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-1 cpu=1 node=n1 started=90 owner=g gang=g min=2 priority=5
          pod a/g-2 cpu=1 node=n1 started=10 owner=g gang=g min=2
          pod a/g-3 cpu=1 node=n1 started=20 owner=g gang=g min=2
@@ -84,8 +84,8 @@ fn what_an_owner_has_above_its_replicas_goes_before_lower_priorities() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          owner a/web replicas=1 cpu=1 priority=9
          pod a/web-1 cpu=1 node=n1 started=10 owner=web priority=9
          pod a/web-2 cpu=1 node=n1 started=20 owner=web priority=9
@@ -108,8 +108,8 @@ fn a_member_on_its_way_out_is_no_surplus() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2 terminating
@@ -133,8 +133,8 @@ fn a_gang_goes_with_all_its_surplus() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=2
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=2
@@ -160,8 +160,8 @@ fn never_a_part_of_what_a_gang_needs() {
     plays(
         "settings resources=cpu
          node n1 cpu=3
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=3",
@@ -184,8 +184,8 @@ fn single_pods_go_before_whole_gangs_whatever_their_priority() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
          pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2
@@ -210,8 +210,8 @@ fn a_gang_with_a_protected_member_is_protected() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
          pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2
          pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 reluctant
@@ -236,8 +236,8 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
     explains(
         "settings resources=cpu
          node n1 cpu=6
-         queue a gangs=Never
-         queue b weight=5
+         queue a gangs=Never request=all
+         queue b weight=5 request=all
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=3
@@ -263,8 +263,8 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
     plays(
         "settings resources=cpu
          node n1 cpu=5
-         queue a request=cpu:1 guaranteed=cpu:1
-         queue b request=cpu:4
+         queue a fixed=cpu:1 guaranteed=cpu:1
+         queue b fixed=cpu:4
          pod a/small cpu=1 node=n1 started=90 owner=g gang=g min=1
          pod a/large cpu=4 node=n1 started=10 owner=g gang=g min=1",
         &expect![[r#"
@@ -286,8 +286,8 @@ fn the_members_of_a_gang_below_its_floor_count_as_not_yet_running() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=3 priority=9
          pod a/g-2 cpu=1 node=n1 started=20 owner=g gang=g min=3 priority=9
@@ -311,8 +311,8 @@ fn pending_members_do_not_make_a_gang_run() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g
          pod a/g-1 cpu=1 node=n1 started=10 owner=g gang=g min=2 priority=9
          pod a/g-2 cpu=1 pending owner=g gang=g min=2 priority=9
@@ -338,8 +338,8 @@ fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
          node n1 cpu=1 labels=zone:a
          node n2 cpu=1 labels=zone:a
          node n3 cpu=1
-         queue a weight=0
-         queue b request=cpu:3
+         queue a weight=0 request=all
+         queue b fixed=cpu:3
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n2 started=20 owner=w
          pod a/p3 cpu=1 node=n3 started=30 owner=w
@@ -362,8 +362,8 @@ fn a_node_is_freed_of_a_gang_only_if_no_other_node_can_be() {
          node n1 cpu=2
          node n2 cpu=2
          node n3 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/g-1 cpu=2 node=n1 started=80 owner=g gang=g min=2
          pod a/g-2 cpu=2 node=n2 started=90 owner=g gang=g min=2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
@@ -394,8 +394,8 @@ fn a_gang_goes_from_all_its_nodes_and_what_that_leaves_is_used() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a weight=0
-         queue b request=cpu:4
+         queue a weight=0 request=all
+         queue b fixed=cpu:4
          pod a/g-1 cpu=2 node=n1 started=80 owner=g gang=g min=2
          pod a/g-2 cpu=2 node=n2 started=90 owner=g gang=g min=2
          owner b/web replicas=2 cpu=2",
@@ -424,8 +424,8 @@ fn what_goes_for_one_room_goes_at_once() {
     plays(
         "node n1 cpu=6 memory=9Gi
          node n2 cpu=8 memory=3Gi
-         queue a weight=0
-         queue b weight=0 demand=Observed
+         queue a weight=0 request=all
+         queue b weight=0
          owner a/train replicas=7 cpu=1500m memory=100Mi gang=train min=2
          owner b/web replicas=1 cpu=1 memory=1Gi
          owner b/big replicas=2 cpu=2 memory=512Mi created=10

@@ -9,8 +9,8 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
     plays(
         "settings expandable=cpu:4,memory:4Gi
          node n1 cpu=4 memory=4Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=4 memory=4Gi
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10
          pod a/p2 cpu=2 memory=2Gi node=n1 started=20
@@ -20,20 +20,20 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
          settings resources=cpu,memory",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
-              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 0c 0, idle 400mc 409Mi
+              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
+              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 0c 0, idle 250mc 256Mi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
             then, 1 s later
             step 2: capacity 8c 8Gi
-              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
-              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 3c 3Gi, idle 400mc 409Mi
+              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
+              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
               started b/web-r1001-2
             step 3: capacity 8c 8Gi
-              a: deserved 4400mc 4505Mi, allocated 4400mc 4505Mi, used 4c 4Gi, idle 400mc 409Mi
-              b: deserved 3400mc 3481Mi, allocated 3400mc 3481Mi, used 3c 3Gi, idle 400mc 409Mi
+              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
+              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
         "#]],
     );
 }
@@ -42,7 +42,7 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
 fn what_may_be_added_is_nothing_where_no_node_is_seen() {
     decides(
         "settings expandable=cpu:4,memory:4Gi
-         queue a
+         queue a request=all
          quota a cpu=4 memory=4Gi",
         &expect![[r#"
             step 1: capacity 0c 0
@@ -56,7 +56,7 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
     plays(
         "settings expandable=gpu:4
          node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
+         queue a
          pod a/p1 cpu=1 memory=1Gi gpu=1 pending created=900 stuck=910
          then after=500
          then after=40",
@@ -80,8 +80,8 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
 fn a_quota_that_waits_to_be_collected_holds_what_it_lets_in() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4 memory=4Gi
          quota b cpu=4 memory=4Gi
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10
@@ -109,7 +109,7 @@ fn a_quota_without_an_owner_grants_nothing_where_no_queue_is() {
         "node n1 cpu=8 memory=8Gi
          quota a cpu=4 memory=1Gi ownerless
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10
-         queue b
+         queue b request=all
          quota b cpu=6 memory=6Gi
          quota c cpu=1 memory=1Gi foreign",
         &expect![[r#"
@@ -123,9 +123,9 @@ fn a_quota_without_an_owner_grants_nothing_where_no_queue_is() {
 fn a_queue_without_a_share_keeps_what_it_was_granted() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a parent=nowhere
+         queue a parent=nowhere request=all
          quota a cpu=4 memory=1Gi
-         queue b parent=nowhere
+         queue b parent=nowhere request=all
          quota b cpu=3 memory=9Gi granted=cpu:2,memory:1Gi",
         &expect![[r#"
             step 1: capacity 1c 0
@@ -141,7 +141,7 @@ fn a_queue_without_a_share_keeps_what_it_was_granted() {
 fn a_queue_that_is_being_deleted_does_not_take_its_quota_back() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a leaving
+         queue a leaving request=all
          quota a cpu=8 memory=8Gi ownerless",
         &expect![[r#"
             step 1: capacity 8c 8Gi
@@ -154,7 +154,7 @@ fn a_queue_that_is_being_deleted_does_not_take_its_quota_back() {
 fn a_quota_of_another_queue_is_written_anew() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a uid=a-2
+         queue a uid=a-2 request=all
          quota a cpu=8 memory=8Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi

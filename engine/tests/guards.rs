@@ -22,8 +22,8 @@ fn held(snapshot: &Snapshot) -> Snapshot {
 const SHORT: &str = "
     node n1 cpu=4
     node n2 cpu=4
-    queue a
-    queue b
+    queue a request=all
+    queue b request=all
     quota a cpu=4 enforced=cpu:4
     quota b cpu=0 enforced=cpu:0
     pod a/p1 cpu=4 node=n1
@@ -58,8 +58,8 @@ fn what_is_held_keeps_every_quota_and_raises_into_what_is_free() {
     let mut snapshot = story::parse(
         "
         node n1 cpu=8
-        queue a
-        queue b request=cpu:2
+        queue a request=all
+        queue b fixed=cpu:2
         quota a cpu=6
         quota b cpu=1
         ",
@@ -82,8 +82,8 @@ fn a_deleted_quota_comes_back_with_what_is_charged() {
     let snapshot = story::parse(
         "
         node n1 cpu=8
-        queue a
-        queue b
+        queue a request=all
+        queue b request=all
         quota b cpu=4
         pod a/p1 cpu=6 node=n1
         ",
@@ -101,8 +101,8 @@ fn a_quota_changed_by_hand_costs_nobody_a_pod() {
         let plan = plan(&story::parse(&format!(
             "
             node n1 cpu=8
-            queue a
-            queue b
+            queue a request=all
+            queue b request=all
             {quotas}
             pod a/p1 cpu=2 node=n1
             pod a/p2 cpu=2 node=n1
@@ -130,8 +130,8 @@ fn what_came_in_through_an_open_quota_waits_for_it_to_be_shut() {
         plan(&story::parse(&format!(
             "
             node n1 cpu=8
-            queue a
-            queue b
+            queue a request=all
+            queue b request=all
             {quota}
             quota b cpu=4
             pod a/p1 cpu=2 node=n1
@@ -155,8 +155,8 @@ fn pods_that_hang_are_named_and_hold_what_they_hold() {
         story::parse(&format!(
             "
             node n1 cpu=4
-            queue a
-            queue b
+            queue a request=all
+            queue b request=all
             quota a cpu=2
             quota b cpu=0
             pod a/p1 cpu=2 node=n1
@@ -182,14 +182,14 @@ fn a_quota_of_others_is_told_where_it_is_tighter() {
         let plan = plan(&story::parse(&scenario));
         let queue = &plan.queues[&queue("a")];
         (
-            queue.deserved.get(&Resource::Cpu).units(),
+            queue.deserved.less(&queue.idle).get(&Resource::Cpu).units(),
             queue.foreign_limit.get(&Resource::Cpu).map(Amount::units),
         )
     };
-    assert_eq!(told(""), (2000, Some(2000)));
+    assert_eq!(told("request=all"), (2000, Some(2000)));
     assert_eq!(told("request=cpu:4"), (2000, Some(2000)));
     assert_eq!(told("request=cpu:1"), (1000, None));
-    assert_eq!(told("limit=cpu:1"), (1000, None));
+    assert_eq!(told("request=all limit=cpu:1"), (1000, None));
 }
 
 /// What somebody writes into a status lasts no longer than what really happened would.
@@ -198,8 +198,8 @@ fn a_status_that_lies_is_believed_for_half_a_minute() {
     let mut snapshot = story::parse(
         "
         node n1 cpu=8
-        queue a demand=Observed headroom=cpu:0
-        queue b
+        queue a
+        queue b request=all
         pod a/p1 cpu=1 node=n1
         ",
     );
@@ -231,7 +231,7 @@ fn a_namespace_of_kueue_is_refused_and_the_others_go_on() {
     let labelled = "namespace a kueue.openshift.io/managed=true";
     let pods = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
     for sign in [labelled, pods] {
-        let scenario = format!("node n1 cpu=4\nqueue a\nqueue b\n{sign}");
+        let scenario = format!("node n1 cpu=4\nqueue a request=all\nqueue b request=all\n{sign}");
         let (reason, message) = stalled(&scenario).unwrap();
         assert_eq!(reason, Reason::ManagedByKueue);
         assert!(message.contains("kueue") && message.contains("delete this Queue"), "{message}");
@@ -239,13 +239,16 @@ fn a_namespace_of_kueue_is_refused_and_the_others_go_on() {
         let free = if sign == pods { 3000 } else { 4000 };
         assert_eq!(plan.queues[&queue("b")].deserved.get(&Resource::Cpu), Amount::new(free));
     }
-    assert_eq!(stalled("node n1 cpu=4\nqueue a\nnamespace a kueue.openshift.io/managed=false"), None);
+    assert_eq!(
+        stalled("node n1 cpu=4\nqueue a request=all\nnamespace a kueue.openshift.io/managed=false"),
+        None
+    );
 }
 
 /// A tenant's label is no way out of a quota.
 #[test]
 fn a_label_of_a_tenant_ends_no_share() {
-    let governed = "node n1 cpu=4\nqueue a\nquota a cpu=4";
+    let governed = "node n1 cpu=4\nqueue a request=all\nquota a cpu=4";
     let pod = "pod a/p1 cpu=1 node=n1 labels=kueue.x-k8s.io/queue-name:main";
     assert_eq!(stalled(&format!("{governed}\n{pod}")), None);
     let by_administrator = format!("{governed}\nnamespace a kueue.openshift.io/managed=true");
@@ -290,7 +293,7 @@ proptest! {
         prop_assert_eq!(&free.capacity, &held.capacity);
         for (name, queue) in &free.queues {
             prop_assert_eq!(&queue.demand, &held.queues[name].demand);
-            prop_assert_eq!(&queue.fair_share, &held.queues[name].fair_share);
+            prop_assert_eq!(&queue.nominal, &held.queues[name].nominal);
         }
     }
 }

@@ -48,8 +48,8 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
     plays(
         "settings resources=cpu,memory,gpu
          node n1 cpu=6 memory=6Gi gpu=2
-         queue a request=cpu:4,memory:6Gi,gpu:1 guaranteed=memory:1Gi
-         queue b request=cpu:0,memory:0,gpu:1
+         queue a fixed=cpu:4,memory:6Gi,gpu:1 guaranteed=memory:1Gi
+         queue b fixed=cpu:0,memory:0,gpu:1
          pod a/devices cpu=1 gpu=2 node=n1 started=10 owner=w
          pod a/plain-1 cpu=1 node=n1 started=30 owner=w
          pod a/plain-2 cpu=1 memory=1Gi node=n1 started=20 owner=w
@@ -78,9 +78,10 @@ fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
         "settings resources=cpu
          node n1 cpu=12
          queue org children=All limit=cpu:4
-         queue b parent=org request=cpu:2
-         queue sibling parent=org
-         queue a request=cpu:4
+         queue b parent=org fixed=cpu:2
+         queue sibling parent=org request=all
+         queue a
+         queue late request=cpu:4 after=600
          pod sibling/p1 cpu=2 node=n1 started=10 owner=s
          pod sibling/p2 cpu=2 node=n1 started=20 owner=s
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -92,18 +93,21 @@ fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               sibling: deserved 2c, allocated 2c, used 4c
               evict sibling/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 0c
+              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
               org: deserved 4c, allocated 4c, used 2c
               sibling: deserved 2c, allocated 2c, used 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 2c
+              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
               org: deserved 4c, allocated 4c, used 4c
               sibling: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -125,8 +129,8 @@ fn s04_limits_play_no_role_in_the_guarantee_check() {
         format!(
             "settings resources=cpu
              node n1 cpu=6
-             queue a guaranteed=cpu:2 {limit}
-             queue b request=cpu:3
+             queue a guaranteed=cpu:2 {limit} request=all
+             queue b fixed=cpu:3
              pod a/p1 cpu=2 node=n1 started=10 owner=w
              pod a/p2 cpu=2 node=n1 started=20 owner=w
              pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -145,8 +149,8 @@ fn s05_usage_above_the_guarantee_is_preemptable() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:2
-         queue b
+         queue a weight=0 guaranteed=cpu:2 request=all
+         queue b request=all
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=1 node=n1 started=30 owner=w
@@ -183,9 +187,9 @@ fn s05_no_more_than_a_parent_uses_above_its_own() {
         "settings resources=cpu
          node n1 cpu=8
          queue org children=All guaranteed=cpu:6 weight=0
-         queue a parent=org guaranteed=cpu:2
-         queue idle parent=org request=cpu:0
-         queue b
+         queue a parent=org guaranteed=cpu:2 request=all
+         queue idle parent=org fixed=cpu:0
+         queue b request=all
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -220,8 +224,8 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
     assert_eq!(preemptable(&used([vcores(4), mem(600)]), &guaranteed([vcores(5)])), used([mem(600)]));
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a weight=0 guaranteed=cpu:4
-         queue b request=cpu:0,memory:4Gi
+         queue a weight=0 guaranteed=cpu:4 request=all
+         queue b fixed=cpu:0,memory:4Gi
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
          pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w",
         &expect![[r#"
@@ -297,8 +301,8 @@ fn s15_an_ask_within_its_queues_guarantee_is_worth_victims() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a weight=5
-         queue b weight=0 guaranteed=cpu:2 demand=Observed headroom=cpu:0
+         queue a weight=5 request=all
+         queue b weight=0 guaranteed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -325,8 +329,8 @@ fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b guaranteed=cpu:2 demand=Observed headroom=cpu:0
+         queue a request=all
+         queue b guaranteed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -356,9 +360,9 @@ fn s17_room_moves_inside_a_guaranteed_parent() {
         "settings resources=cpu
          node n1 cpu=12
          queue org children=All guaranteed=cpu:6 weight=0
-         queue a parent=org
-         queue b parent=org request=cpu:3
-         queue stranger
+         queue a parent=org request=all
+         queue b parent=org fixed=cpu:3
+         queue stranger request=all
          pod a/p1 cpu=3 node=n1 started=10 owner=w
          pod a/p2 cpu=3 node=n1 started=20 owner=w
          pod stranger/p1 cpu=3 node=n1 started=10 owner=s
@@ -421,9 +425,9 @@ fn s19_the_first_example_played() {
          node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top guaranteed=cpu:10
-         queue child1 parent=parent1 guaranteed=cpu:5 request=cpu:5
-         queue child2 parent=parent1 guaranteed=cpu:5 request=cpu:5
-         queue parent2 parent=top
+         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue parent2 parent=top request=all
          pod child1/p1 cpu=5 node=n1 started=10 owner=w
          pod child1/p2 cpu=5 node=n1 started=20 owner=w
          pod parent2/p1 cpu=5 node=n1 started=90 owner=w
@@ -477,9 +481,9 @@ fn s20_the_second_example_played() {
          node n1 cpu=20
          queue top children=All limit=cpu:20
          queue parent1 children=All parent=top
-         queue child1 parent=parent1 guaranteed=cpu:5 request=cpu:5
-         queue child2 parent=parent1 guaranteed=cpu:5 request=cpu:5
-         queue parent2 parent=top
+         queue child1 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue child2 parent=parent1 guaranteed=cpu:5 fixed=cpu:5
+         queue parent2 parent=top request=all
          pod child1/p1 cpu=5 node=n1 started=10 owner=w
          pod child1/p2 cpu=5 node=n1 started=20 owner=w
          pod parent2/p1 cpu=5 node=n1 started=90 owner=w
@@ -518,11 +522,12 @@ fn s21_a_policy_is_a_fence() {
     plays(
         "settings resources=cpu
          node n1 cpu=12
-         queue org children=All from=Subtree
+         queue org children=All from=Subtree guaranteed=cpu:6 weight=0
          queue team children=All parent=org
-         queue b parent=team request=cpu:2
-         queue a parent=org request=cpu:4
-         queue outside request=cpu:2
+         queue b parent=team fixed=cpu:2
+         queue a parent=org
+         queue late request=cpu:4 after=600
+         queue outside
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -533,22 +538,25 @@ fn s21_a_policy_is_a_fence() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 4c
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 0c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 2c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 6c
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 2c
         "#]],
     );
@@ -560,10 +568,11 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
     plays(
         "settings resources=cpu
          node n1 cpu=12
-         queue org children=All limit=cpu:6
-         queue b parent=org request=cpu:3
-         queue a parent=org
-         queue outside request=cpu:2
+         queue org children=All limit=cpu:6 guaranteed=cpu:6
+         queue b parent=org fixed=cpu:3
+         queue a parent=org request=all
+         queue late request=cpu:4 after=600
+         queue outside
          pod a/p1 cpu=3 node=n1 started=10 owner=w
          pod a/p2 cpu=3 node=n1 started=20 owner=w
          pod outside/p1 cpu=2 node=n1 started=70 owner=o
@@ -574,20 +583,23 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 6c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               evict a/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 0c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 3c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 6c
-              outside: deserved 2c, allocated 2c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
         "#]],
     );
 }
@@ -598,10 +610,11 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
     plays(
         "settings resources=cpu
          node n1 cpu=12
-         queue org children=All limit=cpu:6
-         queue b parent=org request=cpu:2
-         queue a parent=org
-         queue outside request=cpu:4
+         queue org children=All limit=cpu:6 guaranteed=cpu:6
+         queue b parent=org fixed=cpu:2
+         queue a parent=org request=all
+         queue late request=cpu:4 after=600
+         queue outside
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -613,20 +626,23 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 5c
               b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 5c, used 5c, preempting 1c (WaitingForPreemption)
-              outside: deserved 4c, allocated 4c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               evict a/p3 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 0c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 4c, allocated 4c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 2c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               org: deserved 6c, allocated 6c, used 5c
-              outside: deserved 4c, allocated 4c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
         "#]],
     );
 }
@@ -638,10 +654,11 @@ fn s23_victims_come_only_from_inside_the_fence() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue org children=All from=Subtree
-         queue b parent=org request=cpu:2
-         queue a parent=org request=cpu:2
-         queue outside request=cpu:2
+         queue org children=All from=Subtree guaranteed=cpu:4 weight=0
+         queue b parent=org fixed=cpu:2
+         queue a parent=org
+         queue late request=cpu:2 after=600
+         queue outside
          pod a/p1 cpu=2 node=n1 started=10 owner=w priority=9
          pod a/p2 cpu=2 node=n1 started=20 owner=w priority=9
          pod outside/p1 cpu=2 node=n2 started=80 owner=o priority=-9
@@ -651,18 +668,21 @@ fn s23_victims_come_only_from_inside_the_fence() {
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
               org: deserved 4c, allocated 4c, used 2c
               outside: deserved 2c, allocated 2c, used 4c
               started b/web-r1002-0
             step 3: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 2c
+              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
               org: deserved 4c, allocated 4c, used 4c
               outside: deserved 2c, allocated 2c, used 4c
         "#]],
@@ -679,8 +699,8 @@ fn s24_queues_within_their_guarantee_are_skipped() {
          node n1 cpu=9
          queue below request=cpu:2 guaranteed=cpu:4
          queue at request=cpu:2 guaranteed=cpu:2
-         queue a request=cpu:1
-         queue b request=cpu:2
+         queue a
+         queue b fixed=cpu:2
          pod below/p1 cpu=2 node=n1 started=90 owner=w
          pod at/p1 cpu=2 node=n1 started=95 owner=w
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -689,19 +709,19 @@ fn s24_queues_within_their_guarantee_are_skipped() {
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 9c
-              a: deserved 1c, allocated 1c, used 5c
+              a: deserved 3c, allocated 3c, used 5c
               at: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               below: deserved 2c, allocated 2c, used 2c
               evict a/p2 for b: Reclaimed
             step 2: capacity 9c
-              a: deserved 1c, allocated 1c, used 3c
+              a: deserved 3c, allocated 3c, used 3c
               at: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
               below: deserved 2c, allocated 2c, used 2c
               started b/web-r1002-0
             step 3: capacity 9c
-              a: deserved 1c, allocated 1c, used 3c
+              a: deserved 3c, allocated 3c, used 3c
               at: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 2c
               below: deserved 2c, allocated 2c, used 2c
@@ -714,9 +734,9 @@ fn s24_queues_within_their_guarantee_are_skipped() {
 fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue kept weight=0 guaranteed=memory:4Gi
-         queue a request=cpu:2,memory:2Gi
-         queue b request=cpu:2,memory:2Gi
+         queue kept weight=0 guaranteed=memory:4Gi request=all
+         queue a fixed=cpu:2,memory:2Gi
+         queue b fixed=cpu:2,memory:2Gi
          pod kept/p1 cpu=2 memory=2Gi node=n1 started=80 owner=w priority=-9
          pod kept/p2 cpu=2 memory=2Gi node=n1 started=90 owner=w priority=-9
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
@@ -748,8 +768,8 @@ fn s24_equal_priority_goes_and_higher_stays() {
         format!(
             "settings resources=cpu victimPriority=NotAboveAsk
              node n1 cpu=4
-             queue a
-             queue b request=cpu:2
+             queue a request=all
+             queue b fixed=cpu:2
              pod a/p1 cpu=2 node=n1 started=10 owner=w priority=5
              pod a/p2 cpu=2 node=n1 started=20 owner=w priority=5
              owner b/web replicas=1 cpu=2 priority={priority}"
@@ -766,8 +786,8 @@ fn s25_a_victim_is_told_with_its_queue_and_numbers() {
     let snapshot = story::parse(
         "settings resources=cpu
          node n1 cpu=4
-         queue a maxGrace=7
-         queue b request=cpu:2
+         queue a maxGrace=7 request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w priority=3
          pod a/p2 cpu=2 node=n1 started=20 owner=w priority=3
          owner b/web replicas=1 cpu=2",
@@ -792,8 +812,8 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n2 started=90 owner=w
          pod a/p3 cpu=3 node=n2 started=20 owner=w
@@ -824,8 +844,8 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/nowhere cpu=2 pending owner=w selector=zone:moon
@@ -852,8 +872,8 @@ fn s28_a_guarantee_may_be_reached() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:4
-         queue b request=cpu:2
+         queue a weight=0 guaranteed=cpu:4 request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -880,8 +900,8 @@ fn s28_a_guarantee_may_not_be_crossed() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a weight=0 guaranteed=cpu:4
-         queue b request=cpu:2
+         queue a weight=0 guaranteed=cpu:4 request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=3 node=n1 started=10 owner=w
          pod a/p2 cpu=3 node=n1 started=20 owner=w
          owner b/web replicas=1 cpu=2",
@@ -899,8 +919,8 @@ fn s29_the_asking_queue_stays_within_its_share() {
     let told = story::play(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b demand=Observed headroom=cpu:0
+         queue a request=all
+         queue b
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=1 node=n1 started=30 owner=w
@@ -918,8 +938,8 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
     plays(
         "settings resources=cpu,gpu
          node n1 cpu=8 gpu=2
-         queue a
-         queue b request=cpu:2,gpu:1
+         queue a request=all
+         queue b fixed=cpu:2,gpu:1
          pod a/device-1 cpu=1 gpu=1 node=n1 started=10 owner=w
          pod a/device-2 cpu=1 gpu=1 node=n1 started=20 owner=w
          pod a/plain-1 cpu=1 node=n1 started=80 owner=w priority=-1
@@ -948,9 +968,10 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue kept request=cpu:1 guaranteed=cpu:1
-         queue a request=cpu:0
-         queue b request=cpu:2
+         queue kept guaranteed=cpu:1
+         queue a
+         queue b request=cpu:2 guaranteed=cpu:2
+         queue late request=cpu:1 guaranteed=cpu:1 after=600
          pod kept/p1 cpu=1 node=n1 started=80 owner=w priority=-5
          pod kept/p2 cpu=1 node=n1 started=90 owner=w priority=-5
          pod a/p1 cpu=1 node=n2 started=10 owner=w
@@ -961,17 +982,20 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
               a: deserved 0c, allocated 0c, used 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               kept: deserved 1c, allocated 1c, used 2c
+              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 0c
               kept: deserved 1c, allocated 1c, used 2c
+              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
               started b/web-r1002-0
             step 3: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 2c
               kept: deserved 1c, allocated 1c, used 2c
+              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
         "#]],
     );
 }
@@ -983,8 +1007,8 @@ fn s32_predicates_decide_which_nodes_count() {
         "settings resources=cpu
          node free cpu=2 labels=zone:b
          node full cpu=4 labels=zone:a
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=full started=10 owner=w
          pod a/p2 cpu=2 node=full started=20 owner=w
          pod a/nowhere cpu=2 pending owner=w selector=zone:moon
@@ -1012,8 +1036,8 @@ fn s33_without_a_node_nothing_goes() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:3 weight=3
+         queue a request=all
+         queue b fixed=cpu:3 weight=3
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/web replicas=1 cpu=3",
@@ -1029,8 +1053,8 @@ fn s34_additional_victims_come_from_elsewhere() {
         "settings resources=cpu
          node n1 cpu=4 labels=zone:a
          node n2 cpu=4
-         queue a
-         queue b request=cpu:4
+         queue a request=all
+         queue b fixed=cpu:4
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n2 started=30 owner=w
@@ -1061,8 +1085,8 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
     decides(
         "settings resources=cpu,gpu
          node n1 cpu=8 gpu=2
-         queue a
-         queue b request=cpu:1,gpu:1
+         queue a request=all
+         queue b fixed=cpu:1,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w
          pod a/nowhere-1 cpu=1 gpu=1 pending owner=w selector=zone:moon created=20 priority=5
          pod a/nowhere-2 cpu=3 pending owner=w selector=zone:moon created=90 priority=-5
@@ -1083,8 +1107,8 @@ fn s36_no_additional_victims_where_none_are_needed() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=1 node=n2 started=30 owner=w priority=1
@@ -1113,8 +1137,8 @@ fn s37_all_or_nothing_for_every_resource() {
     let told = story::play(
         "settings resources=cpu,gpu
          node n1 cpu=4 gpu=2
-         queue a guaranteed=gpu:1
-         queue b request=cpu:2,gpu:1 weight=5
+         queue a guaranteed=gpu:1 request=all
+         queue b fixed=cpu:2,gpu:1 weight=5
          pod a/device cpu=1 gpu=2 node=n1 started=10 owner=w
          pod a/plain-1 cpu=1 node=n1 started=20 owner=w
          pod a/plain-2 cpu=1 node=n1 started=30 owner=w
@@ -1134,8 +1158,8 @@ fn s38_only_required_victims_are_released() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b request=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3
          pod a/one cpu=1 node=n1 started=90 owner=w
          pod a/two cpu=2 node=n1 started=80 owner=w
          pod a/three cpu=3 node=n1 started=10 owner=w
@@ -1163,8 +1187,8 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
-         queue b weight=2 request=cpu:4
+         queue a request=all
+         queue b weight=2 fixed=cpu:4
          pod a/one-1 cpu=1 node=n1 started=80 owner=w
          pod a/one-2 cpu=1 node=n1 started=90 owner=w
          pod a/four cpu=4 node=n1 started=10 owner=w priority=5

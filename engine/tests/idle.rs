@@ -8,9 +8,9 @@ use crate::story::{decides, plays};
 fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
     decides(
         "node n1 cpu=14 memory=14Gi
-         queue a demand=Observed weight=2
-         queue b demand=Observed weight=1
-         queue c request=cpu:1,memory:1Gi
+         queue a weight=2
+         queue b weight=1
+         queue c fixed=cpu:1,memory:1Gi
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 14c 14Gi
@@ -25,20 +25,20 @@ fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
 }
 
 #[test]
-fn limits_hold_and_headroom_comes_first() {
+fn limits_hold_where_idle_capacity_is_lent() {
     decides(
         "node n1 cpu=16 memory=16Gi
-         queue a demand=Observed weight=3 headroom=memory:1Gi
-         queue b demand=Observed weight=1 headroom=cpu:3,memory:3Gi
-         queue c demand=Observed weight=4 limit=cpu:1",
+         queue a weight=3
+         queue b weight=1
+         queue c weight=4 limit=cpu:1",
         &expect![[r#"
             step 1: capacity 16c 16Gi
-              a: deserved 4c 2194Mi, allocated 4c 2194Mi, used 0c 0, idle 4c 2194Mi
-              b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0, idle 3c 3Gi
-              c: deserved 1c 2926Mi, allocated 1c 2926Mi, used 0c 0, idle 1c 2926Mi
-              lower a to 4c 2194Mi
-              lower b to 3c 3Gi
-              lower c to 1c 2926Mi
+              a: deserved 5250mc 3Gi, allocated 5250mc 3Gi, used 0c 0, idle 5250mc 3Gi
+              b: deserved 1750mc 1Gi, allocated 1750mc 1Gi, used 0c 0, idle 1750mc 1Gi
+              c: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0, idle 1c 4Gi
+              lower a to 5250mc 3Gi
+              lower b to 1750mc 1Gi
+              lower c to 1c 4Gi
         "#]],
     );
 }
@@ -47,8 +47,8 @@ fn limits_hold_and_headroom_comes_first() {
 fn a_pod_that_starts_rewrites_nobodys_quota() {
     decides(
         "node n1 cpu=14 memory=14Gi
-         queue a demand=Observed weight=2
-         queue b demand=Observed weight=1
+         queue a weight=2
+         queue b weight=1
          quota a cpu=5 memory=5Gi
          quota b cpu=2 memory=2Gi
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10
@@ -65,9 +65,9 @@ fn a_pod_that_starts_rewrites_nobodys_quota() {
 fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
     plays(
         "node n1 cpu=20 memory=20Gi
-         queue a demand=Observed
-         queue b demand=Observed
-         queue c demand=Observed
+         queue a
+         queue b
+         queue c
          quota a cpu=6 memory=6Gi
          quota b cpu=5 memory=5Gi
          quota c cpu=2 memory=2Gi
@@ -102,9 +102,9 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
     decides(
         "node n1 cpu=20 memory=20Gi
          queue org children=All limit=cpu:4
-         queue a demand=Observed parent=org
-         queue b demand=Observed parent=org
-         queue c demand=Observed",
+         queue a parent=org
+         queue b parent=org
+         queue c",
         &expect![[r#"
             step 1: capacity 20c 20Gi
               a: deserved 2c 2560Mi, allocated 2c 2560Mi, used 0c 0, idle 2c 2560Mi
@@ -122,20 +122,20 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
 fn overuse_that_nobody_needs_is_no_idle_capacity() {
     plays(
         "node n1 cpu=10 memory=10Gi
-         queue a demand=Observed
-         queue b request=cpu:1,memory:1Gi
+         queue a
+         queue b
          quota b cpu=9 memory=9Gi
          pod b/p1 cpu=8 memory=8Gi node=n1 started=10
          then
          delete pod b/p1",
         &expect![[r#"
             step 1: capacity 10c 10Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0, idle 1c 1Gi
-              b: deserved 1c 1Gi, allocated 1c 1Gi, used 8c 8Gi
+              a: deserved 500mc 512Mi, allocated 500mc 512Mi, used 0c 0, idle 500mc 512Mi
+              b: deserved 9c 9Gi, allocated 9c 9Gi, used 8c 8Gi, idle 1c 1Gi
             then
             step 2: capacity 10c 10Gi
-              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0, idle 4500mc 4608Mi
-              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+              a: deserved 500mc 512Mi, allocated 500mc 512Mi, used 0c 0, idle 500mc 512Mi
+              b: deserved 9c 9Gi, allocated 9c 9Gi, used 0c 0, idle 1c 1Gi
         "#]],
     );
 }
@@ -144,8 +144,8 @@ fn overuse_that_nobody_needs_is_no_idle_capacity() {
 fn the_idle_part_goes_before_anybody_is_evicted() {
     plays(
         "node n1 cpu=10 memory=10Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=7 memory=7Gi
          quota b cpu=3 memory=3Gi
          pod a/p1 cpu=4 memory=4Gi node=n1 started=10
@@ -169,11 +169,11 @@ fn the_idle_part_goes_before_anybody_is_evicted() {
 /// Found by a benchmark: a client created pods one by one, and once what its queue was given was used up, the rest of
 /// the cluster stayed empty for ever.
 #[test]
-fn who_has_used_up_its_headroom_is_given_more_of_what_nobody_holds() {
+fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
     plays(
         "node n1 cpu=100 memory=100Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=32 memory=32Gi
          quota b cpu=25 memory=25Gi
          pod a/p1 cpu=32 memory=32Gi node=n1 started=10",
@@ -185,8 +185,8 @@ fn who_has_used_up_its_headroom_is_given_more_of_what_nobody_holds() {
     );
     plays(
         "node n1 cpu=100 memory=100Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=75 memory=75Gi
          quota b cpu=25 memory=25Gi
          pod a/p1 cpu=75 memory=75Gi node=n1 started=10",
@@ -203,8 +203,8 @@ fn nobody_releases_what_a_limit_keeps_away() {
     plays(
         "node n1 cpu=100 memory=100Gi
          queue org children=All limit=cpu:10,memory:10Gi
-         queue a demand=Observed
-         queue b demand=Observed parent=org
+         queue a
+         queue b parent=org
          quota a cpu=90 memory=90Gi
          quota b cpu=10 memory=10Gi
          pod a/p1 cpu=5 memory=5Gi node=n1 started=10

@@ -15,8 +15,8 @@ use crate::story;
 
 /// 10 cpu and two queues.
 const TWO: &str = "node n1 cpu=10 memory=10Gi
-                   queue a request=cpu:8
-                   queue b request=cpu:2";
+                   queue a fixed=cpu:8
+                   queue b fixed=cpu:2";
 
 fn cluster(story: &str) -> Cluster {
     Cluster::new(story::parse(story))
@@ -104,7 +104,7 @@ fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
     let mut cluster = cluster(TWO);
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:3").replace("cpu:2", "cpu:9"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:3").replace("cpu:2", "cpu:9"));
     // The lowering write is on its way; so is what has been in force until now.
     let (first, lost) = leader.act(&mut cluster);
     assert_eq!((granted(&first, "a"), granted(&first, "b")), (3, 2));
@@ -125,14 +125,14 @@ fn what_was_granted_is_held_until_the_quota_bears_its_stamp() {
 
 #[test]
 fn a_raise_that_was_taken_back_is_held_while_it_may_land() {
-    let mut cluster = cluster(&TWO.replace("a request=cpu:8", "a request=cpu:1"));
+    let mut cluster = cluster(&TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
     becomes(&mut cluster, TWO);
     let (_, raise) = leader.act(&mut cluster);
     assert_eq!(entry(&cluster, "a").granted, cpu(8));
     // Its answer is lost, and the demand is gone.
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1").replace("cpu:2", "cpu:9"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:1").replace("cpu:2", "cpu:9"));
     let (plan, lower) = leader.act(&mut cluster);
     assert_eq!((&entry(&cluster, "a").granted, &entry(&cluster, "a").largest), (&cpu(1), &cpu(8)));
     // The amounts stand already. They are written all the same, for the stamp.
@@ -150,7 +150,7 @@ fn a_create_that_may_land_is_held_without_any_quota() {
     cluster.is_mute = true;
     let mut leader = cluster.leader();
     let (_, creates) = leader.act(&mut cluster);
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
     let seen = cluster.see(&leader);
     assert_eq!(hold(&seen, "a"), 8);
     let (plan, _) = leader.decide(&mut cluster, &seen).unwrap();
@@ -171,7 +171,7 @@ fn an_entry_without_queue_and_quota_is_dropped_when_no_request_can_live_any_more
     cluster.is_mute = true;
     let mut leader = cluster.leader();
     leader.act(&mut cluster);
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
     cluster.rest.now = cluster.rest.now.plus_seconds(REQUEST_LIFE_SECONDS - 1);
     leader.settle(&mut cluster);
     assert_eq!(cluster.quota("b").hard, 2);
@@ -187,7 +187,7 @@ fn an_entry_is_dropped_with_its_namespace() {
     let mut cluster = cluster(TWO);
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b");
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue b request=all");
     cluster.quotas.remove(&Namespace::from("a"));
     let mut seen = cluster.see(&leader);
     seen.namespaces.remove(&Namespace::from("a"));
@@ -218,13 +218,13 @@ fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
     let mut cluster = cluster(TWO);
     let mut former = cluster.leader();
     former.settle(&mut cluster);
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:9"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:9"));
     // It has lost the lease and does not know.
     cluster.edit("a").hard = 1;
     cluster.enforce();
     becomes(&mut cluster, TWO);
     let (_, repair) = former.act(&mut cluster);
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:4").replace("cpu:2", "cpu:9"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:4").replace("cpu:2", "cpu:9"));
     let mut new = cluster.leader();
     let (plan, writes) = new.act(&mut cluster);
     // What the former may yet put back is held.
@@ -237,7 +237,7 @@ fn what_a_former_leader_sends_lands_before_the_new_ones_or_never() {
 
 #[test]
 fn a_raised_quota_is_put_back_and_nobody_gains() {
-    let mut cluster = cluster("node n1 cpu=10 memory=10Gi\nqueue a request=cpu:5\nqueue b request=cpu:9");
+    let mut cluster = cluster("node n1 cpu=10 memory=10Gi\nqueue a fixed=cpu:5\nqueue b fixed=cpu:9");
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
@@ -260,8 +260,8 @@ fn a_raised_quota_does_not_hasten_what_is_promised() {
     // b's share is held by pods of a.
     let mut cluster = cluster(
         "node n1 cpu=10 memory=10Gi
-         queue a request=cpu:5
-         queue b request=cpu:5
+         queue a fixed=cpu:5
+         queue b fixed=cpu:5
          pod a/p1 cpu=8 node=n1",
     );
     let mut leader = cluster.leader();
@@ -280,11 +280,11 @@ fn a_raised_quota_does_not_hasten_what_is_promised() {
 #[test]
 fn an_edit_within_what_is_free_is_no_claim_on_it() {
     // Two cpu have just come free, and a has taken them by an edit.
-    let mut cluster = cluster("node n1 cpu=8 memory=10Gi\nqueue a\nqueue b");
+    let mut cluster = cluster("node n1 cpu=8 memory=10Gi\nqueue a request=all\nqueue b request=all");
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (4, 4));
-    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue a\nqueue b");
+    becomes(&mut cluster, "node n1 cpu=10 memory=10Gi\nqueue a request=all\nqueue b request=all");
     cluster.edit("a").hard = 6;
     cluster.enforce();
     let decided = plan(&cluster.see(&leader));
@@ -295,7 +295,7 @@ fn an_edit_within_what_is_free_is_no_claim_on_it() {
 
 #[test]
 fn a_lowered_or_deleted_quota_is_put_back_and_its_room_is_not_given_away() {
-    let beginning = "node n1 cpu=10 memory=10Gi\nqueue a request=cpu:5\nqueue b request=cpu:5";
+    let beginning = "node n1 cpu=10 memory=10Gi\nqueue a fixed=cpu:5\nqueue b fixed=cpu:5";
     for deleted in [false, true] {
         let mut cluster = cluster(beginning);
         let mut leader = cluster.leader();
@@ -322,8 +322,8 @@ fn a_lowered_or_deleted_quota_is_put_back_and_its_room_is_not_given_away() {
 #[test]
 fn a_deleted_quota_evicts_nobody_who_was_there() {
     let beginning = "node n1 cpu=10 memory=10Gi
-                     queue a request=cpu:5
-                     queue b request=cpu:5
+                     queue a fixed=cpu:5
+                     queue b fixed=cpu:5
                      pod a/p1 cpu=5 node=n1";
     let mut cluster = cluster(beginning);
     let mut leader = cluster.leader();
@@ -349,7 +349,7 @@ fn a_quota_of_somebody_else_is_taken_over_even_if_its_amounts_are_right() {
 /// Without the Queue a.
 const ONE: &str = "node n1 cpu=10 memory=10Gi
                    namespace a kept=yes
-                   queue b request=cpu:10";
+                   queue b fixed=cpu:10";
 
 /// The Queue a was deleted and created again.
 fn again() -> String {
@@ -479,7 +479,7 @@ fn pods(namespace: &str, amount: usize) -> String {
 /// A second leader starts with lists of long ago: b's pods of then have gone, and their room is a's.
 #[test]
 fn pods_that_may_be_long_gone_raise_no_quota() {
-    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:6\nqueue b request=cpu:2";
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:6\nqueue b fixed=cpu:2";
     let mut cluster = cluster(beginning);
     cluster.leader().settle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (6, 2));
@@ -493,14 +493,13 @@ fn pods_that_may_be_long_gone_raise_no_quota() {
 /// lowered since. Nothing grows until it has seen what the ledger that it found speaks of.
 #[test]
 fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen() {
-    let half = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:4\nqueue b request=cpu:4";
+    let half = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:4\nqueue b fixed=cpu:4";
     let half = format!("{half}{}{}", pods("a", 4), pods("b", 4));
     let mut cluster = cluster(&half);
     cluster.leader().settle(&mut cluster);
     let before = cluster.clone();
-    let both = |a: i128, b: i128| {
-        format!("node n1 cpu=8 memory=10Gi\nqueue a request=cpu:{a}\nqueue b request=cpu:{b}")
-    };
+    let both =
+        |a: i128, b: i128| format!("node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:{a}\nqueue b fixed=cpu:{b}");
     becomes(&mut cluster, &format!("{}{}{}", both(6, 2), pods("a", 4), pods("b", 2)));
     cluster.leader().settle(&mut cluster);
     becomes(&mut cluster, &format!("{}{}{}", both(2, 6), pods("a", 6), pods("b", 2)));
@@ -522,7 +521,7 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
     assert_eq!(before.see(&writer).growth, Growth::Allowed);
     assert_eq!(cluster.see(&second).growth, Growth::Allowed);
     // Where no Queue is any more and no quota came of what was granted, there is nothing to see.
-    becomes(&mut cluster, &both(2, 6).replace("\nqueue a request=cpu:2", ""));
+    becomes(&mut cluster, &both(2, 6).replace("\nqueue a fixed=cpu:2", ""));
     cluster.quotas.remove(&Namespace::from("a"));
     assert_eq!(cluster.see(&second).growth, Growth::Allowed);
 }
@@ -530,7 +529,7 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
 /// A watch has lost the end of one of b's pods: with the pod that has its room now, more is bound to the node than it has.
 #[test]
 fn nothing_grows_into_more_than_nodes_offer() {
-    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:1\nqueue b request=cpu:7";
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:1\nqueue b fixed=cpu:7";
     let mut cluster = cluster(&beginning.replace("cpu:1", "cpu:2").replace("cpu:7", "cpu:6"));
     cluster.leader().settle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (2, 6));
@@ -546,12 +545,12 @@ fn nothing_grows_into_more_than_nodes_offer() {
 /// Pods that came while there was no quota are more than there is room for: what fits beside all others is granted.
 #[test]
 fn what_fits_beside_others_is_granted_although_not_all_of_it_does() {
-    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a request=cpu:3\nqueue b request=cpu:0";
+    let beginning = "node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:3\nqueue b fixed=cpu:0";
     let mut cluster = cluster(beginning);
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (3, 0));
-    let asked = beginning.replace("b request=cpu:0", "b request=cpu:5");
+    let asked = beginning.replace("b fixed=cpu:0", "b fixed=cpu:5");
     becomes(&mut cluster, &format!("{asked}{}", pods("b", 8)));
     assert_eq!(granted(&leader.cycle(&mut cluster), "b"), 5);
 }
@@ -560,7 +559,7 @@ fn what_fits_beside_others_is_granted_although_not_all_of_it_does() {
 #[test]
 fn nobody_goes_because_of_pods_that_admission_does_not_charge_any_more() {
     let story =
-        format!("node n1 cpu=8 memory=10Gi\nqueue a request=cpu:2\nqueue b request=cpu:6{}", pods("a", 4));
+        format!("node n1 cpu=8 memory=10Gi\nqueue a fixed=cpu:2\nqueue b fixed=cpu:6{}", pods("a", 4));
     let mut cluster = cluster(&story);
     let mut leader = cluster.leader();
     leader.cycle(&mut cluster);
@@ -592,12 +591,12 @@ fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
     let mut leader = cluster.leader();
     leader.settle(&mut cluster);
     // A raise of a is on its way when the ledger is lost.
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:1"));
     leader.settle(&mut cluster);
     becomes(&mut cluster, TWO);
     let (_, late) = leader.act(&mut cluster);
     cluster.ledger = None;
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:1").replace("cpu:2", "cpu:9"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:1").replace("cpu:2", "cpu:9"));
 
     let mut new = cluster.leader();
     let seen = cluster.see(&new);
@@ -625,21 +624,21 @@ fn after_a_loss_quotas_may_shrink() {
     let mut cluster = cluster(TWO);
     cluster.leader().settle(&mut cluster);
     cluster.ledger = None;
-    becomes(&mut cluster, &TWO.replace("a request=cpu:8", "a request=cpu:3"));
+    becomes(&mut cluster, &TWO.replace("a fixed=cpu:8", "a fixed=cpu:3"));
     cluster.leader().cycle(&mut cluster);
     assert_eq!(cluster.quota("a").hard, 3);
 }
 
 #[test]
 fn a_quota_that_cannot_be_written_holds_growth_only_while_requests_live() {
-    let mut cluster = cluster(&format!("{TWO}\nqueue c request=cpu:0"));
+    let mut cluster = cluster(&format!("{TWO}\nqueue c fixed=cpu:0"));
     cluster.leader().settle(&mut cluster);
     cluster.ledger = None;
     becomes(
         &mut cluster,
         &format!(
-            "{}\nqueue c request=cpu:0",
-            TWO.replace("cpu:2", "cpu:10").replace("a request=cpu:8", "a request=cpu:1")
+            "{}\nqueue c fixed=cpu:0",
+            TWO.replace("cpu:2", "cpu:10").replace("a fixed=cpu:8", "a fixed=cpu:1")
         ),
     );
     let mut leader = cluster.leader();

@@ -80,7 +80,7 @@ impl World {
                         // A namespace stays when its Queue goes.
                         return format!("namespace {name} kept=yes");
                     };
-                    format!("queue {name} uid={name}-{deleted} request=cpu:{cpu}")
+                    format!("queue {name} uid={name}-{deleted} fixed=cpu:{cpu}")
                 };
                 let lines: Vec<String> = names.map(line).collect();
                 let node = format!("node n1 cpu={CAPACITY} memory=10Gi");

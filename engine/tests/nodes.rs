@@ -19,8 +19,8 @@ fn only_selected_nodes_are_freed() {
         "settings resources=cpu
          node n1 cpu=2 labels=zone:b
          node n2 cpu=2 labels=zone:a
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
          pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
          pod a/last cpu=0 node=n2 started=1 owner=w priority=9
@@ -50,8 +50,8 @@ fn required_affinity_is_obeyed() {
          node n1 cpu=2 labels=zone:a
          node n2 cpu=2 labels=zone:b
          node n3 cpu=2 labels=zone:c
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
          pod a/dear cpu=2 node=n2 started=10 owner=w priority=7
          pod a/dearer cpu=2 node=n3 started=10 owner=w priority=8
@@ -74,8 +74,8 @@ fn taints_keep_asks_away_that_do_not_tolerate_them() {
             "settings resources=cpu
              node n1 cpu=2 taint=special:{taint}
              node n2 cpu=2
-             queue a
-             queue b request=cpu:2
+             queue a request=all
+             queue b fixed=cpu:2
              pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
              pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
              pod a/last cpu=0 node=n2 started=1 owner=w priority=9
@@ -96,8 +96,8 @@ fn pods_on_nodes_that_do_not_count_make_no_room() {
         "settings resources=cpu
          node n1 cpu=2 cordoned
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/cheap cpu=2 node=n1 started=90 owner=w priority=-9
          pod a/dear cpu=2 node=n2 started=10 owner=w priority=8
          pod a/last cpu=0 node=n2 started=1 owner=w priority=9
@@ -120,8 +120,8 @@ fn free_room_is_used_before_anybody_goes() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=3
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n2 started=20 owner=w
          pod a/p3 cpu=1 node=n2 started=30 owner=w
@@ -152,8 +152,8 @@ fn part_of_the_room_may_be_free_already() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue a
-         queue b request=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n2 started=80 owner=w
@@ -183,8 +183,8 @@ fn room_that_is_about_to_be_free_is_used_before_anybody_goes() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/leaving cpu=2 node=n1 started=10 owner=w terminating
          pod a/p2 cpu=1 node=n2 started=20 owner=w
          pod a/p3 cpu=1 node=n2 started=30 owner=w
@@ -198,8 +198,8 @@ fn unbound_pods_of_a_queue_above_its_share_go_first_and_keep_no_room() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=1 pending created=30 owner=w
@@ -241,8 +241,8 @@ fn freed_first(cheap: &[&str], dear: &[&str]) {
             "settings resources=cpu
              node n1 cpu=2
              node n2 cpu=2
-             queue a
-             queue b request=cpu:2
+             queue a request=all
+             queue b fixed=cpu:2
              pod a/keep-1 cpu=0 node=n1 started=1 owner=w priority=99
              pod a/keep-2 cpu=0 node=n1 started=1 owner=g priority=99
              {}
@@ -313,8 +313,8 @@ fn the_node_with_less_excess() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=1
-         queue a request=cpu:2
-         queue b request=cpu:1
+         queue a fixed=cpu:2
+         queue b fixed=cpu:1
          pod a/one cpu=1 node=n2 started=10 owner=w
          pod a/two cpu=2 node=n1 started=90 owner=w
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
@@ -340,8 +340,8 @@ fn the_node_that_the_ask_prefers_before_the_one_with_newer_victims() {
             "settings resources=cpu
              node n1 cpu=2 labels=zone:z1
              node n2 cpu=2 labels=zone:z2
-             queue a
-             queue b request=cpu:2
+             queue a request=all
+             queue b fixed=cpu:2
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/p1 cpu=2 node=n1 started=10 owner=w
              pod a/p2 cpu=2 node=n2 started=90 owner=w
@@ -357,8 +357,8 @@ fn fewer_victims_before_the_node_that_the_ask_prefers() {
         "settings resources=cpu
          node n1 cpu=2 labels=zone:z1
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=10 owner=w
@@ -383,8 +383,8 @@ fn one_device_comes_from_the_node_with_the_lowest_priority() {
          node n1 cpu=8 gpu=1
          node n2 cpu=8 gpu=1
          node n3 cpu=8 gpu=1
-         queue a
-         queue b request=cpu:1,gpu:1
+         queue a request=all
+         queue b fixed=cpu:1,gpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/p1 cpu=1 gpu=1 node=n1 started=90 owner=w priority=3
          pod a/p2 cpu=1 gpu=1 node=n2 started=10 owner=w priority=1
@@ -406,8 +406,8 @@ fn several_devices_come_from_one_node() {
         "settings resources=cpu,gpu
          node n1 cpu=8 gpu=4
          node n2 cpu=8 gpu=4
-         queue a request=cpu:16,gpu:4
-         queue b request=cpu:1,gpu:4
+         queue a fixed=cpu:16,gpu:4
+         queue b fixed=cpu:1,gpu:4
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/p1 cpu=1 gpu=1 node=n1 started=80 owner=w
          pod a/p2 cpu=1 gpu=1 node=n1 started=90 owner=w
@@ -444,8 +444,8 @@ fn pods_without_devices_stay_where_only_devices_are_short() {
     explains(
         "settings resources=cpu,gpu
          node n1 cpu=4 gpu=2
-         queue a
-         queue b request=cpu:1,gpu:1
+         queue a request=all
+         queue b fixed=cpu:1,gpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/device-1 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
          pod a/device-2 cpu=1 gpu=1 node=n1 started=10 owner=w priority=9
@@ -470,8 +470,8 @@ fn every_pod_of_an_ask_gets_its_room() {
          node n1 cpu=3
          node n2 cpu=3
          node n3 cpu=3
-         queue a
-         queue b request=cpu:4
+         queue a request=all
+         queue b fixed=cpu:4
          pod a/p1 cpu=3 node=n1 started=10 owner=w
          pod a/p2 cpu=3 node=n2 started=20 owner=w
          pod a/p3 cpu=3 node=n3 started=30 owner=w
@@ -502,8 +502,8 @@ fn the_most_important_ask_is_served_first() {
         "settings resources=cpu
          node n1 cpu=2 labels=zone:a
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=90 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w priority=5
          owner b/older replicas=1 cpu=2 created=10
@@ -519,8 +519,8 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a weight=0
-         queue b request=cpu:4
+         queue a weight=0 request=all
+         queue b fixed=cpu:4
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=1 cpu=2 priority=5 selector=zone:moon
@@ -542,8 +542,8 @@ fn what_cannot_run_is_told_with_its_number() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a weight=0
-         queue b request=cpu:3
+         queue a weight=0 request=all
+         queue b fixed=cpu:3
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=3 cpu=1 selector=zone:moon",
@@ -562,9 +562,9 @@ fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
         "settings resources=cpu
          node n0 cpu=3
          node n1 cpu=4
-         queue a request=cpu:1
-         queue c request=cpu:2 guaranteed=cpu:1
-         queue b request=cpu:4
+         queue a
+         queue c guaranteed=cpu:1
+         queue b request=cpu:4 guaranteed=cpu:4
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
          pod c/p1 cpu=1 node=n1 started=20 owner=w
@@ -580,8 +580,9 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
         "settings resources=cpu
          node n0 cpu=3
          node n1 cpu=2
-         queue a request=cpu:1 guaranteed=cpu:1
-         queue b request=cpu:3
+         queue a guaranteed=cpu:1
+         queue b request=cpu:3 guaranteed=cpu:3
+         queue late request=cpu:1 guaranteed=cpu:1 after=600
          pod a/p1 cpu=3 node=n0 started=10 owner=w
          pod a/p2 cpu=2 pending node=n1 owner=w
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
@@ -591,6 +592,7 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
+              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
               evict a/p1 for b: Reclaimed
         "#]],
     );
@@ -602,9 +604,10 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
         "settings resources=cpu
          node n0 cpu=2
          node n1 cpu=4
-         queue a request=cpu:3
-         queue c request=cpu:0
-         queue b request=cpu:2
+         queue a
+         queue c weight=0
+         queue b request=cpu:2 guaranteed=cpu:2
+         queue late request=cpu:1 guaranteed=cpu:1 after=600
          pod a/p0 cpu=2 node=n1 started=10 owner=w priority=5
          pod a/p1 cpu=2 node=n0 started=20 owner=w
          pod a/last cpu=0 node=n1 started=1 owner=w priority=99
@@ -617,6 +620,7 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
+              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
               evict c/p0 for b: Reclaimed
         "#]],
     );
@@ -630,8 +634,8 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
         "settings resources=cpu
          node n1 cpu=2
          node n2 cpu=2
-         queue a weight=0
-         queue b request=cpu:3
+         queue a weight=0 request=all
+         queue b fixed=cpu:3
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/train replicas=1 cpu=3",
@@ -649,8 +653,8 @@ fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
     nobody_goes(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:moon",
@@ -664,9 +668,9 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
         "settings resources=cpu
          node n1 cpu=8
          queue org children=All limit=cpu:4
-         queue b parent=org request=cpu:2
-         queue a parent=org request=cpu:2
-         queue outside request=cpu:2
+         queue b parent=org fixed=cpu:2
+         queue a parent=org
+         queue outside
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod outside/p1 cpu=2 node=n1 started=10 owner=o
@@ -682,9 +686,9 @@ fn nobody_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
         "settings resources=cpu
          node n1 cpu=2 labels=zone:a
          node n2 cpu=4
-         queue kept request=cpu:2
-         queue a request=cpu:2
-         queue b request=cpu:2
+         queue kept fixed=cpu:2
+         queue a
+         queue b fixed=cpu:2
          pod kept/p1 cpu=2 node=n1 started=90 owner=k
          pod a/p1 cpu=2 node=n2 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
@@ -698,8 +702,8 @@ fn nobody_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
     nobody_goes(
         "settings resources=cpu,gpu
          node n1 cpu=4 gpu=1
-         queue a request=cpu:2
-         queue b request=cpu:2,gpu:1
+         queue a
+         queue b request=cpu:2,gpu:1 guaranteed=cpu:2,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w refused
          pod a/p1 cpu=1 node=n1 started=20 owner=w
          pod a/p2 cpu=1 node=n1 started=30 owner=w
@@ -717,8 +721,8 @@ fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
         "settings resources=cpu victimPriority=NotAboveAsk
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=6
          pod a/low cpu=2 node=n2 started=10 owner=w priority=5 reluctant
@@ -734,8 +738,8 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
         "settings resources=cpu victimPriority=NotAboveAsk
          node n1 cpu=2
          node n2 cpu=2
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=6
          pod a/low-1 cpu=1 node=n2 started=10 owner=w priority=5 reluctant
@@ -758,8 +762,8 @@ fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either
     nobody_goes(
         "settings resources=cpu victimPriority=NotAboveAsk
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=9
          pod a/nowhere cpu=2 pending owner=w priority=9 selector=zone:moon
@@ -773,8 +777,8 @@ fn by_default_priorities_of_tenants_are_not_compared() {
     explains(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w priority=900
          pod a/p2 cpu=2 node=n1 started=20 owner=w priority=900
          owner b/train replicas=1 cpu=2 priority=-5",
@@ -793,8 +797,8 @@ fn by_default_priorities_of_tenants_are_not_compared() {
 const STUCK: &str = "settings resources=cpu
     node n1 cpu=4
     node n2 cpu=4
-    queue a
-    queue b request=cpu:3 guaranteed=cpu:3
+    queue a request=all
+    queue b fixed=cpu:3 guaranteed=cpu:3
     owner a/web replicas=2 cpu=2
     pod a/p1 cpu=2 node=n1 started=10 owner=web
     pod a/p2 cpu=2 node=n2 started=20 owner=web
@@ -876,8 +880,8 @@ fn nobody_is_moved_aside_who_fits_nowhere_else() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue a
-         queue b request=cpu:3 guaranteed=cpu:3
+         queue a request=all
+         queue b fixed=cpu:3 guaranteed=cpu:3
          owner a/web replicas=1 cpu=2
          pod a/p1 cpu=3 node=n1 started=10 owner=other
          pod a/p2 cpu=2 node=n2 started=20 owner=web
@@ -897,9 +901,10 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
         "settings resources=cpu
          node n1 cpu=4
          node n2 cpu=4
-         queue a request=cpu:2
-         queue c request=cpu:0
+         queue a
+         queue c weight=0
          queue b request=cpu:3
+         queue late request=cpu:3 guaranteed=cpu:3 after=600
          pod a/p1 cpu=2 node=n1 started=90 owner=web priority=-5
          pod c/p1 cpu=2 node=n2 started=10 owner=w priority=5
          pod b/big cpu=3 pending owner=train stuck=990",
@@ -909,6 +914,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
+              late: deserved 3c, allocated 1c, used 0c, preempting 2c (Delayed)
               evict c/p1 for b: Reclaimed
         "#]],
     );
@@ -967,8 +973,8 @@ fn while_pods_wait_for_nodes_overuse_of_the_existing_ones_evicts_nobody() {
         format!(
             "settings resources=cpu expandable=cpu:2
              node n1 cpu=4
-             queue a request=cpu:2
-             queue b request=cpu:4
+             queue a
+             queue b fixed=cpu:4
              pod a/p1 cpu=2 node=n1 started=10 owner=w
              pod a/p2 cpu=2 node=n1 started=20 owner=w
              pod b/p1 cpu=2 pending owner=train stuck={stuck}

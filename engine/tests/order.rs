@@ -15,8 +15,8 @@ fn goes_first(victim: &str, other: &str) {
         let told = story::explain(&format!(
             "settings resources=cpu pool=pool
              node n1 cpu=2 labels=pool:x
-             queue a minRuntime=60
-             queue b request=cpu:1
+             queue a minRuntime=60 request=all
+             queue b fixed=cpu:1
              owner a/wanted replicas=3 cpu=1
              owner a/shrunk replicas=1 cpu=1
              pod a/keep-1 cpu=0 node=n1 started=1 owner=w priority=99
@@ -93,8 +93,8 @@ fn the_higher_name_decides_at_last() {
     let told = story::explain(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1
+         queue a request=all
+         queue b fixed=cpu:1
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/w-10 cpu=1 node=n1 started=10 owner=w
          pod a/w-9 cpu=1 node=n1 started=10 owner=w",
@@ -109,8 +109,8 @@ fn the_last_replica_of_every_owner_goes_after_all_others() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/new-1 cpu=1 node=n1 started=80 owner=new
          pod a/new-2 cpu=1 node=n1 started=90 owner=new
          pod a/old-1 cpu=1 node=n1 started=10 owner=old priority=5
@@ -135,8 +135,8 @@ fn where_pools_are_told_apart_the_last_replica_of_each_pool_goes_last() {
             "settings resources=cpu {settings}
              node n1 cpu=2 labels=pool:x
              node n2 cpu=2 labels=pool:y
-             queue a
-             queue b request=cpu:1
+             queue a request=all
+             queue b fixed=cpu:1
              pod a/x-1 cpu=1 node=n1 started=10 owner=w
              pod a/x-2 cpu=1 node=n1 started=20 owner=w
              pod a/y-1 cpu=2 node=n2 started=90 owner=w priority=-5"
@@ -151,8 +151,8 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
     plays(
         "settings resources=cpu
          node n1 cpu=3
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/w-1 cpu=1 node=n1 started=10 owner=w
          pod a/w-2 cpu=1 node=n1 started=90 owner=w terminating
          pod a/single-1 cpu=1 node=n1 started=5 owner=x priority=9
@@ -176,8 +176,8 @@ fn what_is_on_its_way_out_reduces_the_need_however_it_leaves() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
-         queue b request=cpu:2
+         queue a request=all
+         queue b fixed=cpu:2
          pod a/forced cpu=1 node=n1 started=10 owner=w priority=9 forced
          pod a/leaving cpu=1 node=n1 started=10 owner=w priority=9 terminating
          pod a/p1 cpu=1 node=n1 started=80 owner=w
@@ -198,8 +198,8 @@ fn a_victim_that_moves_on_does_not_change_the_choice() {
             "settings resources=cpu,gpu
              node n1 cpu=8 gpu=2
              node n2 cpu=8 gpu=2
-             queue a request=gpu:2
-             queue b request=cpu:1,gpu:2
+             queue a fixed=gpu:2
+             queue b fixed=cpu:1,gpu:2
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/low cpu=1 gpu=1 node=n1 started=20 owner=w priority=1 {first}
              pod a/high cpu=1 gpu=1 node=n1 started=10 owner=w priority=5 {second}
@@ -226,8 +226,8 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
             "settings resources=cpu
              node n1 cpu=4
              node n2 cpu=5 labels=zone:a
-             queue a weight=0
-             queue b
+             queue a weight=0 request=all
+             queue b request=all
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/four cpu=4 node=n1 started=20 owner=w {victims}
              pod a/three cpu=3 node=n2 started=10 owner=w priority=5 {victims}
@@ -250,8 +250,8 @@ fn nobody_goes_for_a_queue_that_is_to_wait_first() {
     plays(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b request=cpu:1 after=60
+         queue a request=all
+         queue b fixed=cpu:1 after=60
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          then after=50
@@ -283,8 +283,8 @@ fn the_wait_is_counted_from_when_the_queue_fell_short() {
         let mut snapshot = story::parse(
             "settings resources=cpu
              node n1 cpu=2
-             queue a
-             queue b request=cpu:1 after=60
+             queue a request=all
+             queue b fixed=cpu:1 after=60
              pod a/p1 cpu=1 node=n1 started=10 owner=w
              pod a/p2 cpu=1 node=n1 started=20 owner=w",
         );
@@ -300,9 +300,9 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
     plays(
         "settings resources=cpu
          node n1 cpu=8
-         queue a request=cpu:4
-         queue b request=cpu:2
-         queue late request=cpu:2 after=600
+         queue a
+         queue b fixed=cpu:2
+         queue late fixed=cpu:2 after=600
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -334,9 +334,9 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
     plays(
         "settings resources=cpu
          node n1 cpu=8
-         queue a request=cpu:4
-         queue b request=cpu:2
-         queue lost request=cpu:2
+         queue a
+         queue b fixed=cpu:2
+         queue lost fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -372,8 +372,8 @@ fn owners_whose_pods_would_request_nothing_ask_for_nothing() {
     plays(
         "settings resources=cpu
          node n1 cpu=2
-         queue a
-         queue b demand=Observed headroom=cpu:0
+         queue a request=all
+         queue b
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          owner b/web replicas=2 cpu=0",
@@ -396,10 +396,10 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
     explains(
         "settings resources=cpu
          node n1 cpu=6
-         queue org children=All from=Subtree
-         queue b parent=org request=cpu:3
-         queue a parent=org request=cpu:1
-         queue outside request=cpu:2
+         queue org children=All from=Subtree guaranteed=cpu:4 weight=0
+         queue b parent=org request=cpu:3 guaranteed=cpu:3
+         queue a parent=org
+         queue outside
          pod a/p1 cpu=1 node=n1 started=10 owner=w
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod outside/p1 cpu=2 node=n1 started=80 owner=o
@@ -422,8 +422,8 @@ fn a_fence_does_not_keep_others_from_taking_inside() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue org children=All from=Subtree request=cpu:2
-         queue a parent=org request=cpu:2
+         queue org children=All from=Subtree
+         queue a parent=org
          queue b request=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
@@ -454,9 +454,10 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
     plays(
         "settings resources=cpu
          node n1 cpu=9
-         queue far request=cpu:2
-         queue near request=cpu:2
-         queue b request=cpu:2
+         queue far
+         queue near
+         queue b request=cpu:2 guaranteed=cpu:2
+         queue late request=cpu:3 guaranteed=cpu:3 after=600
          pod far/p1 cpu=1 node=n1 started=10 owner=w priority=9
          pod far/p2 cpu=1 node=n1 started=10 owner=w priority=9
          pod far/p3 cpu=1 node=n1 started=10 owner=w priority=9
@@ -470,12 +471,14 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
             step 1: capacity 9c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               far: deserved 2c, allocated 2c, used 5c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               near: deserved 2c, allocated 2c, used 4c
               evict far/p5 for b: Reclaimed
               evict far/p4 for b: Reclaimed
             step 2: capacity 9c
               b: deserved 2c, allocated 2c, used 0c
               far: deserved 2c, allocated 2c, used 3c
+              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
               near: deserved 2c, allocated 2c, used 4c
         "#]],
     );
@@ -486,9 +489,9 @@ fn everybody_who_goes_for_a_queue_is_told_so() {
     explains(
         "settings resources=cpu
          node n1 cpu=5
-         queue a request=cpu:3
-         queue c request=cpu:0
-         queue b request=cpu:2
+         queue a fixed=cpu:3
+         queue c fixed=cpu:0
+         queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod c/p1 cpu=1 node=n1 started=10 owner=w",
@@ -511,8 +514,8 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
     plays(
         "settings resources=cpu,gpu
          node n1 cpu=3 gpu=1
-         queue a request=cpu:2 guaranteed=cpu:2
-         queue b request=cpu:1,gpu:1
+         queue a guaranteed=cpu:2
+         queue b request=cpu:1,gpu:1 guaranteed=cpu:1,gpu:1
          pod a/p1 cpu=1 node=n1 started=90 owner=w
          pod a/p2 cpu=2 gpu=1 node=n1 started=10 owner=w",
         &expect![[r#"
@@ -531,8 +534,8 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
 fn a_guarantee_of_one_resource_does_not_keep_another() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a request=cpu:2,memory:4Gi guaranteed=memory:4Gi
-         queue b request=cpu:2,memory:0
+         queue a fixed=cpu:2,memory:4Gi guaranteed=memory:4Gi
+         queue b fixed=cpu:2,memory:0
          pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=w
          pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=w",
         &expect![[r#"

@@ -17,7 +17,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{DemandMode, EvictionPolicy, NamespaceState, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{EvictionPolicy, NamespaceState, Pod, Queue, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
@@ -326,13 +326,12 @@ proptest! {
     // Few clusters are of the kind that it is about, so it looks at twenty times as many.
     #![proptest_config(effort::cases(150))]
 
-    /// The idle part is there so that a pod may start without anybody's quota being written, as long as it leaves the
-    /// headroom of its queue.
+    /// A pod that starts in the idle part and leaves some of it moves no quota.
     #[test]
     fn a_pod_that_starts_within_the_idle_part_moves_no_quota(mut snapshot in random::cluster(6)) {
-        // Whoever has used up its headroom is given some more.
+        // Standing claims leave nothing idle.
         for state in snapshot.namespaces.values_mut() {
-            Arc::make_mut(state).queues.iter_mut().for_each(|queue| queue.headroom = Some(Bounds::new()));
+            Arc::make_mut(state).queues.iter_mut().for_each(|queue| queue.request = Bounds::new());
         }
         let quanta: Amounts =
             [Resource::Cpu, Resource::Memory].map(|one| (one.clone(), Amount::new(one.quantum()))).into_iter().collect();
@@ -367,13 +366,9 @@ proptest! {
             left.is_zero() || (given - requests.get(resource)).units() * 4 >= (left - requests.get(resource)).units()
         });
         prop_assume!(plenty);
-        // Whoever has nothing of it is given some as soon as that is worth a write.
-        let observed = |name: &QueueName| {
-            let mut queues = settled.namespaces[&name.namespace].queues.iter();
-            queues.any(|queue| queue.name == name.name && queue.demand == DemandMode::Observed)
-        };
+        // A queue that has nothing of it is given some as soon as that is worth a write.
         let has_some = |queue: &QueuePlan| before.resources.iter().all(|resource| queue.idle.get(resource).is_positive());
-        prop_assume!(leaves(&before).filter(|(name, _)| observed(name)).all(|(_, queue)| has_some(queue)));
+        prop_assume!(leaves(&before).all(|(_, queue)| has_some(queue)));
         let state = Arc::make_mut(settled.namespaces.get_mut(&idle.unwrap().namespace).unwrap());
         state.pods.push(Pod {
             uid: "new".into(),

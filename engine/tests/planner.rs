@@ -8,7 +8,7 @@ use quotient_engine::advance::advance;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Planner, plan};
-use quotient_engine::snapshot::{DemandMode, LastReplica, NamespaceState, NotTakenUp, Pod, Snapshot};
+use quotient_engine::snapshot::{LastReplica, NamespaceState, NotTakenUp, Pod, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, random};
@@ -58,7 +58,6 @@ prop_compose! {
                 if let Some((since, _)) = ages.idle {
                     let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since), not_created: since % 2 == 0 };
                     queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);
-                    queue.demand = DemandMode::Observed;
                 }
             }
             let of_idler = |pod: &&mut Pod| pod.owner().is_some_and(|owner| owner.as_str() == "owner-1");

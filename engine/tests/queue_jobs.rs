@@ -10,7 +10,7 @@ fn the_seeds_first_table_from_the_first_submission() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
+         queue a request=all
          queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
          then after=5
          queuejob a/job-02 min=1 replicas=4 cpu=1 created=20",
@@ -62,7 +62,7 @@ fn the_seeds_fourth_table_what_has_succeeded_counts() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
+         queue a request=all
          queuejob a/job-01 min=3 replicas=10 cpu=1 created=10
          then after=5
          queuejob a/job-01 min=3 replicas=10 cpu=1 created=10 succeeded=2
@@ -117,7 +117,7 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
     plays(
         "settings resources=cpu
          node n1 cpu=7
-         queue a
+         queue a request=all
          queuejob a/gang replicas=8 cpu=1",
         &expect![[r#"
             step 1: capacity 7c
@@ -135,7 +135,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
+         queue a request=all
          queuejob a/one replicas=4 cpu=1 created=10
          queuejob a/two replicas=4 cpu=1 created=20
          then
@@ -188,10 +188,10 @@ fn what_a_neighbour_takes_back_is_taken_once() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a
+         queue a request=all
          queuejob a/train min=2 replicas=4 cpu=1 created=10
          then
-         queue b request=cpu:2",
+         queue b fixed=cpu:2",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 4c, allocated 4c, used 0c
@@ -233,8 +233,8 @@ fn the_floor_that_is_left_is_no_victim() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a gangs=Never
-         queue b request=cpu:3
+         queue a gangs=Never request=all
+         queue b fixed=cpu:3
          queuejob a/train min=3 replicas=6 cpu=1 created=10 succeeded=2 parallelism=4
          pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=3
          pod a/train-2 cpu=1 node=n1 started=30 owner=train gang=queuejob/train min=3
@@ -267,7 +267,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
         "settings resources=cpu
          node n1 cpu=3
          node n2 cpu=3
-         queue a
+         queue a request=all
          queuejob a/wide replicas=2 cpu=2 created=10 timeout=60
          pod a/filler cpu=2 node=n1 started=10
          queuejob a/late replicas=2 cpu=2 created=20
@@ -313,7 +313,7 @@ fn without_a_queue_nothing_starts() {
         "settings resources=cpu
          node n1 cpu=4
          queuejob a/train replicas=2 cpu=1
-         queue b",
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 4c
               b: deserved 4c, allocated 4c, used 0c
@@ -332,7 +332,7 @@ fn deployments_and_gangs_share_a_namespace() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a
+         queue a request=all
          queuejob a/first min=2 replicas=6 cpu=1 created=10
          then after=5
          owner a/web replicas=2 cpu=1 created=20
@@ -386,6 +386,11 @@ fn deployments_and_gangs_share_a_namespace() {
                 2 pods of QueueJob first, 1c each: ShareInUse
               a/first: 2 slots, Running (Admitted)
               a/second: 2 slots, Running (Admitted)
+            step 9: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                2 pods of QueueJob first, 1c each: ShareInUse
+              a/first: 2 slots, Running (Admitted)
+              a/second: 2 slots, Running (Admitted)
         "#]],
     );
 }
@@ -395,7 +400,7 @@ fn a_suspended_job_gives_its_slots_up() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a demand=Observed headroom=
+         queue a
          queuejob a/train replicas=4 cpu=1
          then
          queuejob a/train replicas=4 cpu=1 suspended",
@@ -433,8 +438,8 @@ fn what_a_task_cannot_do_without_is_no_victim() {
     plays(
         "settings resources=cpu
          node n1 cpu=4
-         queue a gangs=Never
-         queue b request=cpu:2
+         queue a gangs=Never request=all
+         queue b fixed=cpu:2
          queuejob a/train min=2 replicas=3 cpu=1 created=10 parallelism=3
          task a/train-launcher of=train replicas=1 min=1 cpu=1 parallelism=1
          pod a/train-1 cpu=1 node=n1 started=20 owner=train gang=queuejob/train min=2
@@ -468,7 +473,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
     plays(
         "settings resources=cpu
          node n1 cpu=6
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          queuejob a/low min=4 replicas=6 cpu=1 created=10
          then
          queuejob a/equal min=4 replicas=4 cpu=1 created=15
@@ -545,7 +550,7 @@ fn a_slot_that_is_given_back_spares_a_pod_above_the_limit() {
         format!(
             "settings resources=cpu
              node n1 cpu=16
-             queue a limit=cpu:6
+             queue a limit=cpu:6 request=all
              queuejob a/train min=2 replicas=8 cpu=1 created=10 admitted=10 parallelism={parallelism}
              owner a/web replicas=1 cpu=1 created=20
              quota a cpu=6

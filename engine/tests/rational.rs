@@ -2,12 +2,9 @@
 
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amount, Resource};
-use quotient_engine::names::QueueName;
-use quotient_engine::plan::Plan;
 use quotient_engine::shares::{Claim, divide};
-use quotient_engine::snapshot::Queue;
 
-use crate::forest::{Branch, Forest, Grain};
+use crate::forest::Grain;
 use crate::oracle::fraction::Fraction;
 use crate::oracle::{Ask, Tier, descent, singly, water};
 use crate::{effort, forest};
@@ -114,24 +111,6 @@ proptest! {
     }
 }
 
-/// The same forest where `of` asks for all there is; a parent does so through one more child.
-fn asking_for_everything(forest: &Forest, of: &Branch) -> Forest {
-    let mut greedy = forest.clone();
-    greedy.change(|branch| {
-        if branch.name == of.name && branch.is_parent() {
-            let queue = Queue { weight: 1, ..Queue::default() };
-            branch.children.push(Branch {
-                name: QueueName::new("greedy", "greedy"),
-                queue,
-                children: Vec::new(),
-            });
-        } else if branch.name == of.name {
-            branch.queue.request = None;
-        }
-    });
-    greedy
-}
-
 fn resources() -> [Resource; 3] {
     [Resource::Cpu, Resource::Memory, forest::gpu()]
 }
@@ -160,24 +139,21 @@ proptest! {
 proptest! {
     #![proptest_config(effort::cases(300))]
 
-    /// The fair share is D in the same cluster after one edit of a spec.
+    /// The nominal share is the deserved share in the same cluster once every queue asks for everything.
     #[test]
-    fn a_fair_share_is_what_asking_for_everything_would_bring(forest in forest::forest(Grain::Quanta)) {
+    fn a_nominal_share_is_deserved_when_every_queue_asks_for_everything(
+        forest in forest::forest(Grain::Quanta),
+    ) {
         let plan = forest.plan();
-        for branch in forest.flat() {
-            prop_assert_eq!(misjudged(&forest, &plan, branch), None);
+        let mut greedy = forest.clone();
+        greedy.change(|branch| branch.queue.request = forest::everything());
+        for resource in &plan.resources {
+            let expected = descent::deserved(&greedy, resource);
+            for (name, queue) in &plan.queues {
+                prop_assert_eq!(queue.nominal.get(resource).units(), expected[name], "{} {}", name, resource);
+            }
         }
     }
-}
-
-/// The resource of which the fair share of `of` in `plan` is not what the oracle gives it, and both numbers.
-fn misjudged(forest: &Forest, plan: &Plan, of: &Branch) -> Option<String> {
-    let greedy = asking_for_everything(forest, of);
-    plan.resources.iter().find_map(|resource| {
-        let expected = descent::deserved(&greedy, resource)[&of.name];
-        let fair = plan.queues[&of.name].fair_share.get(resource).units();
-        (fair != expected).then(|| format!("{} {resource}: {fair} instead of {expected}", of.name))
-    })
 }
 
 /// Examples where fractions and quanta part.

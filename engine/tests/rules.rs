@@ -11,7 +11,7 @@ fn a_cordoned_node_keeps_contributing_what_its_pods_hold() {
     decides(
         "node n1 cpu=4 memory=8Gi
          node n2 cpu=4 memory=8Gi cordoned
-         queue a
+         queue a request=all
          pod a/p1 cpu=3 memory=2Gi node=n2",
         &expect![[r#"
             step 1: capacity 7c 10Gi
@@ -25,7 +25,7 @@ fn a_cordoned_node_keeps_contributing_what_its_pods_hold() {
 fn a_lost_nodes_capacity_leaves_with_its_pods_and_not_before() {
     decides(
         "node n1 cpu=4 memory=8Gi
-         queue a
+         queue a request=all
          pod a/p1 cpu=3 memory=2Gi node=gone",
         &expect![[r#"
             step 1: capacity 7c 10Gi
@@ -39,7 +39,7 @@ fn a_lost_nodes_capacity_leaves_with_its_pods_and_not_before() {
 fn bound_pods_without_a_queue_take_from_the_capacity_and_pending_ones_do_not() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          pod free/bound cpu=3 memory=2Gi node=n1
          pod free/absurd cpu=1000 memory=1000Gi pending",
         &expect![[r#"
@@ -54,7 +54,7 @@ fn bound_pods_without_a_queue_take_from_the_capacity_and_pending_ones_do_not() {
 fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in_until_it_is_collected() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota lost cpu=3 memory=2Gi
          pod lost/p1 cpu=1 memory=1Gi node=n1",
         &expect![[r#"
@@ -69,7 +69,7 @@ fn a_namespace_that_lost_its_queue_holds_what_its_quota_lets_in_until_it_is_coll
 fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota elsewhere cpu=3 memory=2Gi foreign
          pod elsewhere/p1 cpu=1 memory=1Gi node=n1",
         &expect![[r#"
@@ -83,8 +83,8 @@ fn somebody_elses_quota_of_our_name_says_nothing_where_no_queue_is() {
 #[test]
 fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
     decides(
-        "queue a
-         queue b
+        "queue a request=all
+         queue b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=8 memory=8Gi pending",
         &expect![[r#"
@@ -102,9 +102,9 @@ fn without_any_capacity_nothing_shrinks_and_nobody_is_evicted() {
 fn whole_devices_by_the_divisor_rule() {
     decides(
         "node n1 cpu=14 memory=14Gi gpu=10
-         queue a weight=6
-         queue b weight=6
-         queue c weight=2",
+         queue a weight=6 request=all
+         queue b weight=6 request=all
+         queue c weight=2 request=all",
         &expect![[r#"
             step 1: capacity 14c 14Gi 10gpu
               a: deserved 6c 6Gi 5gpu, allocated 6c 6Gi 5gpu, used 0c 0 0gpu
@@ -121,9 +121,9 @@ fn whole_devices_by_the_divisor_rule() {
 fn one_more_device_lowers_nobody() {
     decides(
         "node n1 cpu=14 memory=14Gi gpu=11
-         queue a weight=6
-         queue b weight=6
-         queue c weight=2",
+         queue a weight=6 request=all
+         queue b weight=6 request=all
+         queue c weight=2 request=all",
         &expect![[r#"
             step 1: capacity 14c 14Gi 11gpu
               a: deserved 6c 6Gi 5gpu, allocated 6c 6Gi 5gpu, used 0c 0 0gpu
@@ -140,9 +140,9 @@ fn one_more_device_lowers_nobody() {
 fn three_equal_queues_on_eight_devices() {
     decides(
         "node n1 cpu=9 memory=9Gi gpu=8
-         queue a
-         queue b
-         queue c",
+         queue a request=all
+         queue b request=all
+         queue c request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi 8gpu
               a: deserved 3c 3Gi 3gpu, allocated 3c 3Gi 3gpu, used 0c 0 0gpu
@@ -159,8 +159,8 @@ fn three_equal_queues_on_eight_devices() {
 fn a_demand_that_ends_within_a_quantum_leaves_the_rest_of_it_to_others() {
     decides(
         "node n1 cpu=4 memory=1Gi
-         queue a request=cpu:1,memory:1500Ki
-         queue b",
+         queue a fixed=cpu:1,memory:1500Ki
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 4c 1Gi
               a: deserved 1c 1500Ki, allocated 1c 1500Ki, used 0c 0
@@ -175,8 +175,8 @@ fn a_demand_that_ends_within_a_quantum_leaves_the_rest_of_it_to_others() {
 fn weight_zero_receives_only_what_nobody_else_wants() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a weight=0
-         queue b request=cpu:5,memory:8Gi",
+         queue a weight=0 request=all
+         queue b fixed=cpu:5,memory:8Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 3c 0, allocated 3c 0, used 0c 0
@@ -191,17 +191,16 @@ fn weight_zero_receives_only_what_nobody_else_wants() {
 fn guaranteed_comes_first_as_far_as_it_is_asked_for() {
     decides(
         "node n1 cpu=10 memory=10Gi
-         queue a weight=1 guaranteed=cpu:6
-         queue b weight=4
-         queue c weight=1 guaranteed=cpu:8 request=cpu:1,memory:1Gi",
+         queue a weight=1 guaranteed=cpu:6 request=all
+         queue b weight=4 request=all
+         queue c weight=1 guaranteed=cpu:8 fixed=cpu:1,memory:1Gi",
         &expect![[r#"
             step 1: capacity 10c 10Gi
-              a: deserved 6600mc 1843Mi, allocated 6600mc 1843Mi, used 0c 0
-              b: deserved 2400mc 7373Mi, allocated 2400mc 7373Mi, used 0c 0
-              c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-              lower a to 6600mc 1843Mi
-              lower b to 2400mc 7373Mi
-              lower c to 1c 1Gi
+              a: deserved 6800mc 2Gi, allocated 6800mc 2Gi, used 0c 0
+              b: deserved 3200mc 8Gi, allocated 3200mc 8Gi, used 0c 0
+              c/c has no share: GuaranteedAboveLimit: spec.guaranteed asks for cpu 8 but spec.limit allows 1: lower the one or raise the other
+              lower a to 6800mc 2Gi
+              lower b to 3200mc 8Gi
         "#]],
     );
 }
@@ -210,8 +209,8 @@ fn guaranteed_comes_first_as_far_as_it_is_asked_for() {
 fn guarantees_above_the_capacity_are_scaled_by_weight_and_reported() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a weight=2 guaranteed=cpu:8
-         queue b weight=1 guaranteed=cpu:8",
+         queue a weight=2 guaranteed=cpu:8 request=all
+         queue b weight=1 guaranteed=cpu:8 request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0, unmeetable 2c 0
@@ -226,8 +225,8 @@ fn guarantees_above_the_capacity_are_scaled_by_weight_and_reported() {
 fn a_limit_caps_the_share_and_the_rest_goes_to_others() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a weight=2 limit=cpu:2,memory:4Gi
-         queue b weight=1",
+         queue a weight=2 limit=cpu:2,memory:4Gi request=all
+         queue b weight=1 request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
@@ -238,26 +237,13 @@ fn a_limit_caps_the_share_and_the_rest_goes_to_others() {
     );
 }
 
-#[test]
-fn an_unnamed_resource_is_unbounded_for_cpu_and_memory_and_nothing_for_others() {
-    decides(
-        "node n1 cpu=9 memory=9Gi gpu=4
-         queue a request=cpu:2",
-        &expect![[r#"
-            step 1: capacity 9c 9Gi 4gpu
-              a: deserved 2c 9Gi 0gpu, allocated 2c 9Gi 0gpu, used 0c 0 0gpu
-              lower a to 2c 9Gi 0gpu
-        "#]],
-    );
-}
-
 // ---- grants ---------------------------------------------------------------------------------------------
 
 #[test]
 fn the_first_queue_on_a_full_namespace_evicts_nobody() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue a
+         queue a request=all
          pod a/p1 cpu=5 memory=1Gi node=n1
          pod a/p2 cpu=4 memory=1Gi node=n1",
         &expect![[r#"
@@ -271,8 +257,8 @@ fn the_first_queue_on_a_full_namespace_evicts_nobody() {
 fn nothing_grows_before_a_lowered_quota_is_in_force() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4500m memory=4608Mi enforced=cpu:9,memory:9Gi
          quota b cpu=0 memory=0",
         &expect![[r#"
@@ -287,8 +273,8 @@ fn nothing_grows_before_a_lowered_quota_is_in_force() {
 fn a_write_that_may_still_land_is_held() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4500m memory=4608Mi unconfirmed=cpu:7
          quota b cpu=0 memory=0",
         &expect![[r#"
@@ -304,8 +290,8 @@ fn a_write_that_may_still_land_is_held() {
 fn nobody_is_evicted_before_the_lowered_quota_is_in_force() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=9 memory=9Gi
          pod a/p1 cpu=5 memory=1Gi node=n1
          pod a/p2 cpu=4 memory=1Gi node=n1",
@@ -324,9 +310,9 @@ fn nobody_is_evicted_before_the_lowered_quota_is_in_force() {
 fn what_is_free_goes_to_unmet_guarantees_first() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a guaranteed=cpu:3
-         queue b
-         queue c
+         queue a guaranteed=cpu:3 request=all
+         queue b request=all
+         queue c request=all
          quota a cpu=0 memory=0
          quota b cpu=0 memory=0
          quota c cpu=7 memory=9Gi
@@ -347,14 +333,14 @@ fn what_is_free_goes_to_unmet_guarantees_first() {
 fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue a request=cpu:3,memory:3Gi
-         queue b request=cpu:3,memory:3Gi
+         queue a
+         queue b fixed=cpu:3,memory:3Gi
          quota a cpu=5 memory=5Gi
          pod a/p1 cpu=1 memory=1Gi node=n1
          pod a/p2 cpu=4 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 5c 2Gi
+              a: deserved 5500mc 5Gi, allocated 5500mc 5Gi, used 5c 2Gi, idle 500mc 3Gi
               b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
         "#]],
     );
@@ -364,7 +350,7 @@ fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_shor
 fn a_queue_above_its_limit_gives_back_even_if_nobody_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue a limit=cpu:3
+         queue a limit=cpu:3 request=all
          pod a/p1 cpu=3 memory=1Gi node=n1 started=10
          pod a/p2 cpu=2 memory=1Gi node=n1 started=20",
         &expect![[r#"
@@ -383,9 +369,9 @@ fn a_queue_above_its_limit_gives_back_even_if_nobody_is_short() {
 fn the_oldest_queue_governs_a_namespace() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a name=late created=20
-         queue a name=early created=10
-         queue b",
+         queue a name=late created=20 request=all
+         queue a name=early created=10 request=all
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 0c 0
@@ -401,8 +387,8 @@ fn the_oldest_queue_governs_a_namespace() {
 fn an_invalid_queue_keeps_what_it_has_and_disturbs_nobody() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a invalid=typing-error
-         queue b
+         queue a invalid=typing-error request=all
+         queue b request=all
          quota a cpu=2 memory=2Gi
          pod a/p1 cpu=1 memory=1Gi node=n1",
         &expect![[r#"
@@ -418,8 +404,8 @@ fn an_invalid_queue_keeps_what_it_has_and_disturbs_nobody() {
 fn a_guarantee_above_its_own_limit_is_refused() {
     decides(
         "node n1 cpu=9 memory=9Gi
-         queue a guaranteed=cpu:5 limit=cpu:4
-         queue b",
+         queue a guaranteed=cpu:5 limit=cpu:4 request=all
+         queue b request=all",
         &expect![[r#"
             step 1: capacity 9c 9Gi
               b: deserved 9c 9Gi, allocated 9c 9Gi, used 0c 0
@@ -435,8 +421,8 @@ fn a_guarantee_above_its_own_limit_is_refused() {
 fn a_pod_long_past_its_deadline_is_forced_where_its_queue_says_so() {
     decides(
         "node n1 cpu=4 memory=4Gi
-         queue a forceAfter=60
-         queue b
+         queue a forceAfter=60 request=all
+         queue b request=all
          pod a/hangs cpu=1 memory=1Gi node=n1 terminating=940
          pod a/in-time cpu=1 memory=1Gi node=n1 terminating=941
          pod a/asked-already cpu=1 memory=1Gi node=n1 forced terminating=900
@@ -458,7 +444,7 @@ fn a_pod_long_past_its_deadline_is_forced_where_its_queue_says_so() {
 fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
     decides(
         "node n1 cpu=2 memory=9Gi
-         queue a
+         queue a request=all
          quota a cpu=1 memory=9Gi
          pod a/one cpu=1 memory=1Gi node=n1
          pod a/two cpu=1 memory=1Gi node=n1

@@ -27,8 +27,8 @@ fn s_queue_two_queues_share_by_weight() {
 fn s_preempt_preprocess_brings_an_overused_queue_back() {
     check(
         "node n1 cpu=9 memory=27Gi
-         queue q1 weight=2
-         queue q2 weight=4
+         queue q1 weight=2 request=all
+         queue q2 weight=4 request=all
          quota q1 cpu=3 memory=9Gi
          quota q2 cpu=6 memory=18Gi
          pod q1/pod-1 cpu=2 memory=1Gi pending
@@ -53,9 +53,9 @@ fn s_preempt_preprocess_brings_an_overused_queue_back() {
 fn s_preempt_a_third_queue_joins() {
     check(
         "node n1 cpu=9 memory=27Gi
-         queue q1 weight=2
-         queue q2 weight=4
-         queue q3 weight=3
+         queue q1 weight=2 request=all
+         queue q2 weight=4 request=all
+         queue q3 weight=3 request=all
          quota q1 cpu=3 memory=9Gi
          quota q2 cpu=6 memory=18Gi
          pod q1/pod-2 cpu=2 memory=1Gi node=n1 started=10

@@ -15,9 +15,9 @@ fn a_parent_takes_its_share_and_divides_it() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org weight=2 children=All
-         queue a weight=1 parent=org
-         queue b weight=3 parent=org
-         queue c weight=1",
+         queue a weight=1 parent=org request=all
+         queue b weight=3 parent=org request=all
+         queue c weight=1 request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
@@ -36,9 +36,9 @@ fn a_parent_asks_for_what_its_children_ask_within_its_limit() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:5
-         queue a parent=org request=cpu:4,memory:1Gi
-         queue b parent=org request=cpu:4,memory:1Gi
-         queue c",
+         queue a parent=org fixed=cpu:4,memory:1Gi
+         queue b parent=org fixed=cpu:4,memory:1Gi
+         queue c request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 2500mc 1Gi, allocated 2500mc 1Gi, used 0c 0
@@ -57,9 +57,9 @@ fn guarantees_below_a_parent_count_at_the_parent() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org weight=1 children=All
-         queue a parent=org guaranteed=cpu:8
-         queue b parent=org request=cpu:0,memory:0
-         queue c weight=5",
+         queue a parent=org guaranteed=cpu:8 request=all
+         queue b parent=org fixed=cpu:0,memory:0
+         queue c weight=5 request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 8666mc 2Gi, allocated 8666mc 2Gi, used 0c 0
@@ -78,9 +78,9 @@ fn a_parents_guarantee_is_its_childrens_together() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org weight=1 children=All guaranteed=cpu:6
-         queue a parent=org
-         queue b parent=org
-         queue c weight=5",
+         queue a parent=org request=all
+         queue b parent=org request=all
+         queue c weight=5 request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 3500mc 1Gi, allocated 3500mc 1Gi, used 0c 0
@@ -99,8 +99,8 @@ fn a_guarantee_above_a_parents_limit_cannot_be_met() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:4
-         queue a parent=org guaranteed=cpu:6
-         queue c",
+         queue a parent=org guaranteed=cpu:6 request=all
+         queue c request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               a: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0, unmeetable 2c 0
@@ -121,12 +121,12 @@ fn both_sides_have_to_agree() {
          namespace b tier=gold
          queue same children=Same
          queue gold children=tier:gold
-         queue leaf
-         queue a parent=same
-         queue b parent=gold
-         queue c parent=gold
-         queue d parent=leaf
-         queue e parent=nowhere",
+         queue leaf request=all
+         queue a parent=same request=all
+         queue b parent=gold request=all
+         queue c parent=gold request=all
+         queue d parent=leaf request=all
+         queue e parent=nowhere request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
@@ -151,8 +151,8 @@ fn a_circle_and_what_hangs_on_it_have_no_share() {
          queue y children=All parent=z
          queue z children=All parent=x
          queue self children=All parent=self
-         queue below parent=x
-         queue fine",
+         queue below parent=x request=all
+         queue fine request=all",
         &expect![[r#"
             step 1: capacity 12c 12Gi
               fine: deserved 12c 12Gi, allocated 12c 12Gi, used 0c 0
@@ -172,7 +172,7 @@ fn depth_is_no_problem() {
     for depth in 1..100 {
         writeln!(scenario, "queue p{depth} children=All parent=p{}", depth - 1).unwrap();
     }
-    scenario += "queue deep parent=p99\nqueue flat";
+    scenario += "queue deep parent=p99 request=all\nqueue flat request=all";
     let told = story::decide(&scenario);
     assert!(told.contains("deep: deserved 6c 6Gi"), "{told}");
     assert!(!told.contains("no share"), "{told}");
@@ -180,7 +180,7 @@ fn depth_is_no_problem() {
 
 #[test]
 fn a_circle_of_fifty_disturbs_nobody() {
-    let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue flat\n");
+    let mut scenario = String::from("node n1 cpu=12 memory=12Gi\nqueue flat request=all\n");
     for at in 0..50 {
         writeln!(scenario, "queue p{at} children=All parent=p{}", (at + 1) % 50).unwrap();
     }
@@ -196,9 +196,9 @@ fn a_guarantee_comes_back_from_the_cousins() {
     plays(
         "node n1 cpu=8 memory=8Gi
          queue org children=All guaranteed=cpu:4
-         queue a parent=org
-         queue b parent=org request=cpu:0,memory:0
-         queue c
+         queue a parent=org request=all
+         queue b parent=org fixed=cpu:0,memory:0
+         queue c request=all
          quota a cpu=0 memory=4Gi
          quota b cpu=0 memory=0
          quota c cpu=8 memory=4Gi
@@ -229,9 +229,9 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
     plays(
         "node n1 cpu=9 memory=9Gi
          queue org children=All from=Subtree weight=2
-         queue a parent=org
-         queue b parent=org
-         queue c weight=1
+         queue a parent=org request=all
+         queue b parent=org request=all
+         queue c weight=1 request=all
          quota a cpu=0 memory=0
          quota b cpu=3 memory=3Gi
          quota c cpu=6 memory=6Gi
@@ -255,9 +255,9 @@ fn a_limit_on_the_way_up_is_a_fence() {
     plays(
         "node n1 cpu=12 memory=12Gi
          queue org children=All limit=cpu:6 weight=3
-         queue a parent=org
-         queue b parent=org
-         queue c weight=3
+         queue a parent=org request=all
+         queue b parent=org request=all
+         queue c weight=3 request=all
          quota a cpu=0 memory=0
          quota b cpu=6 memory=6Gi
          quota c cpu=6 memory=6Gi
@@ -285,8 +285,8 @@ fn a_limit_on_the_way_up_is_a_fence() {
 fn where_pods_are_never_taken_their_room_is_not_promised() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a eviction=Never
-         queue b
+         queue a eviction=Never request=all
+         queue b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=3 memory=1Gi node=n1
          pod a/p2 cpu=3 memory=1Gi node=n1",
@@ -304,8 +304,8 @@ fn where_pods_are_never_taken_their_room_is_not_promised() {
 fn whoever_asks_to_be_left_alone_goes_last() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4 memory=4Gi
          pod a/reluctant cpu=1 memory=1Gi node=n1 started=40 owner=job reluctant
          pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
@@ -328,8 +328,8 @@ fn whoever_asks_to_be_left_alone_goes_last() {
 fn the_last_replica_goes_last() {
     plays(
         "node n1 cpu=6 memory=6Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=6 memory=6Gi
          pod a/new-1 cpu=1 memory=1Gi node=n1 started=90 owner=new
          pod a/old-1 cpu=1 memory=1Gi node=n1 started=10 owner=old
@@ -355,8 +355,8 @@ fn the_last_replica_goes_last() {
 fn the_last_replica_never_goes_where_the_queue_says_so() {
     plays(
         "node n1 cpu=2 memory=2Gi
-         queue a lastReplica=Never weight=0
-         queue b
+         queue a lastReplica=Never weight=0 request=all
+         queue b request=all
          quota a cpu=2 memory=2Gi
          pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=web
          pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=web",
@@ -376,8 +376,8 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
 fn a_pod_that_ran_too_shortly_goes_last() {
     plays(
         "node n1 cpu=2 memory=2Gi
-         queue a minRuntime=60
-         queue b
+         queue a minRuntime=60 request=all
+         queue b request=all
          quota a cpu=2 memory=2Gi
          pod a/young cpu=1 memory=1Gi node=n1 started=990 owner=web
          pod a/old cpu=1 memory=1Gi node=n1 started=10 owner=web
@@ -400,9 +400,9 @@ fn eviction_rules_that_a_queue_leaves_out_come_from_its_parent() {
         "settings resources=cpu
          node n1 cpu=6
          queue org children=All eviction=Never
-         queue kept parent=org request=cpu:1
-         queue open parent=org request=cpu:1 eviction=Allowed
-         queue new request=cpu:2
+         queue kept parent=org
+         queue open parent=org eviction=Allowed
+         queue new fixed=cpu:2
          pod kept/p1 cpu=1 node=n1 started=10 owner=w
          pod kept/p2 cpu=1 node=n1 started=20 owner=w
          pod kept/p3 cpu=1 node=n1 started=30 owner=w
@@ -442,8 +442,8 @@ fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
         "settings resources=cpu
          node n1 cpu=4
          queue org children=All from=None
-         queue modest parent=org request=cpu:2
-         queue busy request=cpu:2
+         queue modest parent=org fixed=cpu:2
+         queue busy
          pod busy/p1 cpu=1 node=n1 started=10 owner=w
          pod busy/p2 cpu=1 node=n1 started=20 owner=w
          pod busy/p3 cpu=1 node=n1 started=30 owner=w
@@ -466,8 +466,8 @@ fn a_grace_period_is_capped_by_the_queue_or_its_parent() {
             "settings resources=cpu
              node n1 cpu=2
              queue org children=All maxGrace=60
-             queue a request=cpu:1 {rules}
-             queue b request=cpu:1
+             queue a fixed=cpu:1 {rules}
+             queue b fixed=cpu:1
              pod a/p1 cpu=1 node=n1 started=10 owner=w
              pod a/p2 cpu=1 node=n1 started=20 owner=w {own}"
         ));

@@ -16,12 +16,12 @@ fn everybody_is_told_what_stands_in_the_way() {
     decides(
         "settings expandable=gpu:1
          node n1 cpu=12 memory=48Gi
-         queue large request=cpu:3,memory:12Gi
-         queue room demand=Observed
-         queue used request=cpu:3,memory:12Gi
-         queue limited limit=cpu:2
-         queue foreign
-         queue lost demand=Observed
+         queue large fixed=cpu:3,memory:12Gi
+         queue room
+         queue used fixed=cpu:3,memory:12Gi
+         queue limited limit=cpu:2 request=all
+         queue foreign request=all
+         queue lost
          quota large cpu=3 memory=12Gi
          quota used cpu=3 memory=12Gi
          quota limited cpu=2 memory=8Gi
@@ -43,7 +43,7 @@ fn everybody_is_told_what_stands_in_the_way() {
               foreign: deserved 1c 11520Mi 1gpu, allocated 1c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 1gpu (WaitingForNodes)
                 1 pods of ReplicaSet web, 2c 1Gi 0gpu each: ForeignQuota
               large: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 0c 0 0gpu
-                2 pods of Job job, 20c 1Gi 0gpu each: UnitAboveShare
+                2 pods of Job job, 20c 1Gi 0gpu each: AboveLimit
               limited: deserved 2c 11520Mi 0gpu, allocated 2c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 0gpu (WaitingForNodes)
                 1 pods of StatefulSet db, 3c 1Gi 0gpu each: AboveLimit
               lost: deserved 2c 2Gi 0gpu, allocated 1c 2Gi 0gpu, used 3c 3Gi 1gpu, its quota lacks 1c 0 0gpu that its pods hold
@@ -53,7 +53,7 @@ fn everybody_is_told_what_stands_in_the_way() {
               room: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 0c 0 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
               used: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 3c 1Gi 0gpu
-                1 pods of ReplicaSet web, 1c 1Gi 0gpu each: ShareInUse
+                1 pods of ReplicaSet web, 1c 1Gi 0gpu each: AboveLimit
               evict lost/p3 for foreign: Reclaimed
               lower foreign to 1c 9728Mi 0gpu
               lower large to 3c 11520Mi 0gpu
@@ -69,8 +69,8 @@ fn everybody_is_told_what_stands_in_the_way() {
 fn what_is_promised_is_waited_for() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=8 memory=8Gi node=n1 started=10
          owner b/web replicas=2 cpu=4 memory=4Gi",
@@ -93,7 +93,7 @@ fn what_is_promised_is_waited_for() {
 fn what_the_api_server_refuses_is_told_in_its_words() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          owner a/web replicas=3 cpu=1 memory=1Gi rejected=serviceaccount-not-found
          then after=3600",
@@ -114,7 +114,7 @@ fn what_the_api_server_refuses_is_told_in_its_words() {
 fn a_rejection_is_told_although_there_is_no_room() {
     decides(
         "node n1 cpu=4 memory=4Gi
-         queue a
+         queue a request=all
          quota a cpu=4 memory=4Gi
          pod a/p1 cpu=4 memory=4Gi node=n1 started=10
          owner a/web cpu=1 memory=1Gi rejected=policy
@@ -132,7 +132,7 @@ fn a_rejection_is_told_although_there_is_no_room() {
 fn a_template_without_a_request_that_the_quota_demands_is_refused() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          owner a/train kind=Job replicas=2 cpu=1 unspecified=memory
          owner a/web kind=StatefulSet unspecified=cpu,memory
@@ -158,7 +158,7 @@ fn a_template_need_not_name_what_the_quota_does_not_bound() {
     decides(
         "node n1 cpu=8 memory=8Gi
          settings resources=cpu
-         queue a
+         queue a request=all
          quota a cpu=8 enforced=cpu:8
          owner a/train kind=Job cpu=1 unspecified=memory
          owner a/web unspecified=cpu,memory",
@@ -177,7 +177,7 @@ fn a_template_need_not_name_what_the_quota_does_not_bound() {
 fn what_something_fills_in_is_not_missed() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web
          owner a/web replicas=2 cpu=1 unspecified=memory
@@ -218,7 +218,7 @@ fn later(scenario: &str, seconds: &[i64]) -> String {
 #[test]
 fn after_a_minute_with_room_pods_that_are_not_there_are_not_created() {
     let scenario = "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          owner a/train kind=Job cpu=1 memory=1Gi";
     expect![[r#"
@@ -236,7 +236,7 @@ fn after_a_minute_with_room_pods_that_are_not_there_are_not_created() {
 #[test]
 fn a_pod_that_comes_begins_the_minute_anew() {
     let scenario = "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          pod a/train-1 cpu=1 memory=1Gi node=n1 started=1030 created=1030 owner=train
          owner a/train kind=Job replicas=3 cpu=1 memory=1Gi";
@@ -251,8 +251,8 @@ fn a_pod_that_comes_begins_the_minute_anew() {
     "#]]
     .assert_eq(&later(scenario, &[0, 40, 89, 90]));
     let rewritten = "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=8 memory=8Gi
          owner a/train kind=Job cpu=1 memory=1Gi";
     expect![[r#"
@@ -267,7 +267,7 @@ fn a_pod_that_comes_begins_the_minute_anew() {
 #[test]
 fn the_minute_is_one_with_room_and_of_one_spec() {
     let full = "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          pod a/p cpu=8 memory=8Gi node=n1 started=10
          owner a/train kind=Job cpu=1 memory=1Gi";
@@ -279,7 +279,7 @@ fn the_minute_is_one_with_room_and_of_one_spec() {
     .assert_eq(&later(full, &[0, 60, 120]));
     let mut snapshot = parse(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a request=all
          quota a cpu=8 memory=8Gi
          owner a/train kind=Job cpu=1 memory=1Gi",
     );
@@ -298,8 +298,8 @@ fn the_minute_is_one_with_room_and_of_one_spec() {
 fn what_no_node_offers_can_never_run_however_much_is_asked_for() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
-         queue b
+         queue a
+         queue b request=all
          quota a cpu=8 memory=8Gi
          pod a/p1 cpu=1 memory=1Gi example.org/fpga=1 pending created=990 stuck=990
          pod a/p2 example.org/fpga=1 pending created=990 stuck=990

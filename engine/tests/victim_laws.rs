@@ -41,17 +41,17 @@ fn amounts(cpu: i128, memory: i128) -> Amounts {
         .collect()
 }
 
-fn queue(request: &Amounts) -> Queue {
+/// A queue that is guaranteed `claim` and claims it.
+fn queue(claim: &Amounts) -> Queue {
     let all = [Resource::Cpu, Resource::Memory];
+    let claim: Bounds = all.into_iter().map(|resource| (resource.clone(), claim.get(&resource))).collect();
     Queue {
         uid: QueueUid::from("queue"),
         name: "queue".into(),
         created: Timestamp::from_seconds(0),
         weight: 1,
-        request: Some(
-            all.into_iter().map(|resource| (resource.clone(), request.get(&resource))).collect::<Bounds>(),
-        ),
-        guaranteed: Bounds::new(),
+        request: claim.clone(),
+        guaranteed: claim,
         limit: Bounds::new(),
         ..Queue::default()
     }
@@ -73,7 +73,7 @@ fn cluster(specs: &[Spec], need: &Amounts) -> Snapshot {
     });
     let giver = NamespaceState {
         labels: Labels::default(),
-        queues: vec![queue(&total.less(need))],
+        queues: vec![queue(&Amounts::new())],
         quota: None,
         pods: pods.collect(),
         ..NamespaceState::default()

@@ -8,8 +8,8 @@ use crate::story::plays;
 fn mirror_daemonset_and_critical_pods_are_never_victims() {
     plays(
         "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=8 memory=8Gi
          pod a/mirror cpu=2 memory=1Gi node=n1 mirror
          pod a/daemon cpu=2 memory=1Gi node=n1 daemonset
@@ -31,8 +31,8 @@ fn mirror_daemonset_and_critical_pods_are_never_victims() {
 fn not_running_goes_before_lower_priority_before_newer() {
     plays(
         "node n1 cpu=6 memory=6Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=6 memory=6Gi
          pod a/waiting cpu=1 memory=1Gi pending priority=100
          pod a/low cpu=1 memory=1Gi node=n1 started=10 priority=-5
@@ -58,8 +58,8 @@ fn not_running_goes_before_lower_priority_before_newer() {
 fn equal_pods_go_by_the_higher_name() {
     plays(
         "node n1 cpu=4 memory=4Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=4 memory=4Gi
          pod a/w-1 cpu=2 memory=1Gi node=n1
          pod a/w-2 cpu=2 memory=1Gi node=n1",
@@ -79,8 +79,8 @@ fn equal_pods_go_by_the_higher_name() {
 fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
     plays(
         "node n1 cpu=6 memory=6Gi
-         queue a request=cpu:5,memory:5Gi
-         queue b weight=2 request=cpu:1,memory:1Gi
+         queue a fixed=cpu:5,memory:5Gi
+         queue b weight=2 fixed=cpu:1,memory:1Gi
          quota a cpu=6 memory=6Gi
          pod a/old cpu=1 memory=1Gi node=n1 started=10
          pod a/big cpu=3 memory=1Gi node=n1 started=20
@@ -101,8 +101,8 @@ fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
 fn fewer_pods_win_then_less_excess() {
     plays(
         "node n1 cpu=10 memory=10Gi
-         queue a request=cpu:6,memory:10Gi
-         queue b weight=9 request=cpu:4,memory:0
+         queue a fixed=cpu:6,memory:10Gi
+         queue b weight=9 fixed=cpu:4,memory:0
          quota a cpu=10 memory=10Gi
          pod a/three cpu=3 memory=1Gi node=n1
          pod a/two-1 cpu=2 memory=1Gi node=n1
@@ -127,8 +127,8 @@ fn fewer_pods_win_then_less_excess() {
 fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
     plays(
         "node n1 cpu=6 memory=6Gi
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          quota a cpu=6 memory=6Gi
          pod a/leaving-1 cpu=1 memory=1Gi node=n1 terminating
          pod a/leaving-2 cpu=1 memory=1Gi node=n1 terminating
@@ -151,8 +151,8 @@ fn pods_on_their_way_out_reduce_the_need_and_are_not_evicted_again() {
 fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
     plays(
         "node n1 cpu=9 memory=9Gi
-         queue a request=cpu:3,memory:9Gi
-         queue b request=cpu:4,memory:0
+         queue a
+         queue b fixed=cpu:4,memory:0
          quota a cpu=9 memory=9Gi
          pod a/p1 cpu=1 memory=1Gi node=n1 started=1
          pod a/p2 cpu=1 memory=1Gi node=n1 started=2
@@ -163,12 +163,12 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
          pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 3c 9Gi, allocated 3c 9Gi, used 7c 7Gi
+              a: deserved 5c 9Gi, allocated 5c 9Gi, used 7c 7Gi, idle 0c 2Gi
               b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/p7 for b: Reclaimed
               evict a/p6 for b: Reclaimed
             step 2: capacity 9c 9Gi
-              a: deserved 3c 9Gi, allocated 3c 9Gi, used 5c 5Gi
+              a: deserved 5c 9Gi, allocated 5c 9Gi, used 5c 5Gi, idle 0c 2Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
         "#]],
     );

@@ -8,8 +8,8 @@ use crate::story::{decides, plays};
 fn nine_cpus_run_nine_pods() {
     plays(
         "node n1 cpu=9 memory=90Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
          owner b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
@@ -40,8 +40,8 @@ fn nine_cpus_run_nine_pods() {
 fn pods_that_run_are_completed_first() {
     plays(
         "node n1 cpu=5 memory=90Gi
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=0 memory=0
          quota b cpu=5 memory=10Gi
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
@@ -79,8 +79,8 @@ fn pods_that_run_are_completed_first() {
 fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
     decides(
         "node n1 cpu=9 memory=90Gi
-         queue a demand=Observed guaranteed=cpu:4500m
-         queue b demand=Observed
+         queue a guaranteed=cpu:4500m
+         queue b
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
          owner b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
@@ -100,8 +100,8 @@ fn nothing_is_given_through_a_fence() {
     decides(
         "node n1 cpu=9 memory=90Gi
          queue org children=All from=Subtree weight=1
-         queue a demand=Observed parent=org
-         queue b demand=Observed
+         queue a parent=org
+         queue b
          owner a/web replicas=9 cpu=1 memory=1Gi created=10
          owner b/web replicas=4 cpu=1500m memory=1Gi created=10",
         &expect![[r#"
@@ -121,8 +121,8 @@ fn nothing_is_given_through_a_fence() {
 fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
     decides(
         "node n1 cpu=8 memory=8Gi gpu=4
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          owner a/train replicas=4 cpu=3 memory=1Gi gpu=1 created=10
          owner b/train replicas=4 cpu=1 memory=1Gi gpu=1 created=10",
         &expect![[r#"
@@ -141,9 +141,9 @@ fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
 fn what_is_free_completes_a_unit_where_it_can() {
     decides(
         "node n1 cpu=12 memory=90Gi
-         queue a demand=Observed
-         queue b demand=Observed
-         queue c request=cpu:1,memory:0
+         queue a
+         queue b
+         queue c fixed=cpu:1,memory:0
          quota a cpu=0 memory=20Gi
          quota b cpu=0 memory=20Gi
          quota c cpu=9 memory=1Gi
@@ -169,9 +169,9 @@ fn a_parents_own_guarantee_comes_first() {
     decides(
         "node n1 cpu=12 memory=12Gi
          queue org children=All guaranteed=cpu:4
-         queue a parent=org request=cpu:4,memory:1Gi
-         queue b request=cpu:7,memory:1Gi
-         queue c request=cpu:1,memory:1Gi
+         queue a parent=org fixed=cpu:4,memory:1Gi
+         queue b fixed=cpu:7,memory:1Gi
+         queue c fixed=cpu:1,memory:1Gi
          quota a cpu=0 memory=1Gi
          quota b cpu=0 memory=1Gi
          quota c cpu=9 memory=1Gi
@@ -194,9 +194,9 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
     plays(
         "settings resources=memory
          node n1 memory=2Gi
-         queue a
-         queue b
-         queue c
+         queue a request=all
+         queue b request=all
+         queue c request=all
          owner a/web replicas=1 memory=1Gi created=10
          owner b/web replicas=1 memory=1Gi created=10
          owner c/web replicas=1 memory=1Gi created=10
@@ -225,8 +225,8 @@ fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
     plays(
         "settings resources=cpu
          node n1 cpu=9
-         queue a
-         queue b
+         queue a request=all
+         queue b request=all
          owner a/web replicas=5 cpu=1 created=10
          owner b/web replicas=9 cpu=1 created=10
          pod a/web-1 cpu=1 node=n1 started=10 owner=web
@@ -266,8 +266,8 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
     plays(
         "settings resources=cpu,gpu
          node n1 cpu=4500m
-         queue a weight=1
-         queue b weight=3
+         queue a weight=1 request=all
+         queue b weight=3 request=all
          owner a/web replicas=4 cpu=1 created=5
          owner b/gpu replicas=4 cpu=250m gpu=1 created=5
          owner b/web replicas=3 cpu=1 created=6
@@ -299,8 +299,8 @@ fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
         "settings resources=cpu,memory,gpu
          node n1 cpu=10 memory=12Gi labels=zone:b
          node n2 cpu=5500m memory=13Gi labels=zone:a
-         queue low weight=0 demand=Observed
-         queue high weight=3 limit=cpu:7313m,memory:7259Mi,gpu:2 demand=Observed
+         queue low weight=0
+         queue high weight=3 limit=cpu:7313m,memory:7259Mi,gpu:2
          owner low/big replicas=7 cpu=2 memory=512Mi kind=Job created=1
          owner low/small replicas=7 cpu=1 memory=1Gi selector=zone:b created=1
          owner high/runs replicas=6 cpu=1 memory=1Gi kind=Job priority=2 created=1
@@ -338,8 +338,8 @@ fn shares_are_made_whole_around_what_a_guarantee_keeps() {
     plays(
         "settings resources=cpu,memory,gpu
          node n1 cpu=3 memory=3Gi gpu=1
-         queue other weight=4 demand=Observed
-         queue team weight=2 guaranteed=cpu:419m,memory:1186Mi limit=memory:6736Mi demand=Observed
+         queue other weight=4
+         queue team weight=2 guaranteed=cpu:419m,memory:1186Mi limit=memory:6736Mi
          quota other cpu=2 memory=768Mi gpu=0
          quota team cpu=1 memory=2304Mi gpu=1
          owner other/web replicas=7 cpu=2 memory=512Mi kind=StatefulSet created=1
@@ -370,8 +370,8 @@ fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
     plays(
         "settings resources=cpu,memory,gpu
          node n1 cpu=16 memory=26Gi gpu=5
-         queue one weight=3 limit=cpu:8321m,gpu:2 demand=Observed
-         queue two weight=1 request=cpu:11663m,memory:10192Mi,gpu:0
+         queue one weight=3 limit=cpu:8321m,gpu:2
+         queue two weight=1
          quota one cpu=8 memory=15820Mi gpu=0
          quota two cpu=8 memory=10192Mi gpu=0
          owner one/web replicas=4 cpu=2 memory=512Mi created=1
@@ -397,7 +397,7 @@ fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
             step 1: capacity 16c 26Gi 5gpu
               one: deserved 8c 15820Mi 0gpu, allocated 8c 15820Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 9676Mi 0gpu
                 2 pods of Job waits, 500mc 2Gi 0gpu each: AboveLimit
-              two: deserved 8c 10192Mi 0gpu, allocated 8c 10192Mi 0gpu, used 8c 8Gi 4gpu
+              two: deserved 8c 10192Mi 4gpu, allocated 8c 10192Mi 4gpu, used 8c 8Gi 4gpu, idle 0c 2000Mi 0gpu
         "#]],
     );
 }

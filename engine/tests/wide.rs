@@ -18,8 +18,8 @@ const NAMES: usize = 62;
 fn invented(pods: usize, names: usize) -> Snapshot {
     let mut snapshot = parse(
         "node n1 cpu=64 memory=64Gi gpu=4
-         queue a demand=Observed
-         queue b demand=Observed
+         queue a
+         queue b
          quota a cpu=32 memory=32Gi gpu=2
          quota b cpu=32 memory=32Gi gpu=2
          pod b/p1 cpu=1 memory=1Gi gpu=1 node=n1 started=10
@@ -120,7 +120,7 @@ fn names_that_nothing_offers_change_nothing_but_that_the_pods_cannot_run() {
 #[test]
 fn a_name_counts_as_soon_as_a_node_offers_it() {
     let cluster = "node n1 cpu=8 memory=8Gi
-         queue a demand=Observed
+         queue a
          pod a/p cpu=1 memory=1Gi example.org/fpga=1 pending created=990 stuck=995";
     let unmet = |scenario: &str| {
         let plan = plan(&parse(scenario));

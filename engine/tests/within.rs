@@ -12,7 +12,7 @@ fn scaled(scenario: &str) -> Vec<String> {
 
 /// A queue of the whole cluster in which priority counts.
 const QUEUE: &str = "settings resources=gpu
-     queue a preemption=LowerPriority
+     queue a preemption=LowerPriority request=all
      quota a gpu=4
     ";
 
@@ -23,7 +23,7 @@ fn the_lowest_priority_yields_and_comes_back_when_there_is_room() {
     plays(
         "settings resources=gpu
          node n1 gpu=3
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/low replicas=2 gpu=1 priority=1 created=1
          owner a/middle replicas=1 gpu=1 priority=5 created=2
@@ -60,7 +60,7 @@ fn without_the_policy_nobody_yields() {
     explains(
         "settings resources=gpu
          node n1 gpu=2
-         queue a
+         queue a request=all
          quota a gpu=2
          owner a/low replicas=2 gpu=1 priority=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
@@ -100,7 +100,7 @@ fn the_last_replica_stays() {
     explains(
         "settings resources=gpu
          node n1 gpu=2
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=2
          owner a/low replicas=1 gpu=1 priority=1
          owner a/set replicas=1 gpu=1 priority=1 kind=StatefulSet
@@ -123,7 +123,7 @@ fn a_jobs_last_pod_goes_when_nothing_else_is_left_unless_its_queue_keeps_it() {
         format!(
             "settings resources=gpu
              node n1 gpu=2
-             queue a preemption=LowerPriority lastReplica={last}
+             queue a preemption=LowerPriority lastReplica={last} request=all
              quota a gpu=2
              owner a/job replicas=1 gpu=1 priority=1 kind=Job
              owner a/low replicas=1 gpu=1 priority=2
@@ -144,7 +144,7 @@ fn who_is_left_alone_is_told_and_others_go() {
     explains(
         "settings resources=gpu
          node n1 gpu=8
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/scaled replicas=2 gpu=1 priority=1 leftAlone=Autoscaled
          owner a/out replicas=2 gpu=1 priority=1 leftAlone=OptedOut
@@ -249,7 +249,7 @@ fn for_one_gpu_the_node_with_the_lowest_victim_is_freed() {
         "settings resources=gpu
          node n1 gpu=2
          node n2 gpu=2
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=2 gpu=1 priority=1
          owner a/lower replicas=2 gpu=1 priority=0
@@ -273,7 +273,7 @@ fn for_four_gpus_the_node_with_the_cheapest_victims_is_freed() {
         "settings resources=gpu
          node n1 gpu=4
          node n2 gpu=4
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/low replicas=5 gpu=1 priority=1 created=1
          owner a/middle replicas=3 gpu=1 priority=5 created=2
@@ -307,7 +307,7 @@ fn a_pod_that_no_node_takes_finds_room() {
         "settings resources=gpu
          node n1 gpu=2
          node n2 gpu=2
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=3 gpu=1 priority=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
@@ -329,7 +329,7 @@ fn nobody_goes_for_an_ask_that_is_not_met() {
         "settings resources=gpu
          node n1 gpu=4
          node n2 gpu=4
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=8
          owner a/low replicas=4 gpu=1 priority=1
          owner a/peer replicas=4 gpu=1 priority=9
@@ -398,7 +398,7 @@ fn of_a_stateful_set_the_highest_ordinals_go_whatever_the_node() {
         "settings resources=gpu
          node n1 gpu=2
          node n2 gpu=2
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/set replicas=4 gpu=1 priority=1 kind=StatefulSet
          pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
@@ -415,7 +415,7 @@ fn a_stateful_set_with_a_gap_is_left_alone() {
     let told = scaled(
         "settings resources=gpu
          node n1 gpu=3
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/set replicas=3 gpu=1 priority=1 kind=StatefulSet
          pod a/set-0 gpu=1 node=n1 started=10 owner=set priority=1
@@ -431,7 +431,7 @@ fn pods_that_are_not_ready_go_before_the_one_that_is_chosen() {
         "settings resources=gpu
          node n1 gpu=2 labels=zone:a
          node n2 gpu=2 labels=zone:b
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=4
          owner a/low replicas=4 gpu=1 priority=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
@@ -450,7 +450,7 @@ fn who_gave_something_gets_nothing_and_competes_no_more() {
     plays(
         "settings resources=gpu
          node n1 gpu=3
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=3
          owner a/low replicas=5 gpu=1 priority=1 created=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
@@ -476,9 +476,9 @@ fn what_others_give_back_is_waited_for_and_nobody_yields() {
     plays(
         "settings resources=gpu
          node n1 gpu=6
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=2
-         queue b
+         queue b request=all
          quota b gpu=4
          owner a/low replicas=2 gpu=1 priority=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
@@ -511,9 +511,9 @@ fn what_is_held_back_counts_as_asked_for() {
     explains(
         "settings resources=gpu
          node n1 gpu=4
-         queue a preemption=LowerPriority demand=Observed
+         queue a preemption=LowerPriority
          quota a gpu=2
-         queue b demand=Observed
+         queue b
          quota b gpu=2
          owner a/low replicas=1 former=2 gpu=1 priority=1
          owner a/high replicas=1 gpu=1 priority=9
@@ -536,7 +536,7 @@ fn what_yielded_within_a_limit_says_so_and_not_that_the_limit_is_reached() {
     explains(
         "settings resources=gpu
          node n1 gpu=4
-         queue a preemption=LowerPriority limit=gpu:2
+         queue a preemption=LowerPriority limit=gpu:2 request=all
          quota a gpu=2
          owner a/low replicas=1 former=2 gpu=1 priority=1
          owner a/high replicas=1 gpu=1 priority=9
@@ -557,7 +557,7 @@ fn a_gang_and_owners_that_yield_come_to_rest_in_one_queue() {
     plays(
         "settings resources=gpu
          node n1 gpu=8
-         queue a preemption=LowerPriority
+         queue a preemption=LowerPriority request=all
          quota a gpu=8
          queuejob a/train min=2 replicas=6 gpu=1 created=10 priority=5
          owner a/low replicas=4 gpu=1 priority=1 created=20
@@ -631,7 +631,7 @@ fn whoever_yielded_gets_its_size_back_although_nobody_yields_any_more() {
     explains(
         "settings resources=gpu
          node n1 gpu=2
-         queue a
+         queue a request=all
          quota a gpu=2
          owner a/low replicas=1 former=2 gpu=1 priority=1
          pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1",

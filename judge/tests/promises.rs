@@ -286,19 +286,17 @@ fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
         court.evict("pod-4");
         court.found()
     };
-    assert_eq!(evicted(json!({"guaranteed": {"cpu": "4"}})), [Invariant::GuaranteeKept]);
-    assert_eq!(
-        evicted(json!({"guaranteed": {"cpu": "4"}, "request": {"memory": "1Gi"}})),
-        [Invariant::GuaranteeKept]
-    );
-    // It does not ask for more, may not have more, or that depends on its owners or its group; or guarantees do not fit.
+    let claim = json!({"cpu": "9"});
+    assert_eq!(evicted(json!({"guaranteed": {"cpu": "4"}, "request": claim})), [Invariant::GuaranteeKept]);
+    // The claim is smaller or of another resource, the limit is lower, the queue has siblings, or guarantees do not fit.
     for spec in [
         json!({"guaranteed": {"cpu": "4"}, "request": {"cpu": "2"}}),
-        json!({"guaranteed": {"cpu": "4"}, "limit": {"cpu": "2"}}),
-        json!({"guaranteed": {"cpu": "4"}, "demand": "Observed"}),
-        json!({"guaranteed": {"cpu": "4"}, "parentRef": {"name": "org"}}),
-        json!({"guaranteed": {"cpu": "5"}}),
-        json!({"guaranteed": {"cpu": "3"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": {"memory": "1Gi"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": claim, "limit": {"cpu": "2"}}),
+        json!({"guaranteed": {"cpu": "4"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": claim, "parentRef": {"name": "org"}}),
+        json!({"guaranteed": {"cpu": "5"}, "request": claim}),
+        json!({"guaranteed": {"cpu": "3"}, "request": claim}),
     ] {
         assert_eq!(evicted(spec.clone()), [], "{spec}");
     }

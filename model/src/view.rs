@@ -66,11 +66,14 @@ fn namespace(
     let name = Scenario::NAMES[at];
     let owner = OwnerUid::from(name);
     let ties = Arc::new(Ties { owner: Some(owner.clone()), ..Ties::default() });
+    // Request and limit alike: the demand is exactly this, whatever pods there are.
+    let demand = bounds(scenario.demands[usize::from(seen.demand)][at]);
     let queue = Queue {
         uid: QueueUid::from(name),
         name: name.into(),
         weight: 1,
-        request: Some(bounds(scenario.demands[usize::from(seen.demand)][at])),
+        request: demand.clone(),
+        limit: demand,
         ..Queue::default()
     };
     let quota = seen.quotas[at].map(|quota| Quota {

@@ -12,7 +12,8 @@ use crate::workloads::Case;
 
 pub(super) const ALL: &[Named] = &[
     here("P55", "weights of nothing, below nothing, and so large that their sum does not fit", "I3 L6", || {
-        let largest = pair(json!({"weight": 1_000_000}), json!({"weight": 1_000_000}));
+        let largest = json!({"weight": 1_000_000, "request": build::everything()});
+        let largest = pair(largest.clone(), largest);
         let nothing = [("zero", 0_i64), ("negative", -1), ("beyond", i64::from(i32::MAX))];
         let odd = nothing.into_iter().fold(Play::of("newcomer"), |play, (name, weight)| bystander(play, name, &json!({"weight": weight, "request": {"cpu": "0", "memory": "0"}})));
         vec![Play::on(largest), odd]
@@ -39,7 +40,7 @@ pub(super) const ALL: &[Named] = &[
         vec![flood("default"), flood("team-2")]
     }),
     here("P58", "guarantees beyond what there is, and a guarantee above its own limit", "I1 I11", || {
-        let all = json!({"weight": 1, "guaranteed": {"cpu": "8", "memory": "8Gi"}});
+        let all = json!({"weight": 1, "request": build::everything(), "guaranteed": {"cpu": "8", "memory": "8Gi"}});
         let torn = bystander(Play::of("newcomer"), "torn", &json!({"weight": 0, "guaranteed": {"cpu": "2"}, "limit": {"cpu": "1"}, "request": {"cpu": "0", "memory": "0"}}));
         vec![
             Play::on(pair(all.clone(), all)).expect("both are told", |world| ["team-1", "team-2"].iter().all(|name| is_true(world, name, "GuaranteeUnmeetable"))),
@@ -122,7 +123,7 @@ fn sparse() -> Vec<Play> {
             if let Some(device) = device {
                 guaranteed["example.com/device"] = device.into();
             }
-            json!({"weight": 1, "guaranteed": guaranteed})
+            json!({"weight": 1, "request": build::everything(), "guaranteed": guaranteed})
         };
         let queue =
             |name: &str, spec: Value| json!({"metadata": {"namespace": name, "name": name}, "spec": spec});

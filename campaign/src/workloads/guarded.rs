@@ -33,8 +33,12 @@ fn tree() -> Workload {
     objects.push((Kind::Namespace, build::namespace("org")));
     let parent = json!({"namespace": "org", "name": "org"});
     objects.push(queue("org", "org", json!({"weight": 1, "children": {"namespaces": {"from": "All"}}})));
-    objects.push(queue("team-1", "team-1", json!({"weight": 1, "parentRef": parent})));
-    objects.push(queue("team-3", "team-3", json!({"weight": 1})));
+    objects.push(queue(
+        "team-1",
+        "team-1",
+        json!({"weight": 1, "parentRef": parent, "request": build::everything()}),
+    ));
+    objects.push(queue("team-3", "team-3", json!({"weight": 1, "request": build::everything()})));
     Workload {
         name: "tree",
         objects,
@@ -45,7 +49,7 @@ fn tree() -> Workload {
                 seconds(30),
                 created(
                     Kind::Queue,
-                    queue("team-2", "team-2", json!({"weight": 1, "parentRef": parent, "guaranteed": {"cpu": "4", "memory": "8Gi"}})).1,
+                    queue("team-2", "team-2", json!({"weight": 1, "parentRef": parent, "request": build::everything(), "guaranteed": {"cpu": "4", "memory": "8Gi"}})).1,
                 ),
             ),
             (seconds(31), created(Kind::Job, build::job("team-2", "train", 8, &small))),

@@ -18,10 +18,8 @@ pub(super) fn all() -> Vec<Case> {
 }
 
 fn observed(name: &str) -> Value {
-    let spec: QueueSpec = serde_json::from_value(
-        json!({"weight": 1, "demand": "Observed", "headroom": {"cpu": "0", "memory": "0"}}),
-    )
-    .unwrap_or_else(|error| panic!("{name}: {error}"));
+    let spec: QueueSpec =
+        serde_json::from_value(json!({"weight": 1})).unwrap_or_else(|error| panic!("{name}: {error}"));
     let mut queue = Queue::new(name, spec);
     queue.metadata.namespace = Some(name.to_owned());
     serde_json::to_value(queue).unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -116,7 +116,10 @@ fn guaranteed() -> Case {
     let small = build::work("1", "1Gi");
     let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
     objects.extend(teams(2));
-    objects.push(queue("team-1", json!({"weight": 1, "guaranteed": {"cpu": "6", "memory": "6Gi"}})));
+    objects.push(queue(
+        "team-1",
+        json!({"weight": 1, "request": build::everything(), "guaranteed": {"cpu": "6", "memory": "6Gi"}}),
+    ));
     let workload = Workload {
         name: "guaranteed",
         objects,
@@ -168,10 +171,10 @@ fn back_and_forth() -> Case {
     objects.extend(teams(3));
     let asks = |cpu: u32| json!({"cpu": cpu.to_string(), "memory": "1Gi"});
     for (name, cpu) in [("team-1", 2), ("team-2", 2), ("team-3", 0)] {
-        objects.push(queue(name, json!({"weight": 1, "request": asks(cpu)})));
+        objects.push(queue(name, json!({"weight": 1, "request": asks(cpu), "limit": asks(cpu)})));
     }
     let demand = |name: &str, cpu: u32| {
-        let patch = json!({"spec": {"request": asks(cpu)}});
+        let patch = json!({"spec": {"request": asks(cpu), "limit": asks(cpu)}});
         Act::Human(Call::merge(Key::new(Kind::Queue, name, name), patch))
     };
     let mut later = Vec::new();

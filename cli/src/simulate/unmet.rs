@@ -55,7 +55,7 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
     }
     let text = match unmet.reason {
         Reason::UnitAboveShare => {
-            let share = queue.deserved.max(&queue.fair_share);
+            let share = queue.deserved.max(&queue.nominal);
             return if unmet.requests.fits_in(&share) {
                 format!("more is needed at once than is left of the queue's {}", share.compact())
             } else {

@@ -146,7 +146,7 @@ kind: Node
 metadata: {name: n1}
 status: {allocatable: {cpu: 4, memory: 4Gi}}
 ---
-{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {request: {cpu: 1k, memory: 1Ti}}}
 ---
 {apiVersion: v1, kind: ResourceQuota, metadata: {name: quotient, namespace: a}, spec: {hard: {requests.cpu: 4}}}
 ---

@@ -80,8 +80,8 @@ fn owners_create_what_their_quota_admits_step_by_step() {
     check(
         &[
             NODE,
-            &queue("a", "{request: {cpu: 4, memory: 1Gi}}"),
-            &queue("b", "{request: {cpu: 5, memory: 1Gi}}"),
+            &queue("a", "{request: {cpu: 4, memory: 1Gi}, limit: {cpu: 4, memory: 1Gi}}"),
+            &queue("b", "{request: {cpu: 5, memory: 1Gi}, limit: {cpu: 5, memory: 1Gi}}"),
             &owner("Deployment", "name: web", "replicas: 6"),
             &owner("Job", "name: once", "suspend: false").replace("namespace: a", "namespace: b"),
         ]
@@ -101,7 +101,7 @@ fn owners_create_what_their_quota_admits_step_by_step() {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4c 1Gi  4c 1Gi    4c 1Gi     4c    0
               b/q    1       5c 1Gi  4c 1Gi    4c 1Gi     1c    0
-              unmet  a/web  2 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/web  2 pods of 1c cannot start: AboveLimit (the limit of the queue, or of one above it, would be exceeded)
 
             Stable: nothing more would happen.
         "#]],
@@ -113,10 +113,10 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
     check(
         &[
             NODE.replace("cpu: 8", "cpu: 9"),
-            queue("a", "{}"),
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             quota("a", 6),
             owner("Deployment", "name: web", "replicas: 9"),
-            queue("b", "{}"),
+            queue("b", "{request: {cpu: 1k, memory: 1Ti}}"),
             quota("b", 1),
             owner("StatefulSet", "name: db", "replicas: 2").replace("namespace: a", "namespace: b"),
             // Where no Queue is, nobody is kept from anything.
@@ -136,7 +136,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
 
             Step 1  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
+              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     6c    0
               b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     1c    2c
               evict  a/web-r1-5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
               evict  a/web-r1-4  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
@@ -145,7 +145,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
 
             Step 2  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
+              a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     2c    0
               unmet  a/web  5 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
 
@@ -158,7 +158,7 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
 fn defaults_are_those_of_the_api_server() {
     check_owners(
         &[
-            queue("a", "{}"),
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             owner("Deployment", "name: a", ""),
             owner("StatefulSet", "name: b", ""),
             owner("ReplicaSet", "name: c", ""),
@@ -189,21 +189,36 @@ fn a_deployment_has_one_replica_set_scaled() {
     };
     // The one that wants pods, however old.
     check_owners(
-        &[queue("a", "{}"), deployment.clone(), set("x", 1, 1), set("y", 0, 2)],
+        &[
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
+            deployment.clone(),
+            set("x", 1, 1),
+            set("y", 0, 2),
+        ],
         &expect![[r#"
         ReplicaSet x (u-x): wants 4 of cpu 1, has 0
     "#]],
     );
     // The newest, where none does.
     check_owners(
-        &[queue("a", "{}"), deployment.clone(), set("x", 0, 10), set("y", 0, 9)],
+        &[
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
+            deployment.clone(),
+            set("x", 0, 10),
+            set("y", 0, 9),
+        ],
         &expect![[r#"
         ReplicaSet x (u-x): wants 4 of cpu 1, has 0
     "#]],
     );
     // In the middle of a rollout nobody interferes.
     check_owners(
-        &[queue("a", "{}"), deployment.clone(), set("x", 3, 1), set("y", 2, 2)],
+        &[
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
+            deployment.clone(),
+            set("x", 3, 1),
+            set("y", 2, 2),
+        ],
         &expect![[r#"
         ReplicaSet x (u-x): wants 3 of cpu 1, has 0
         ReplicaSet y (u-y): wants 2 of cpu 1, has 0
@@ -212,7 +227,7 @@ fn a_deployment_has_one_replica_set_scaled() {
     // Somebody else's ReplicaSet is not touched, even if it has the name.
     let others = owner("ReplicaSet", "name: web", "replicas: 2");
     check_owners(
-        &[queue("a", "{}"), others, deployment],
+        &[queue("a", "{request: {cpu: 1k, memory: 1Ti}}"), others, deployment],
         &expect![[r#"
         ReplicaSet web (a/ReplicaSet/web): wants 2 of cpu 1, has 0
         ReplicaSet web-2 (a/ReplicaSet/web-2): wants 4 of cpu 1, has 0
@@ -231,7 +246,7 @@ fn pods_find_their_owners_with_and_without_ids() {
     let label = "labels: {pod-template-hash: 5d4f}";
     check_owners(
         &[
-            queue("a", "{}"),
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             owner("Deployment", "name: web, uid: d-1", "replicas: 3"),
             pod("web-5d4f-x", &format!("{label}, {}", of("ReplicaSet", "web-5d4f", ", uid: rs-1"))),
             pod("web-5d4f-y", &format!("{label}, {}", of("ReplicaSet", "web-5d4f", ", uid: rs-1"))),
@@ -244,7 +259,7 @@ fn pods_find_their_owners_with_and_without_ids() {
     // Manifests by hand.
     check_owners(
         &[
-            queue("a", "{}"),
+            queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             owner("Deployment", "name: web", "replicas: 2"),
             pod("w", &of("ReplicaSet", "web", "")),
             owner("StatefulSet", "name: db, uid: s-1", ""),
@@ -268,7 +283,7 @@ fn new_pods_take_after_their_templates() {
     check(
         &[
             NODE,
-            &queue("a", "{}"),
+            &queue("a", "{request: {cpu: 1k, memory: 1Ti}}"),
             &quota("a", 7),
             &last,
             &owner("Deployment", "name: brisk", "replicas: 3"),

@@ -62,7 +62,7 @@ kind: Node
 metadata: {name: n1}
 status: {allocatable: {cpu: 3, memory: 3Gi}}
 ---
-{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {request: {cpu: 1k, memory: 1Ti}}}
 ---
 {apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {request: {cpu: 1, memory: 0}}}
 ",

@@ -10,9 +10,9 @@ fn two_queues_share_by_weight() {
         "two-queues",
         &expect![[r#"
             Step 1  capacity 9c 27Gi
-              QUEUE          WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
-              team-1/team-1  2       5c 10Gi   3c 9Gi    3c 9Gi     0     0
-              team-2/team-2  4       10c 20Gi  6c 18Gi   6c 18Gi    0     0
+              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
+              team-1/team-1  2       5c 10Gi  3c 9Gi    3c 9Gi     0     0
+              team-2/team-2  4       9c 20Gi  6c 18Gi   6c 18Gi    0     0
 
             Stable: nothing more would happen.
         "#]],

@@ -10,7 +10,7 @@ fn a_delay_passes_in_one_step() {
         "
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
 ---
-{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: a}, spec: {request: {cpu: 1k, memory: 1Ti}}}
 ---
 {apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b},
  spec: {request: {cpu: 1, memory: 0}, reclaim: {afterSeconds: 300}}}

@@ -79,12 +79,12 @@ spec: {}
 ",
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE            WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
-              b/root           1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
-              org/z            1       11c 16Gi  4c 4Gi    4c 4Gi     0     0
-                a/a            3       8c 8Gi    3c 3Gi    3c 3Gi     0     0
-                org/y          1       3c 8Gi    1c 1Gi    1c 1Gi     0     0
-                  org/governs  1       8c 8Gi    1c 1Gi    1c 1Gi     0     0
+              QUEUE            WEIGHT  DEMAND  DESERVED    ALLOCATED   USED  PREEMPTING  IDLE
+              b/root           1       0       2c 2Gi      2c 2Gi      0     0           2c 2Gi
+              org/z            1       0       2c 2Gi      2c 2Gi      0     0           2c 2Gi
+                a/a            3       0       1.5c 1.5Gi  1.5c 1.5Gi  0     0           1.5c 1.5Gi
+                org/y          1       0       0.5c 512Mi  0.5c 512Mi  0     0           0.5c 512Mi
+                  org/governs  1       0       0.5c 512Mi  0.5c 512Mi  0     0           0.5c 512Mi
 
             Stable: nothing more would happen.
         "#]],
@@ -140,12 +140,12 @@ spec: {parentRef: {namespace: org, name: gold}}
 ",
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE      WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
-              org/gold   1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
-                a/q      1       8c 8Gi    4c 4Gi    4c 4Gi     0     0
-              org/named  1       16c 16Gi  4c 4Gi    4c 4Gi     0     0
-                b/q      1       8c 8Gi    2c 2Gi    2c 2Gi     0     0
-                c/q      1       8c 8Gi    2c 2Gi    2c 2Gi     0     0
+              QUEUE      WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
+              org/gold   1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
+                a/q      1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
+              org/named  1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
+                b/q      1       0       1c 1Gi    1c 1Gi     0     0           1c 1Gi
+                c/q      1       0       1c 1Gi    1c 1Gi     0     0           1c 1Gi
               stalled  d/q  ParentNotAccepting: org/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
 
             Stable: nothing more would happen.
@@ -192,19 +192,24 @@ status: {allocatable: {cpu: 0}}
     check_on_node(
         &(documents.concat() + now),
         &expect![[r#"
-        Step 1  capacity 8c 8Gi
-          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
-          a/a    1       8c 8Gi  6c 7Gi    6c 7Gi     8c 4Gi  0
-          b/b    1       2c 1Gi  2c 1Gi    1Gi        0       2c
-          evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 7Gi
+            Step 1  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
+              a/a    1       8c 4Gi  6c 4.7Gi  6c 4.7Gi   8c 4Gi  0           768Mi
+              b/b    1       2c 1Gi  2c 1.7Gi  1.7Gi      0       2c          768Mi
+              evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 4.7Gi
 
-        Step 2  capacity 8c 8Gi
-          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
-          a/a    1       8c 8Gi  6c 7Gi    6c 7Gi     6c 3Gi  0
-          b/b    1       2c 1Gi  2c 1Gi    2c 1Gi     0       0
+            Step 2  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
+              a/a    1       8c 4Gi  6c 4.7Gi  6c 4.7Gi   6c 3Gi  0           768Mi
+              b/b    1       2c 1Gi  2c 1.7Gi  2c 1.7Gi   0       0           768Mi
 
-        Stable: nothing more would happen.
-    "#]],
+            Step 3  30 s later  capacity 8c 8Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
+              a/a    1       6c 3Gi  6c 4.7Gi  6c 4.7Gi   6c 3Gi  0           1.7Gi
+              b/b    1       2c 1Gi  2c 1.7Gi  2c 1.7Gi   0       0           768Mi
+
+            Stable: nothing more would happen.
+        "#]],
     );
 }
 

@@ -26,9 +26,9 @@ fn scattered(deployments: &str, of_a: &str) -> String {
 ---
 {{apiVersion: v1, kind: Node, metadata: {{name: n2}}, status: {{allocatable: {{cpu: 4, memory: 4Gi}}}}}}
 ---
-{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: a}}, spec: {{}}}}
+{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: a}}, spec: {{request: {{cpu: 1k, memory: 1Ti}}}}}}
 ---
-{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: b}}, spec: {{}}}}
+{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: b}}, spec: {{request: {{cpu: 1k, memory: 1Ti}}}}}}
 {}{deployments}",
         pods.concat()
     )
@@ -184,9 +184,9 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
     .assert_eq(&parts.join("\n"));
     expect![[r#"
         Step 1  capacity 8c 8Gi
-          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-          a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
-          b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c
+          QUEUE  WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
+          a/q    1       8c 8Gi   4c 4Gi    4c 4Gi     6c    0
+          b/q    1       14c 8Gi  4c 4Gi    2c 4Gi     0     2c
           evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
           keep  a/p1  Budget: a disruption budget allows no more
           keep  a/p2  Budget: a disruption budget allows no more
@@ -234,7 +234,7 @@ fn pods_that_the_api_server_refuses_do_not_start() {
     let cluster = "
 {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
 ---
-{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {}}
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: q, namespace: b}, spec: {request: {cpu: 1k, memory: 1Ti}}}
 ---
 apiVersion: apps/v1
 kind: ReplicaSet

@@ -78,14 +78,14 @@ fn a_deployment_yields_to_one_of_a_higher_priority() {
         &expect![[r#"
             Step 1  capacity 3gpu
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       3gpu    3gpu      3gpu       3gpu  0
+              a/q    1       4gpu    3gpu      3gpu       3gpu  0
               scale  a/low  from 3 to 2 of 3 for ReplicaSet high, without low-3: Outranked
               start  a/high-r1-0
               unmet  a/high  1 pod of 1gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
 
             Step 2  capacity 3gpu
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
-              a/q    1       3gpu    3gpu      3gpu       3gpu  0
+              a/q    1       4gpu    3gpu      3gpu       3gpu  0
               unmet  a/low  1 pod of 1gpu cannot start: GaveWay (Quotient lowered Deployment low from 3 to 2 because pods of a higher priority in the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room)
 
             Stable: nothing more would happen.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
 
@@ -21,16 +21,6 @@ pub fn scenarios() -> Vec<Scenario> {
     all
 }
 
-/// Follows what its owners ask for.
-fn observed() -> Value {
-    json!({"demand": "Observed"})
-}
-
-/// The same where nothing is kept free for it, so that others can fill the cluster with pods that nobody has announced.
-fn without_headroom() -> Value {
-    json!({"demand": "Observed", "headroom": {"cpu": "0", "memory": "0"}})
-}
-
 /// The control plane's own time: half of the cpus are free, and nobody has to go.
 pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     let half = cpus / 2;
@@ -38,7 +28,7 @@ pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
         name: format!("free-room-{cpus}"),
         says: format!("{half} of {cpus} cpu are free; somebody asks for {half} one-cpu pods"),
         ground: Ground {
-            queues: vec![QueueAt::of("holder", observed()), QueueAt::of("gainer", observed())],
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(kind, "holder", half)],
             ..Ground::of_cpus(cpus)
         },
@@ -66,7 +56,7 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
         name: format!("half-{kind}-{cpus}{slow}"),
         says: format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}"),
         ground: Ground {
-            queues: vec![QueueAt::of("holder", observed()), QueueAt::of("gainer", without_headroom())],
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(holder, "holder", cpus)],
             terminates_after,
             ..Ground::of_cpus(cpus)
@@ -82,7 +72,7 @@ fn two_cpu_pods() -> Scenario {
         name: "half-two-cpu-500".to_owned(),
         says: "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them".to_owned(),
         ground: Ground {
-            queues: vec![QueueAt::of("holder", observed()), QueueAt::of("gainer", observed())],
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Job, "holder", 250).of_cpu(2)],
             ..Ground::of_cpus(500)
         },
@@ -138,7 +128,7 @@ fn one_big_pod() -> Scenario {
         name: "one-big-pod".to_owned(),
         says: "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself".to_owned(),
         ground: Ground {
-            queues: vec![QueueAt::of("holder", observed()), QueueAt::of("gainer", observed())],
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Deployment, "holder", 100)],
             ..Ground::of_cpus(100)
         },
@@ -148,23 +138,14 @@ fn one_big_pod() -> Scenario {
 }
 
 fn guaranteed_gang() -> Scenario {
-    let nothing = json!({"cpu": "0", "memory": "0"});
-    let guaranteed = json!({
-        "demand": "Observed",
-        // Else it would keep a cpu for itself, and the other one could not fill the cluster.
-        "headroom": nothing,
-        "guaranteed": {"cpu": "40", "memory": "40Gi"},
-    });
+    let guaranteed = json!({"guaranteed": {"cpu": "40", "memory": "40Gi"}});
     Scenario {
         name: "guaranteed-gang".to_owned(),
         says:
             "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods"
                 .to_owned(),
         ground: Ground {
-            queues: vec![
-                QueueAt::of("borrower", json!({"demand": "Observed", "weight": 9})),
-                QueueAt::of("owner", guaranteed),
-            ],
+            queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
             work: vec![Work::of(Kind::Job, "borrower", 100)],
             ..Ground::of_cpus(100)
         },
@@ -180,7 +161,7 @@ fn node_loss() -> Scenario {
             "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s"
                 .to_owned(),
         ground: Ground {
-            queues: vec![QueueAt::of("one", observed()), QueueAt::of("two", observed())],
+            queues: vec![QueueAt::of("one", json!({})), QueueAt::of("two", json!({}))],
             work: vec![Work::of(Kind::Deployment, "one", 100), Work::of(Kind::Deployment, "two", 100)],
             ..Ground::of_cpus(200)
         },
@@ -191,7 +172,11 @@ fn node_loss() -> Scenario {
 
 fn thousand_queues() -> Scenario {
     let name = |number: u32| format!("team-{number:04}");
-    let asks = |cpu: u32| json!({"request": {"cpu": cpu.to_string(), "memory": format!("{cpu}Gi")}});
+    // The limit falls at once, and demand only after half a minute.
+    let asks = |cpu: u32| {
+        let amounts = json!({"cpu": cpu.to_string(), "memory": format!("{cpu}Gi")});
+        json!({"request": amounts, "limit": amounts})
+    };
     let (losers, gainers) = (0..50, 50..100);
     let give = losers.map(|number| (name(number), asks(1)));
     let changes = give.chain(gainers.clone().map(|number| (name(number), asks(3)))).collect::<Vec<_>>();
@@ -224,7 +209,7 @@ pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> S
             lasts.as_secs()
         ),
         ground: Ground {
-            queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), observed())).collect(),
+            queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
             ..Ground::of_cpus(cpus)
         },
         demand: Demand::Churn {

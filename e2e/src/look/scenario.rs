@@ -73,8 +73,8 @@ pub async fn play(pause: Duration) -> anyhow::Result<Watched> {
 async fn act(stage: &Stage, pause: Duration) -> anyhow::Result<()> {
     let wait = async || tokio::time::sleep(pause).await;
     let one = || json!({"cpu": "1", "memory": "1Gi"});
-    stage.queue("team-a", json!({"weight": 2, "demand": "Observed"})).await?;
-    stage.queue("team-b", json!({"weight": 1, "limit": {"cpu": "8"}, "demand": "Observed"})).await?;
+    stage.queue("team-a", json!({"weight": 2})).await?;
+    stage.queue("team-b", json!({"weight": 1, "limit": {"cpu": "8"}})).await?;
     wait().await;
     stage.deployment("team-a", "web", 7, one(), true).await?;
     stage.deployment("team-b", "train", 4, one(), true).await?;
@@ -84,7 +84,7 @@ async fn act(stage: &Stage, pause: Duration) -> anyhow::Result<()> {
     stage.bed.kubectl(budget).await?;
     wait().await;
     // A third team claims what it is guaranteed. One team's pods take their time, the other's are kept by a budget.
-    stage.queue("team-c", json!({"weight": 1, "guaranteed": {"cpu": "3"}, "demand": "Observed"})).await?;
+    stage.queue("team-c", json!({"weight": 1, "guaranteed": {"cpu": "3"}})).await?;
     stage.deployment("team-c", "batch", 3, one(), false).await?;
     wait().await;
     stage.bed.kubectl(["delete", "pdb", "train", "-n", "team-b"]).await?;

@@ -32,8 +32,8 @@ impl<'a> Newcomer<'a> {
 
     /// Lets the two queues fill the cluster; the operator runs.
     pub async fn prepare(stage: &'a Stage) -> anyhow::Result<Self> {
-        stage.queue("q1", json!({"weight": 2})).await?;
-        stage.queue("q2", json!({"weight": 4})).await?;
+        stage.claim("q1", json!({"weight": 2})).await?;
+        stage.claim("q2", json!({"weight": 4})).await?;
         stage.until_shares("the two queues share 1 to 2", ALONE).await?;
         // One replica each: all are somebody's last one, so that none is spared for it.
         for (namespace, name, cpu) in [
@@ -53,7 +53,7 @@ impl<'a> Newcomer<'a> {
 
     /// The third queue comes, in a namespace of this name, and wants three pods.
     pub async fn join(&self, name: &str) -> anyhow::Result<()> {
-        self.stage.queue(name, json!({"weight": 3})).await?;
+        self.stage.claim(name, json!({"weight": 3})).await?;
         self.stage.deployment(name, "late", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await
     }
 

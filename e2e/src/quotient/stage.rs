@@ -68,6 +68,12 @@ impl Stage {
         self.queue_object(namespace, namespace, spec).await
     }
 
+    /// The same with a claim to everything: pods of other queues are evicted for it even while it has none.
+    pub async fn claim(&self, namespace: &str, mut spec: Value) -> anyhow::Result<()> {
+        spec["request"] = json!({"cpu": "1k", "memory": "1Ti"});
+        self.queue(namespace, spec).await
+    }
+
     /// Makes a Queue in a namespace that exists.
     pub async fn queue_object(&self, namespace: &str, name: &str, spec: Value) -> anyhow::Result<()> {
         let queue: Queue = serde_json::from_value(json!({

@@ -16,7 +16,7 @@ use quotient_engine::advance::settle;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
+    Acceptance, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
 
@@ -63,6 +63,10 @@ fn queue(name: &str, weight: u32, parent: Option<QueueName>, is_parent: bool) ->
         weight,
         parent,
         children: is_parent.then_some(Acceptance::All),
+        request: [Resource::Cpu, Resource::Memory]
+            .map(|one| (one, Amount::new(i128::from(i64::MAX))))
+            .into_iter()
+            .collect(),
         ..Queue::default()
     }
 }
@@ -142,7 +146,7 @@ pub(crate) fn cluster(size: Size, newcomer: Newcomer) -> Snapshot {
         let mut owners = Vec::new();
         if let Newcomer::Asks(pods) = newcomer {
             let all = amounts(i128::from(pods) * 1_000, i128::from(pods) * 4);
-            newcome.request = Some(all.iter().map(|(one, amount)| (one.clone(), amount)).collect());
+            newcome.request = all.iter().map(|(one, amount)| (one.clone(), amount)).collect();
             let new = |number: u32| OwnerUid::from(format!("asker-{number}").as_str());
             owners.extend((0..50).map(|number| owner(new(number), pods / 50, &shape)));
         }
@@ -151,9 +155,18 @@ pub(crate) fn cluster(size: Size, newcomer: Newcomer) -> Snapshot {
     settle(&snapshot).0
 }
 
-/// The large cluster as a flat list of queues that state what they ask for, or whose owners do; every other one lacks
+/// Where the demand of a queue comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// A standing claim, and its workloads.
+    Claimed,
+    /// Its workloads alone.
+    Observed,
+}
+
+/// The large cluster as a flat list of queues that claim their demand, or whose workloads show it; every other one lacks
 /// as many pods as this, and the others do without as many of theirs.
-pub(crate) fn flat(demand: DemandMode, lacking: u32) -> Snapshot {
+pub(crate) fn flat(demand: Demand, lacking: u32) -> Snapshot {
     let mut snapshot = cluster(LARGE_FLAT, Newcomer::None);
     snapshot.now = Timestamp::from_seconds(100);
     for (number, state) in snapshot.namespaces.values_mut().enumerate() {
@@ -162,10 +175,10 @@ pub(crate) fn flat(demand: DemandMode, lacking: u32) -> Snapshot {
         let wanted =
             if number % 2 == 0 { pods.saturating_add(lacking) } else { pods.saturating_sub(lacking) };
         for queue in &mut state.queues {
-            queue.demand = demand;
-            let request = amounts(i128::from(wanted) * 1_000, i128::from(wanted) * 4);
-            queue.request = (demand == DemandMode::Declared)
-                .then(|| request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect());
+            if demand == Demand::Claimed {
+                let request = amounts(i128::from(wanted) * 1_000, i128::from(wanted) * 4);
+                queue.request = request.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
+            }
         }
         let first = state.pods.first().and_then(|pod| Some((pod.owner()?.clone(), Arc::clone(&pod.shape))));
         state.owners = first.into_iter().map(|(uid, shape)| owner(uid, wanted, &shape)).collect();
@@ -186,8 +199,8 @@ pub(crate) const STORIES: [Story; 9] = [
     Story { name: "large at rest", cluster: || cluster(LARGE, Newcomer::None) },
     Story { name: "large, a newcomer takes 14000 pods", cluster: || cluster(LARGE, Newcomer::Claims) },
     Story { name: "large, a newcomer asks for 5000 pods", cluster: || cluster(LARGE, Newcomer::Asks(5_000)) },
-    Story { name: "flat and declared, all satisfied", cluster: || flat(DemandMode::Declared, 0) },
-    Story { name: "flat and declared, half of them short", cluster: || flat(DemandMode::Declared, 7) },
-    Story { name: "flat and observed, all satisfied", cluster: || flat(DemandMode::Observed, 0) },
-    Story { name: "flat and observed, half of them short", cluster: || flat(DemandMode::Observed, 7) },
+    Story { name: "flat and claimed, all satisfied", cluster: || flat(Demand::Claimed, 0) },
+    Story { name: "flat and claimed, half of them short", cluster: || flat(Demand::Claimed, 7) },
+    Story { name: "flat and observed, all satisfied", cluster: || flat(Demand::Observed, 0) },
+    Story { name: "flat and observed, half of them short", cluster: || flat(Demand::Observed, 7) },
 ];

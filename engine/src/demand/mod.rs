@@ -1,8 +1,8 @@
-//! What a queue asks for: what it declares, or what its pods and their owners show.
+//! The demand of a queue: what its pods and their owners show, at least its standing claim.
 //!
 //! ```text
-//! live pods ──┐                      not taken up: out     at once up, slowly down
-//!             ├──► what is asked for ────────────────────► window ──► + headroom within guaranteed ──► demand
+//! live pods ──┐          ineffective: out          at once up, slowly down
+//!             ├──► shown ────────────────► max(request) ──► window ──► demand
 //! owners ─────┘    (wanted − live)
 //! ```
 //!
@@ -10,13 +10,11 @@
 //! Job of ten thousand pods that no node can run would otherwise empty its neighbours' queues for nothing.
 
 mod asks;
-mod headroom;
 mod taken_up;
 mod units;
 mod window;
 
 pub(crate) use asks::{Ask, asks};
-pub(crate) use headroom::{headroom, weight_shares};
 pub(crate) use taken_up::{first_patience, is_ignored, node_patience};
 pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
 
@@ -25,18 +23,18 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::amounts::Amounts;
 use crate::census::Headcount;
 use crate::names::OwnerUid;
-use crate::snapshot::{DemandMode, NamespaceState, NotTakenUp, Pod, Queue, Remembered, Settings};
+use crate::snapshot::{NamespaceState, NotTakenUp, Pod, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
 use taken_up::Idleness;
 
 /// What one leaf asks for, and why.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Demand<'a> {
-    /// Of observed demand what counts, of every resource; none where the queue declares it.
-    pub(crate) observed: Option<Amounts>,
+    /// What counts, of every resource.
+    pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
     pub(crate) asks: Vec<Ask<'a>>,
     /// What live pods request and owners lack, whether it counts or not.
@@ -55,9 +53,10 @@ impl<'a> Demand<'a> {
         queue: &Queue,
         state: &'a NamespaceState,
         headcount: &Headcount,
-        settings: &Settings,
-        now: Timestamp,
+        capacity: &Amounts,
+        snapshot: &Snapshot,
     ) -> Self {
+        let (settings, now) = (&snapshot.settings, snapshot.now);
         let before = &queue.remembered;
         // Whether pods are created is known only once their queue's room is.
         let ignored = before.not_taken_up.iter().filter(|(_, entry)| !entry.not_created);
@@ -95,45 +94,25 @@ impl<'a> Demand<'a> {
             }
         }
 
-        let observed = (queue.demand == DemandMode::Observed).then(|| {
-            let mut raw = counts;
-            for (resource, least) in queue.request.iter().flat_map(Bounds::iter) {
-                raw.set(resource, raw.get(resource).max(least));
-            }
-            let window = window::apply(raw, &headcount.leaving, before, now);
-            remember.demand = window.demand.clone();
-            remember.falling = window.falling;
-            next_change = earliest(next_change, window.next_change);
-            window.demand
-        });
-        if observed.is_none() {
-            remember.demand = Amounts::new();
-            remember.falling.clear();
+        for (resource, least) in queue.request.iter() {
+            // No claim is above what there is, so that the amounts shown stay readable.
+            let least = least.min(capacity.get(resource));
+            counts.set(resource, counts.get(resource).max(least));
         }
+        let window = window::apply(counts, &headcount.leaving, before, now);
+        remember.demand = window.demand.clone();
+        remember.falling = window.falling;
+        next_change = earliest(next_change, window.next_change);
         let mut lasting = Amounts::new();
         for owner in &state.owners {
             lasting.add_all(&owner.shape.requests.times(owner.rightful()));
         }
-        Self { observed, asks, known, lasting, remember, next_change }
+        Self { counted: window.demand, asks, known, lasting, remember, next_change }
     }
 
     /// Whether what `pod` requests does not count, because nothing came of it.
     pub(crate) fn ignores(&self, pod: &Pod, now: Timestamp) -> bool {
         !self.remember.not_taken_up.is_empty() && taken_up::is_ignored(pod, &self.remember.not_taken_up, now)
-    }
-}
-
-/// What a leaf asks for of `resource` where it says so itself: what it states, or all the capacity.
-///
-/// A stated request leaves cpu and memory open, because every pod needs them, and asks for nothing else that it
-/// does not name. No request at all asks for everything (S-PREEMPT §Preemption stage, Queue-3).
-pub(crate) fn declared(queue: &Queue, resource: &Resource, capacity: Amount) -> Amount {
-    match &queue.request {
-        None => capacity,
-        Some(request) => request.get(resource).unwrap_or(match resource {
-            Resource::Cpu | Resource::Memory => capacity,
-            Resource::Extended(_) => Amount::ZERO,
-        }),
     }
 }
 

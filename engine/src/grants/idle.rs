@@ -1,58 +1,38 @@
-//! The idle part: what nobody asks for, given to queues of observed demand until somebody does.
+//! The idle part: capacity without demand, lent to queues until there is demand for it.
 //!
 //! ```text
 //! C ├── Σ max(D, charged) ──┼── given: sticks to whoever holds it ──┼── unassigned: grows any quota in one write ──┤
 //!                            └──────────────── X, the idle capacity ──────────────────────────────────────────────┘
 //! ```
 //!
-//! Half of it is given, and whoever has used up its headroom is given more. What a queue holds of it is what its quota
-//! allows above its share, so nothing has to be remembered, and a pod that starts rewrites nobody's quota: demand rises,
-//! the part falls, their sum stays.
+//! Half of it is given, and a queue that has used up its part is given more. What a queue holds of it is what its quota
+//! allows above its share, so nothing has to be remembered, and a pod that starts rewrites no quota: demand rises, the
+//! part falls, their sum stays.
 
 use std::cmp::Ordering;
 
 use super::Holder;
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::census::Headcount;
 use crate::shares::{Pour, Room, get, sums};
 use crate::tree::{Index, Tree};
-
-/// What is known of a leaf when the idle capacity is handed out.
-#[derive(Clone, Debug)]
-pub(crate) struct Sharer<'a> {
-    pub(crate) holder: Holder<'a>,
-    /// Whether it takes part: its demand is observed.
-    pub(crate) takes_part: bool,
-    /// What it should have to be at ease: its demand and its headroom.
-    pub(crate) at_ease: Amounts,
-}
-
-impl<'a> Sharer<'a> {
-    fn headcount(&self) -> &'a Headcount {
-        self.holder.headcount
-    }
-}
 
 /// The idle part of every leaf; an entry a branch, nothing for parents.
 ///
 /// With what everybody deserves or is charged it never exceeds the capacity, nor a limit on a queue's path.
 pub(crate) fn idle_parts(
     tree: &Tree<'_>,
-    sharers: &[Option<Sharer<'_>>],
+    holders: &[Option<Holder<'_>>],
     deserved: &[Amounts],
     capacity: &Amounts,
     resources: &[Resource],
 ) -> Vec<Amounts> {
     let mut parts = vec![Amounts::new(); tree.branches.len()];
-    if !sharers.iter().flatten().any(|sharer| sharer.takes_part) {
-        return parts;
-    }
     for resource in resources.iter().filter(|resource| capacity.offers(resource)) {
-        let mut idle = Idle::new(tree, sharers, deserved, resource, capacity.get(resource));
+        let mut idle = Idle::new(tree, holders, deserved, resource, capacity.get(resource));
         idle.fit();
         idle.serve_takers();
         idle.fill_up();
-        idle.put_at_ease();
+        idle.renew();
         for (amounts, part) in parts.iter_mut().zip(&idle.part) {
             amounts.set(resource, *part);
         }
@@ -67,11 +47,8 @@ struct Idle<'a> {
     /// The idle capacity below each branch with a limit, and everywhere.
     below: Vec<Option<Amount>>,
     everywhere: Amount,
-    /// Who takes part.
-    takes_part: Vec<bool>,
     /// The most that a leaf's own limit lets it have.
     most: Vec<Amount>,
-    headroom: Vec<Amount>,
     deserved: Vec<Amount>,
     weight: Vec<i128>,
     /// What leaves hold of it.
@@ -85,7 +62,7 @@ struct Idle<'a> {
 impl<'a> Idle<'a> {
     fn new(
         tree: &'a Tree<'a>,
-        sharers: &[Option<Sharer<'_>>],
+        holders: &[Option<Holder<'_>>],
         deserved: &[Amounts],
         resource: &'a Resource,
         capacity: Amount,
@@ -97,9 +74,7 @@ impl<'a> Idle<'a> {
             resource,
             below: vec![None; length],
             everywhere: Amount::ZERO,
-            takes_part: vec![false; length],
             most: vec![Amount::ZERO; length],
-            headroom: vec![Amount::ZERO; length],
             deserved: deserved.iter().map(|deserved| deserved.get(resource)).collect(),
             weight: tree.branches.iter().map(|branch| i128::from(branch.queue.weight)).collect(),
             part: vec![Amount::ZERO; length],
@@ -107,20 +82,13 @@ impl<'a> Idle<'a> {
             last_source: None,
         };
         let mut newcomers = Vec::new();
-        for (at, (branch, sharer)) in tree.branches.iter().zip(sharers).enumerate() {
-            let Some(sharer) = sharer else { continue };
+        for (at, (branch, holder)) in tree.branches.iter().zip(holders).enumerate() {
+            let Some(holder) = holder else { continue };
             let deserved = deserved.get(at).map(|deserved| deserved.get(resource)).unwrap_or_default();
-            set(&mut occupied, at, deserved.max(sharer.headcount().charged.get(resource)));
-            if !sharer.takes_part {
-                continue;
-            }
+            set(&mut occupied, at, deserved.max(holder.headcount.charged.get(resource)));
             let most = branch.limit(resource).less(deserved);
             set(&mut idle.most, at, most);
-            set(&mut idle.headroom, at, sharer.at_ease.get(resource).less(deserved));
-            if let Some(entry) = idle.takes_part.get_mut(at) {
-                *entry = true;
-            }
-            match sharer.holder.written(resource) {
+            match holder.written(resource) {
                 None => newcomers.push(at),
                 Some(written) => {
                     set(&mut idle.part, at, written.less(deserved).min(most));
@@ -204,7 +172,7 @@ impl<'a> Idle<'a> {
     fn serve_takers(&mut self) {
         for at in 0..self.part.len() {
             let wanted = get(&self.need, at).min(get(&self.most, at));
-            if !wanted.is_positive() || self.takes_part.get(at) != Some(&true) {
+            if !wanted.is_positive() {
                 continue;
             }
             let part = wanted.min(self.left(at));
@@ -219,7 +187,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// Where less than a quarter is given, gives half: headroom first, then by weight.
+    /// Where less than a quarter is given, gives half, by weight.
     fn fill_up(&mut self) {
         let given: Amount = self.part.iter().copied().sum();
         if given.units().saturating_mul(4) >= self.everywhere.units() {
@@ -228,51 +196,34 @@ impl<'a> Idle<'a> {
         self.part = self.filled_up(&self.part);
     }
 
-    /// Gives whoever has used up its headroom what it would have if everything were handed out anew, out of what is
-    /// unassigned and of what others hold beyond that: who creates pods without an owner can show no demand before there
-    /// is room for them.
-    fn put_at_ease(&mut self) {
+    /// Gives a queue that has used up its part what it would have if everything were handed out anew, out of what is
+    /// unassigned and of what others hold beyond that: a creator of pods without an owner can show no demand before there is
+    /// room for them.
+    fn renew(&mut self) {
         if !self.everywhere.is_positive() {
             return;
         }
-        let least = |at: Index| get(&self.headroom, at).max(Amount::new(self.resource.quantum()));
-        let is_short =
-            |at: &Index| self.takes_part.get(*at) == Some(&true) && get(&self.part, *at) < least(*at);
-        let short: Vec<Index> = (0..self.part.len()).filter(is_short).collect();
-        if short.is_empty() {
+        let quantum = Amount::new(self.resource.quantum());
+        let used_up: Vec<Index> = self.leaves().filter(|at| get(&self.part, *at) < quantum).collect();
+        if used_up.is_empty() {
             return;
         }
         let anew = self.filled_up(&vec![Amount::ZERO; self.part.len()]);
-        for at in short {
-            let (part, headroom) = (get(&self.part, at), get(&self.headroom, at));
-            let lacks = get(&anew, at).max(headroom).min(get(&self.most, at)).less(part);
-            if lacks.is_zero() || (part >= headroom && self.is_next_to_nothing(at, lacks)) {
+        for at in used_up {
+            let part = get(&self.part, at);
+            let lacks = get(&anew, at).min(get(&self.most, at)).less(part);
+            if lacks.is_zero() || self.is_next_to_nothing(at, lacks) {
                 continue;
             }
-            // Nobody releases what a limit above would keep away.
+            // No part is released for what a limit above would keep away.
             let lacks = lacks.min(self.left_below_limits(at));
-            // Where no headroom is wanted, what others hold is theirs.
-            if headroom.is_positive() {
-                self.release(lacks.less(self.left_everywhere()), &anew);
-            }
+            self.release(lacks.less(self.left_everywhere()), &anew);
             let more = lacks.min(self.left_everywhere());
             set(&mut self.part, at, part + more);
         }
     }
 
-    /// Whether `lacks` is not worth a write: less than a hundredth of what the leaf at `at` deserves, or than a tenth of
-    /// what would be its part by weight. What is divided anew leaves a little here and there that nobody waits for.
-    fn is_next_to_nothing(&self, at: Index, lacks: Amount) -> bool {
-        let weight = |at: Index| self.weight.get(at).copied().unwrap_or(0).max(1);
-        let takers = (0..self.part.len()).filter(|at| self.takes_part.get(*at) == Some(&true));
-        let all = takers.map(weight).fold(0i128, i128::saturating_add);
-        let a_tenth =
-            half(self.everywhere).units().saturating_mul(weight(at)).checked_div(all.saturating_mul(10));
-        let a_hundredth = get(&self.deserved, at).units().checked_div(100);
-        lacks.units() < a_tenth.max(a_hundredth).unwrap_or(0)
-    }
-
-    /// Takes `amount` from those who hold more than `anew` and their headroom, the most per weight first.
+    /// Takes `amount` from the leaves that hold more than `anew`, the most per weight first.
     fn release(&mut self, mut amount: Amount, anew: &[Amount]) {
         if amount.is_zero() {
             return;
@@ -280,40 +231,45 @@ impl<'a> Idle<'a> {
         let mut holders: Vec<Index> = (0..self.part.len()).collect();
         holders.sort_by(|a, b| self.per_weight(*b, *a).then(a.cmp(b)));
         for at in holders {
-            if amount.is_zero() {
-                return;
-            }
             let part = get(&self.part, at);
-            let taken = part.less(get(anew, at).max(get(&self.headroom, at))).min(amount);
+            let taken = part.less(get(anew, at)).min(amount);
             set(&mut self.part, at, part - taken);
             amount -= taken;
         }
     }
 
-    /// Half of all on top of `parts`: headroom first, then by weight.
-    fn filled_up(&self, parts: &[Amount]) -> Vec<Amount> {
-        let mut parts = parts.to_vec();
-        for headroom_only in [true, false] {
-            let given: Amount = parts.iter().copied().sum();
-            let most = |at: Index| {
-                let most = get(&self.most, at);
-                let most = if headroom_only { most.min(get(&self.headroom, at)) } else { most };
-                most.less(get(&parts, at))
-            };
-            let more = self.poured(half(self.everywhere).less(given), &parts, &most);
-            for (at, _) in self.tree.branches.iter().enumerate().filter(|(_, branch)| branch.is_leaf()) {
-                let part = get(&parts, at) + get(&more, at);
-                set(&mut parts, at, part);
-            }
-        }
-        parts
+    /// Whether `lacks` is not worth a write: less than a hundredth of what the leaf at `at` deserves, or than a tenth of
+    /// what would be its part by weight. What is divided anew leaves a little here and there that nobody waits for.
+    fn is_next_to_nothing(&self, at: Index, lacks: Amount) -> bool {
+        let weight = |at: Index| self.weight.get(at).copied().unwrap_or(0).max(1);
+        let all = self.leaves().map(weight).fold(0i128, i128::saturating_add);
+        let a_tenth =
+            half(self.everywhere).units().saturating_mul(weight(at)).checked_div(all.saturating_mul(10));
+        let a_hundredth = get(&self.deserved, at).units().checked_div(100);
+        lacks.units() < a_tenth.max(a_hundredth).unwrap_or(0)
     }
 
-    /// `amount`, poured to whoever takes part on top of what it has, at most `most` each.
+    /// Half of all on top of `parts`, by weight.
+    fn filled_up(&self, parts: &[Amount]) -> Vec<Amount> {
+        let given: Amount = parts.iter().copied().sum();
+        let most = |at: Index| get(&self.most, at).less(get(parts, at));
+        let more = self.poured(half(self.everywhere).less(given), parts, &most);
+        let mut filled = parts.to_vec();
+        for at in self.leaves() {
+            set(&mut filled, at, get(parts, at) + get(&more, at));
+        }
+        filled
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = Index> {
+        self.tree.branches.iter().enumerate().filter(|(_, branch)| branch.is_leaf()).map(|(at, _)| at)
+    }
+
+    /// `amount`, poured to the leaves on top of what each has, at most `most` each.
     fn poured(&self, amount: Amount, have: &[Amount], most: &dyn Fn(Index) -> Amount) -> Vec<Amount> {
         let have = sums(self.tree, have.to_vec());
-        let room = |(at, takes_part): (Index, &bool)| if *takes_part { most(at) } else { Amount::ZERO };
-        let all = self.takes_part.iter().enumerate().map(room).collect();
+        let branches = self.tree.branches.iter().enumerate();
+        let all = branches.map(|(at, leaf)| if leaf.is_leaf() { most(at) } else { Amount::ZERO }).collect();
         let slack = |at: Index| {
             self.below.get(at).copied().flatten().map_or(Amount::MAX, |idle| idle.less(get(&have, at)))
         };

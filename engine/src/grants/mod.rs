@@ -19,7 +19,7 @@ mod whole_units;
 
 pub(crate) use damping::{Next, damped};
 pub(crate) use holder::Holder;
-pub(crate) use idle::{Sharer, idle_parts};
+pub(crate) use idle::idle_parts;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::Stock;

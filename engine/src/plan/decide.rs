@@ -10,8 +10,8 @@ use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retaine
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
 use crate::census::{self, Census};
-use crate::demand::{earliest, first_patience, smallest, weight_shares};
-use crate::grants::{Aim, Holder, Next, Sharer, damped, grants, idle_parts};
+use crate::demand::{earliest, first_patience, smallest};
+use crate::grants::{Aim, Holder, Next, damped, grants, idle_parts};
 use crate::reason::Reason;
 use crate::reclaim::{self, Party, Taken};
 use crate::shares::{self, Wish};
@@ -30,9 +30,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let tree = tree::grow(snapshot);
     let capacity = only(&capacity::shared(snapshot, &census, &tree), &resources);
 
-    let weight_shares = weight_shares(&tree, &capacity, &resources);
-    let leaves = Leaf::all(snapshot, &census, &tree, &weight_shares, &resources);
-    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &census, &capacity, &resources);
+    let leaves = Leaf::all(snapshot, &census, &tree, &capacity);
+    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &census);
     let wishes: Vec<Wish> = leaves.iter().map(|leaf| leaf.as_ref().map(wish).unwrap_or_default()).collect();
     let mut shares = shares::shares(&tree, &wishes, &capacity, &resources);
     whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot);
@@ -44,9 +43,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             leaf.as_ref().map(|leaf| Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
         })
         .collect();
-    let idlers: Vec<Option<Sharer<'_>>> =
-        leaves.iter().zip(&holders).map(|(leaf, holder)| Some(leaf.as_ref()?.sharer((*holder)?))).collect();
-    let idle = idle_parts(&tree, &idlers, &deserved, &capacity, &resources);
+    let idle = idle_parts(&tree, &holders, &deserved, &capacity, &resources);
     let next = |at: Index, resource: &Resource| {
         let of_leaf = |leaf: &Leaf<'_>| Next {
             unit: smallest(leaf.state, resource),
@@ -253,6 +250,11 @@ fn only(amounts: &Amounts, resources: &[Resource]) -> Amounts {
     resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
 }
 
+fn governed(bounds: &Bounds, resources: &[Resource]) -> Bounds {
+    let bound = |resource: &Resource| Some((resource.clone(), bounds.get(resource)?));
+    resources.iter().filter_map(bound).collect()
+}
+
 fn sum(one: &Amounts, other: &Amounts) -> Amounts {
     let mut sum = one.clone();
     sum.add_all(other);
@@ -276,7 +278,9 @@ fn queue_plan(
         parent,
         demand: shares.demand.clone(),
         deserved: shares.deserved.clone(),
-        fair_share: shares.fair_share.clone(),
+        nominal: shares.nominal.clone(),
+        guaranteed: governed(&branch.queue.guaranteed, resources),
+        limit: governed(&branch.queue.limit, resources),
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| only(&leaf.headcount.charged, resources)).unwrap_or_default(),
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),

@@ -4,12 +4,11 @@ use std::cell::OnceCell;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
-use crate::demand::{Demand, Stock, Unit, alike, declared, headroom, lacking, together};
-use crate::grants::{Holder, Sharer};
+use crate::demand::{Demand, Stock, Unit, alike, lacking, together};
 use crate::reclaim::{self, Keeping};
 use crate::shares::Wish;
 use crate::snapshot::{
-    DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState, Queue, Snapshot,
+    EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState, Queue, Snapshot,
 };
 use crate::tree::Tree;
 
@@ -23,8 +22,6 @@ pub(super) struct Leaf<'a> {
     pub(super) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.
     pub(super) spared: bool,
-    /// What it is to be given above what it asks for, if it asks by what is observed.
-    pub(super) headroom: Amounts,
     /// Its pods and what its owners lack, once somebody has asked for its units.
     there: OnceCell<There<'a>>,
     lacking: OnceCell<Vec<Unit<'a>>>,
@@ -43,27 +40,22 @@ impl<'a> Leaf<'a> {
         snapshot: &'a Snapshot,
         census: &'a Census<'_>,
         tree: &Tree<'a>,
-        weight_shares: &[Amounts],
-        resources: &[Resource],
+        capacity: &Amounts,
     ) -> Vec<Option<Self>> {
-        let branches = tree.branches.iter().zip(weight_shares);
-        branches
-            .map(|(branch, weight_share)| {
+        tree.branches
+            .iter()
+            .map(|branch| {
                 let namespace = &branch.name.namespace;
                 let state = snapshot.namespaces.get(namespace)?;
                 let headcount = census.namespaces.get(namespace)?;
                 let queue = branch.queue;
-                let headroom = |resource: &Resource| {
-                    (resource.clone(), headroom(queue, resource, weight_share.get(resource)))
-                };
                 branch.is_leaf().then(|| Self {
                     queue,
                     state,
                     headcount,
-                    demand: Demand::of(queue, state, headcount, &snapshot.settings, snapshot.now),
+                    demand: Demand::of(queue, state, headcount, capacity, snapshot),
                     eviction: branch.eviction,
                     spared: branch.eviction.policy() == EvictionPolicy::Never,
-                    headroom: resources.iter().map(headroom).collect(),
                     there: OnceCell::new(),
                     lacking: OnceCell::new(),
                 })
@@ -81,35 +73,9 @@ impl<'a> Leaf<'a> {
         asks.peek().is_some() && asks.all(|ask| !snapshot.could_run(&ask.owner.shape))
     }
 
-    /// What it is to the idle capacity.
-    pub(super) fn sharer(&self, holder: Holder<'a>) -> Sharer<'a> {
-        let takes_part = self.queue.demand == DemandMode::Observed;
-        let mut at_ease = self.demand.observed.clone().unwrap_or_default();
-        at_ease.add_all(&self.headroom);
-        Sharer { holder, takes_part, at_ease }
-    }
-
-    /// What it brings to the division of `capacity`.
-    pub(super) fn wish(
-        &self,
-        snapshot: &Snapshot,
-        census: &Census<'_>,
-        capacity: &Amounts,
-        resources: &[Resource],
-    ) -> Wish {
-        let asked = |resource: &Resource| match &self.demand.observed {
-            None => declared(self.queue, resource, capacity.get(resource)),
-            Some(observed) => {
-                let shown = observed.get(resource);
-                let guaranteed = self.queue.guaranteed.get(resource).unwrap_or_default();
-                // Of headroom only what lies within the guarantee is a claim on others.
-                shown.max((shown + self.headroom.get(resource)).min(guaranteed))
-            }
-        };
-        Wish {
-            asked: resources.iter().map(|resource| (resource.clone(), asked(resource))).collect(),
-            held: self.held(snapshot, census),
-        }
+    /// What it brings to the division of capacity.
+    pub(super) fn wish(&self, snapshot: &Snapshot, census: &Census<'_>) -> Wish {
+        Wish { asked: self.demand.counted.clone(), held: self.held(snapshot, census) }
     }
 
     /// Its units, first to be kept first; none if there is room for all of them in `amount`.

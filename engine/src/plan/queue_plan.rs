@@ -22,8 +22,12 @@ pub struct QueuePlan {
     pub deserved: Amounts,
     /// The part of its share that nobody needs now and that it may use until somebody does.
     pub idle: Amounts,
-    /// What it would deserve if it asked for everything now.
-    pub fair_share: Amounts,
+    /// Its nominal share: what it would deserve if every queue asked for everything.
+    pub nominal: Amounts,
+    /// What its spec guarantees it.
+    pub guaranteed: Bounds,
+    /// The limit of its spec.
+    pub limit: Bounds,
     /// What its quota allows once the writes of this plan are done: A.
     pub allocated: Amounts,
     /// What its pods request, pending and terminating ones included.
@@ -60,6 +64,13 @@ pub struct PodCounts {
     pub pending: u32,
     /// On their way out.
     pub terminating: u32,
+}
+
+impl PodCounts {
+    /// All that are not finished.
+    pub const fn all(&self) -> u32 {
+        self.running.saturating_add(self.pending).saturating_add(self.terminating)
+    }
 }
 
 /// A ResourceQuota to write.

@@ -201,7 +201,7 @@ impl Obstacles<'_, '_> {
         let fits = |room: &Amounts, used: &Amounts| {
             asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
-        let share = self.decided.deserved.max(&self.decided.fair_share);
+        let share = self.decided.deserved.max(&self.decided.nominal);
         if ask.not_taken_up {
             Reason::NotTakenUp
         } else if ask.held_back == ask.pods {

@@ -14,7 +14,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
 use crate::demand::first_patience;
 use crate::reason::Reason;
-use crate::snapshot::{DemandMode, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::tree::{Index, Tree};
 
 /// How often the asks of a scope are tried anew with some of them given up, before all are that lack something.
@@ -175,23 +175,27 @@ impl<'a> Case<'a> {
 
     /// What of `promised` pods are evicted for now.
     ///
-    /// Pods are whole: if the queue's demand is that of its workloads, and not one of them fits into what the queue deserves
-    /// beside its other pods, an eviction would free room that stays empty.
+    /// Pods are whole: if none of the queue's pending pods fits into what the queue deserves beside its other pods, an
+    /// eviction would free room that stays empty. A standing claim holds without pods.
     fn due(&self, party: &Party<'_>, promised: &Amounts) -> Result<Amounts, Reason> {
         let queue = party.queue;
         if queue.is_delayed(self.snapshot.now) {
             return Err(Reason::Delayed);
         }
-        let claims = queue.demand == DemandMode::Declared || queue.request.is_some();
         let asks = asks::refused(party);
-        if claims || asks.is_empty() {
+        if asks.is_empty() {
             return Ok(promised.clone());
         }
         let entitled = party.deserved.less(&party.headcount.all_staying());
         let fits = |ask: &asks::Ask<'_>| {
             !asks::whole(&asks::governed(&ask.shape.requests, &self.resources), 1, &entitled).is_empty()
         };
-        if asks.iter().any(fits) { Ok(promised.clone()) } else { Err(Reason::UnitAboveShare) }
+        if asks.iter().any(fits) {
+            return Ok(promised.clone());
+        }
+        let claimed = |(resource, _): (&Resource, _)| (resource.clone(), promised.get(resource));
+        let claimed: Amounts = queue.request.iter().map(claimed).collect();
+        if claimed.is_empty() { Err(Reason::UnitAboveShare) } else { Ok(claimed) }
     }
 
     /// Takes from the leaf at `at` what covers `need`.

@@ -1,6 +1,5 @@
 //! What every queue of the tree deserves of every resource.
 
-use super::fair::FairShares;
 use super::{Claim, divide};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::tree::{Index, Tree};
@@ -10,12 +9,12 @@ use crate::tree::{Index, Tree};
 pub(crate) struct Shares {
     pub(crate) demand: Amounts,
     pub(crate) deserved: Amounts,
-    pub(crate) fair_share: Amounts,
+    pub(crate) nominal: Amounts,
     pub(crate) unmeetable: Amounts,
 }
 
 /// What a leaf brings to the division.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wish {
     /// What it asks for, whatever its limit.
     pub(crate) asked: Amounts,
@@ -34,20 +33,21 @@ pub(crate) fn shares(
     resources: &[Resource],
 ) -> Vec<Shares> {
     let mut all = vec![Shares::default(); tree.branches.len()];
+    let everything = vec![Wish { asked: capacity.clone(), held: Amounts::new() }; tree.branches.len()];
     for resource in resources {
         let available = capacity.get(resource);
         let claims = claims(tree, wishes, resource);
         let deserved = divide_down(tree, &claims, resource, available);
-        let fair_shares = FairShares::new(tree, &claims, resource, available);
+        let nominal = divide_down(tree, &self::claims(tree, &everything, resource), resource, available);
         for (at, branch) in tree.branches.iter().enumerate() {
-            let (Some(shares), Some(claim), Some(deserved_here)) =
-                (all.get_mut(at), claims.get(at), deserved.get(at))
+            let (Some(shares), Some(claim), Some(deserved_here), Some(nominal)) =
+                (all.get_mut(at), claims.get(at), deserved.get(at), nominal.get(at))
             else {
                 continue;
             };
             shares.demand.set(resource, claim.demand);
             shares.deserved.set(resource, *deserved_here);
-            shares.fair_share.set(resource, fair_shares.of(at, *deserved_here));
+            shares.nominal.set(resource, *nominal);
             let promised = branch.queue.guaranteed.get(resource).unwrap_or_default();
             let ceiling =
                 tree.path_up(at).map(|(_, above)| above.limit(resource)).min().unwrap_or(Amount::MAX);

@@ -1,9 +1,7 @@
 //! Who deserves how much: weighted max-min with floors, in whole quanta (S-QUEUE §Proportion Policy).
 
-mod contest;
 mod deserved;
 mod divide;
-mod fair;
 mod fraction;
 mod level;
 mod pour;

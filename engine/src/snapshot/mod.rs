@@ -28,8 +28,8 @@ pub use owner::{Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
 pub use queue::{
-    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue,
-    Reclaim, ReclaimFrom,
+    Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue, Reclaim,
+    ReclaimFrom,
 };
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;

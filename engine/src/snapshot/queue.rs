@@ -19,14 +19,9 @@ pub struct Queue {
     pub created: Timestamp,
     /// Its weight among its siblings; 0 receives only what nobody else wants.
     pub weight: u32,
-    /// What it asks for; `None` asks for everything it can get. In a stated request, cpu and memory that are
-    /// not named are unbounded and other resources are not asked for. A parent asks for what its children ask.
-    pub request: Option<Bounds>,
-    /// Where its demand comes from.
-    pub demand: DemandMode,
-    /// Of observed demand: what is kept free above what is in use, so that creators nobody can foresee can start.
-    /// `None` for the default.
-    pub headroom: Option<Bounds>,
+    /// Its standing claim: demand of the resources that it names is at least this, used or not. Everything else is
+    /// observed. A parent demands what its children demand.
+    pub request: Bounds,
     /// Lower bound on its share, as far as it asks for that much.
     pub guaranteed: Bounds,
     /// Upper bound on its share.
@@ -165,16 +160,6 @@ pub enum LastReplica {
     LastResort,
     /// Never.
     Never,
-}
-
-/// Where a queue's demand comes from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DemandMode {
-    /// From its spec.
-    #[default]
-    Declared,
-    /// From its pods and their owners.
-    Observed,
 }
 
 /// Whether gangs may be taken as a whole (S-GANG: what a gang needs to run is never taken in part).

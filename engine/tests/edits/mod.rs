@@ -82,7 +82,7 @@ pub(crate) fn greedy(forest: &Forest, name: &QueueName) -> Forest {
     let mut greedy = forest.clone();
     greedy.change(|branch| {
         if branch.name == *name {
-            branch.queue.request = None;
+            branch.queue.request = forest::everything();
         }
     });
     greedy

@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::snapshot::{Acceptance, Queue};
 
-use super::{Branch, Forest};
+use super::{Branch, Forest, everything};
 
 /// How finely memory is stated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ fn queue(grain: Grain) -> impl Strategy<Value = Queue> {
     (weight, request, bounds(0.3, 16, grain), bounds(0.2, 40, grain)).prop_map(
         |(weight, request, guaranteed, limit)| Queue {
             weight,
-            request,
+            request: request.unwrap_or_else(everything),
             guaranteed,
             limit,
             ..Queue::default()

@@ -39,14 +39,10 @@ impl Branch {
 
     /// What it asks for in a cluster of `capacity`, by the words of the API.
     pub(crate) fn asks(&self, resource: &Resource, capacity: i128) -> i128 {
-        let open = match resource {
-            Resource::Cpu | Resource::Memory => capacity,
-            Resource::Extended(_) => 0,
-        };
-        let asked = match &self.queue.request {
-            _ if self.is_parent() => self.children.iter().map(|child| child.asks(resource, capacity)).sum(),
-            None => capacity,
-            Some(request) => stated(request, resource).unwrap_or(open),
+        let asked = if self.is_parent() {
+            self.children.iter().map(|child| child.asks(resource, capacity)).sum()
+        } else {
+            stated(&self.queue.request, resource).unwrap_or(0).min(capacity)
         };
         asked.min(self.limit(resource))
     }
@@ -93,9 +89,13 @@ impl Forest {
         snapshot
     }
 
+    /// The plan, with deserved shares as the laws of shares mean them: without the idle part.
     pub(crate) fn plan(&self) -> Plan {
-        let plan = plan(&self.snapshot());
+        let mut plan = plan(&self.snapshot());
         assert!(plan.stalled.is_empty(), "every queue has its place: {:?}", plan.stalled);
+        for queue in plan.queues.values_mut() {
+            queue.deserved = queue.deserved.less(&queue.idle);
+        }
         plan
     }
 
@@ -123,4 +123,12 @@ pub(crate) fn in_order(siblings: &[Branch]) -> Vec<&Branch> {
 
 fn stated(bounds: &Bounds, resource: &Resource) -> Option<i128> {
     bounds.get(resource).map(Amount::units)
+}
+
+/// A claim to everything that there may ever be.
+pub(crate) fn everything() -> Bounds {
+    [Resource::Cpu, Resource::Memory, gpu()]
+        .into_iter()
+        .map(|resource| (resource, Amount::new(1 << 110)))
+        .collect()
 }

@@ -30,10 +30,8 @@ impl Branch {
             self.queue.weight,
             width = 2 * depth
         )?;
-        match &self.queue.request {
-            _ if self.is_parent() => {}
-            None => write!(formatter, " request=everything")?,
-            Some(request) => stated(" request", request, formatter)?,
+        if !self.is_parent() {
+            stated(" request", &self.queue.request, formatter)?;
         }
         stated(" guaranteed", &self.queue.guaranteed, formatter)?;
         stated(" limit", &self.queue.limit, formatter)?;

@@ -4,16 +4,18 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use quotient_engine::advance::advance;
+use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{GangName, Namespace, NodeName, OwnerUid, QueueName, QueueUid};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, EvictionPolicy, EvictionRules, Gang, NamespaceState, Node, Owner, OwnerKind,
-    Placement, Queue, Reclaim, ReclaimFrom, Shape, Snapshot,
+    Acceptance, EvictionPolicy, EvictionRules, Gang, NamespaceState, Node, Owner, OwnerKind, Placement,
+    Queue, Reclaim, ReclaimFrom, Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
 use super::{Size, amounts, bounds};
+use crate::forest::everything;
 
 /// A node of some size in one of two zones.
 pub(super) fn node() -> impl Strategy<Value = Node> {
@@ -98,13 +100,16 @@ pub(super) fn queue() -> impl Strategy<Value = Queue> {
         |(weight, request, guaranteed, limit, (from, policy), below, observed, after_seconds)| Queue {
             name: "queue".into(),
             weight,
-            request: request.map(bounds),
+            request: match request {
+                Some(request) => bounds(request),
+                None if observed => Bounds::new(),
+                None => everything(),
+            },
             guaranteed: bounds(guaranteed),
             limit: bounds(limit),
             reclaim: Reclaim { from, after_seconds },
             eviction: EvictionRules { policy, ..EvictionRules::default() },
             parent: below.map(|name| QueueName::new("org", name)),
-            demand: if observed { DemandMode::Observed } else { DemandMode::Declared },
             ..Queue::default()
         },
     )

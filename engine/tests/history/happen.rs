@@ -74,7 +74,7 @@ pub(crate) fn happen(snapshot: &mut Snapshot, number: usize, event: &Event) {
         }
         Event::WeightChanged(at, weight) => change_queue(snapshot, *at, |queue| queue.weight = *weight),
         Event::RequestChanged(at, request) => {
-            change_queue(snapshot, *at, |queue| queue.request = request.map(bounds));
+            change_queue(snapshot, *at, |queue| queue.request = request.map(bounds).unwrap_or_default());
         }
         Event::GuaranteedChanged(at, size) => {
             change_queue(snapshot, *at, |queue| queue.guaranteed = bounds(*size));

@@ -4,9 +4,7 @@ use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{
-    DemandMode, EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot,
-};
+use quotient_engine::snapshot::{EvictionPolicy, Owner, Phase, Pod, Queue, ReclaimFrom, Shape, Snapshot};
 
 use super::Event;
 
@@ -110,20 +108,15 @@ fn queue(queue: &Queue) -> String {
     let fence = if queue.reclaim.from == ReclaimFrom::Subtree { " from=Subtree" } else { "" };
     let kept = if queue.eviction.policy == Some(EvictionPolicy::Never) { " eviction=Never" } else { "" };
     let mut told = format!(" name={} weight={}{fence}{kept}", queue.name, queue.weight);
-    let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit)];
-    for (name, bounds) in bounds.into_iter().chain(queue.request.iter().map(|request| ("request", request))) {
-        if !bounds.is_empty() || name == "request" {
-            told += &stated(name, bounds);
-        }
+    let bounds = [("guaranteed", &queue.guaranteed), ("limit", &queue.limit), ("request", &queue.request)];
+    for (name, bounds) in bounds.into_iter().filter(|(_, bounds)| !bounds.is_empty()) {
+        told += &stated(name, bounds);
     }
     if let Some(parent) = &queue.parent {
         write!(told, " parent={parent}").unwrap();
     }
     if queue.children.is_some() {
         told += " children=All";
-    }
-    if queue.demand == DemandMode::Observed {
-        told += " demand=Observed";
     }
     if queue.reclaim.after_seconds > 0 {
         write!(told, " after={}", queue.reclaim.after_seconds).unwrap();

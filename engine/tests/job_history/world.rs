@@ -5,17 +5,18 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use quotient_engine::advance::{advance, settle};
-use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, QueueJobUid, QueueUid};
 use quotient_engine::plan::{Plan, SlotReason, Standing};
 use quotient_engine::snapshot::{
-    DemandMode, Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob,
-    QueueTask, Shape, Snapshot,
+    Ended, Gang, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Preemption, Queue, QueueJob, QueueTask,
+    Shape, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
 use super::event::JobSpec;
 use super::{Beginning, Event};
+use crate::forest::everything;
 
 /// More steps than any world needs to come to rest.
 const MOST_STEPS: usize = 60;
@@ -53,7 +54,7 @@ impl World {
                     .map(cpus)
                     .map(|limit| limit.iter().map(owned).collect())
                     .unwrap_or_default(),
-                demand: if spec.observed { DemandMode::Observed } else { DemandMode::Declared },
+                request: if spec.observed { Bounds::new() } else { everything() },
                 preemption: if spec.yields { Preemption::LowerPriority } else { Preemption::Never },
                 ..Queue::default()
             };

@@ -8,10 +8,12 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, EvictionPolicy, EvictionRules, Immunity, NamespaceState, Node, Owner, OwnerKind,
-    Phase, Pod, Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties,
+    Acceptance, EvictionPolicy, EvictionRules, Immunity, NamespaceState, Node, Owner, OwnerKind, Phase, Pod,
+    Queue, Quota, Reclaim, ReclaimFrom, Shape, Snapshot, Ties,
 };
 use quotient_engine::time::Timestamp;
+
+use crate::forest::everything;
 
 fn amounts(cpu: i128, memory: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu)), (Resource::Memory, Amount::new(memory << 20))].into_iter().collect()
@@ -107,10 +109,13 @@ prop_compose! {
             name: "queue".into(),
             created: Timestamp::from_seconds(0),
             weight,
-            request: request.map(|(cpu, memory)| bounds(cpu, memory)),
+            request: match request {
+                Some((cpu, memory)) => bounds(cpu, memory),
+                None if observed => Bounds::new(),
+                None => everything(),
+            },
             guaranteed: optional(guaranteed),
             limit: optional(limit),
-            demand: if observed { DemandMode::Observed } else { DemandMode::Declared },
             ..Queue::default()
         };
         NamespaceState {

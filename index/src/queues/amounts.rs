@@ -7,10 +7,15 @@ use super::mistakes::Mistakes;
 use crate::governable::governable;
 use crate::reading::Rounding;
 
-/// The amounts of the map at `spec.{field}`.
-pub(super) fn read(map: &ResourceMap, rounding: Rounding, field: &str, mistakes: &mut Mistakes) -> Bounds {
+/// The amounts of the map at `spec.{field}`; none where there is no map.
+pub(super) fn read(
+    map: Option<&ResourceMap>,
+    rounding: Rounding,
+    field: &str,
+    mistakes: &mut Mistakes,
+) -> Bounds {
     let mut bounds = Bounds::new();
-    for (name, quantity) in map.iter() {
+    for (name, quantity) in map.into_iter().flat_map(ResourceMap::iter) {
         let Some(resource) = governable(name) else {
             mistakes.add(format!(
                 "spec.{field} names {name:?}, of which there are no shares: \
@@ -23,14 +28,4 @@ pub(super) fn read(map: &ResourceMap, rounding: Rounding, field: &str, mistakes:
         bounds.set(resource, amount);
     }
     bounds
-}
-
-/// The amounts of the map at `spec.{field}`; none where there is no map.
-pub(super) fn optional(
-    map: Option<&ResourceMap>,
-    rounding: Rounding,
-    field: &str,
-    mistakes: &mut Mistakes,
-) -> Bounds {
-    map.map(|map| read(map, rounding, field, mistakes)).unwrap_or_default()
 }

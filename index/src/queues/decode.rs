@@ -1,9 +1,9 @@
 //! From the Queue of the API to the Queue of the engine.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{DemandMode as WrittenMode, MAX_WEIGHT, Queue as Written, QueueSpec};
+use quotient_crds::{MAX_WEIGHT, Queue as Written, QueueSpec};
 use quotient_engine::names::QueueUid;
-use quotient_engine::snapshot::{Acceptance, DemandMode, Queue};
+use quotient_engine::snapshot::{Acceptance, Queue};
 
 use super::mistakes::Mistakes;
 use super::{amounts, default_requests, remembered, rules, tree};
@@ -20,8 +20,6 @@ pub fn decode(queue: &Written) -> Queue {
     let QueueSpec {
         weight,
         request,
-        demand,
-        headroom,
         limit,
         guaranteed,
         parent_ref,
@@ -35,14 +33,9 @@ pub fn decode(queue: &Written) -> Queue {
     // No share depends on them: they are kept beside the Queue.
     default_requests::read(defaults.as_ref(), &mut mistakes);
     let decoded = Queue {
-        request: request.as_ref().map(|map| amounts::read(map, Rounding::Up, "request", &mut mistakes)),
-        demand: match demand {
-            WrittenMode::Declared => DemandMode::Declared,
-            WrittenMode::Observed => DemandMode::Observed,
-        },
-        headroom: headroom.as_ref().map(|map| amounts::read(map, Rounding::Up, "headroom", &mut mistakes)),
-        guaranteed: amounts::optional(guaranteed.as_ref(), Rounding::Up, "guaranteed", &mut mistakes),
-        limit: amounts::optional(limit.as_ref(), Rounding::Down, "limit", &mut mistakes),
+        request: amounts::read(request.as_ref(), Rounding::Up, "request", &mut mistakes),
+        guaranteed: amounts::read(guaranteed.as_ref(), Rounding::Up, "guaranteed", &mut mistakes),
+        limit: amounts::read(limit.as_ref(), Rounding::Down, "limit", &mut mistakes),
         weight: mistakes.whole(*weight, MAX_WEIGHT, "weight"),
         parent: parent_ref.as_ref().map(|parent| tree::parent(parent, &queue.metadata, &mut mistakes)),
         children: children.as_ref().map(|children| tree::acceptance(children, &mut mistakes)),

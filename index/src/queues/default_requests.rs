@@ -11,7 +11,7 @@ use crate::reading::Rounding;
 
 /// The amounts of `spec.defaultRequests`.
 pub(super) fn read(map: Option<&ResourceMap>, mistakes: &mut Mistakes) -> Bounds {
-    let read = amounts::optional(map, Rounding::Up, "defaultRequests", mistakes);
+    let read = amounts::read(map, Rounding::Up, "defaultRequests", mistakes);
     for (resource, _) in read.iter().filter(|(resource, _)| !can_be_default(resource)) {
         mistakes.add(format!(
             "spec.defaultRequests names {:?}: a default exists for cpu and memory alone; leave other resources out",

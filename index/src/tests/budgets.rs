@@ -45,7 +45,7 @@ fn budgets_protect_by_label() {
     );
     expect![[r#"
         namespace a
-          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
           budget everything: 0 may go; Selector([])
           budget expressions: 2 may go; Selector([In("app", ["web", "api"]), NotIn("app", ["db"]), Exists("app"), DoesNotExist("debug")])
           budget labels: 1 may go; Selector([In("app", ["web"]), In("tier", ["front"])])

@@ -51,7 +51,7 @@ status: {succeeded: 2}
     );
     expect![[r#"
         namespace a
-          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
           ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
           StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
           Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, gang ring of 4

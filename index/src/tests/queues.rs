@@ -30,7 +30,7 @@ spec: {weight: 0, request: {}}
     expect![[r#"
         namespace a
           queue all (u-1), created 10:00:00: weight 2; request cpu 5, memory 10Gi, nvidia.com/gpu 0; guaranteed cpu 1m; limit cpu 20, nvidia.com/gpu 4
-          queue nothing (a/nothing), created -: weight 1; request everything; guaranteed -; limit -
+          queue nothing (a/nothing), created -: weight 1; request -; guaranteed -; limit -
         namespace b
           queue empty-request (b/empty-request), created -: weight 0; request -; guaranteed -; limit -
     "#]].assert_eq(&text);
@@ -79,12 +79,12 @@ spec:
     );
     expect![[r#"
         namespace a
-          queue team (a/team), created -: weight 1; request everything; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
+          queue team (a/team), created -: weight 1; request -; guaranteed -; limit -; parent org/research; last replica Never; left alone for 600s
         namespace org
-          queue company (org/company), created -: weight 1; request everything; guaranteed -; limit -; children All; evictions Never
-          queue everybody (org/everybody), created -: weight 1; request everything; guaranteed -; limit -; children Selector(Selector([]))
-          queue research (org/research), created -: weight 1; request everything; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
-          queue same (org/same), created -: weight 1; request everything; guaranteed -; limit -; children Same
+          queue company (org/company), created -: weight 1; request -; guaranteed -; limit -; children All; evictions Never
+          queue everybody (org/everybody), created -: weight 1; request -; guaranteed -; limit -; children Selector(Selector([]))
+          queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
+          queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
     "#]].assert_eq(&text);
 }
 
@@ -187,24 +187,23 @@ fn a_new_generation_is_news_even_if_it_means_the_same() {
 }
 
 #[test]
-fn demand_and_what_is_done_for_it() {
+fn claims_and_what_is_reclaimed_for_them() {
     let text = shown(
         "
 kind: Queue
-metadata: {name: observed, namespace: a, annotations: {quotient.dev/on-delete: Remove}}
+metadata: {name: claims, namespace: a}
 spec:
-  demand: Observed
-  headroom: {cpu: 100u, memory: 2Gi}
+  request: {cpu: 100u, memory: 2Gi}
   reclaim: {afterSeconds: 300}
 ---
 kind: Queue
-metadata: {name: declared, namespace: b, annotations: {quotient.dev/on-delete: Keep}}
-spec: {demand: Declared, headroom: {}, reclaim: {from: None}}
+metadata: {name: observed, namespace: b}
+spec: {request: {}, reclaim: {from: None}}
 ---
 kind: Queue
-metadata: {name: wrong, namespace: c, annotations: {quotient.dev/on-delete: Remove}}
+metadata: {name: wrong, namespace: c}
 spec:
-  headroom: {gpu: 1, cpu: much}
+  request: {gpu: 1, cpu: much}
   reclaim: {afterSeconds: -1}
   eviction: {maxGraceSeconds: 86401, forceAfterSeconds: -5}
 status: {demand: {cpu: 1}}
@@ -213,11 +212,11 @@ status: {demand: {cpu: 1}}
     );
     expect![[r#"
         namespace a
-          queue observed (a/observed), created -: weight 1; request everything; guaranteed -; limit -; Observed; headroom cpu 1m, memory 2Gi; waits 300s
+          queue claims (a/claims), created -: weight 1; request cpu 1m, memory 2Gi; guaranteed -; limit -; waits 300s
         namespace b
-          queue declared (b/declared), created -: weight 1; request everything; guaranteed -; limit -; headroom -; reclaims from Nothing
+          queue observed (b/observed), created -: weight 1; request -; guaranteed -; limit -; reclaims from Nothing
         namespace c
-          queue wrong (c/wrong), created -, invalid: read spec.headroom.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.headroom names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
+          queue wrong (c/wrong), created -, invalid: read spec.request.cpu: read quantity "much": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi; spec.request names "gpu", of which there are no shares: use cpu, memory or an extended resource such as nvidia.com/gpu; spec.reclaim.afterSeconds is -1: write 0 to 86400; spec.eviction.maxGraceSeconds is 86401: write 0 to 86400; spec.eviction.forceAfterSeconds is -5: write 0 to 86400
     "#]]
     .assert_eq(&text);
 }

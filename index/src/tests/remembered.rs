@@ -9,7 +9,7 @@ use crate::{Index, Keeps};
 fn queue(version: u32, uid: &str, status: &str) -> String {
     format!(
         "{{kind: Queue, metadata: {{name: q, namespace: a, uid: {uid}, resourceVersion: '{version}', generation: 1}}, \
-         spec: {{demand: Observed}}, status: {status}}}"
+         spec: {{}}, status: {status}}}"
     )
 }
 

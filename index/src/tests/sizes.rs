@@ -37,7 +37,7 @@ spec: {{replicas: 2, selector: {{}}, template: {{}}}}
         ),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; preempts LowerPriority
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               ReplicaSet web-1 (r-1), generation 0, created -: wants 2 of cpu 1; sized by Deployment web (d-1); 4 before, 2 held back
         "#]],
     );
@@ -56,7 +56,7 @@ spec: {{replicas: 4, selector: {{}}, template: {{}}}}
         ),
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; preempts LowerPriority
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               ReplicaSet web-1 (r-1), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
               ReplicaSet web-2 (r-2), generation 0, created -: wants 3 of cpu 1; sized by Deployment web (d-1); 4 written; left alone: RollingOut
         "#]],
@@ -106,7 +106,7 @@ spec: {parallelism: 3, completions: 9, template: {}}
 ",
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; preempts LowerPriority
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               StatefulSet changed (s-3), generation 0, created -: wants 3 of nothing; left alone: SizeSetByAnother
               StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; nobody to scale
               StatefulSet out (s-2), generation 0, created -: wants 3 of nothing; left alone: OptedOut
@@ -131,7 +131,7 @@ status: {succeeded: 3}
 ",
         &expect![[r#"
             namespace a
-              queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; preempts LowerPriority
+              queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               Job train (j-1), generation 0, created -: wants 0 of nothing; 4 before, 3 held back
         "#]],
     );

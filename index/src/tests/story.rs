@@ -5,8 +5,8 @@ use std::fmt::Write;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
-    Budget, DemandMode, EvictionRules, Gang, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue,
-    Quota, ReclaimFrom, Remembered, Size, Snapshot,
+    Budget, EvictionRules, Gang, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
+    ReclaimFrom, Remembered, Size, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -52,9 +52,9 @@ fn queue(queue: &Queue) -> String {
         let kind = if queue.children.is_some() { "invalid parent" } else { "invalid" };
         return format!("{start}, {kind}: {problem}");
     }
-    let request = request.as_ref().map_or("everything".to_owned(), bounds);
     format!(
-        "{start}: weight {weight}; request {request}; guaranteed {}; limit {}{}{}",
+        "{start}: weight {weight}; request {}; guaranteed {}; limit {}{}{}",
+        bounds(request),
         bounds(guaranteed),
         bounds(limit),
         place(queue),
@@ -64,14 +64,8 @@ fn queue(queue: &Queue) -> String {
 
 /// What a Queue says of its demand beyond the defaults, and what is remembered of it.
 fn demand(queue: &Queue) -> String {
-    let Queue { demand, headroom, reclaim, remembered, .. } = queue;
+    let Queue { reclaim, remembered, .. } = queue;
     let mut text = String::new();
-    if *demand != DemandMode::Declared {
-        write!(text, "; {demand:?}").unwrap();
-    }
-    if let Some(headroom) = headroom {
-        write!(text, "; headroom {}", bounds(headroom)).unwrap();
-    }
     if reclaim.from != ReclaimFrom::Cluster {
         write!(text, "; reclaims from {:?}", reclaim.from).unwrap();
     }

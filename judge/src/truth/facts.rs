@@ -63,10 +63,8 @@ pub struct QueueFacts {
     pub guaranteed: Bounds,
     /// What it may have at most.
     pub limit: Bounds,
-    /// What it declares to ask for, if it does.
-    pub request: Option<Bounds>,
-    /// Whether it asks for what its owners do, and not for what it declares.
-    pub is_observed: bool,
+    /// Its standing claim.
+    pub request: Bounds,
     /// How long its pods are given to end, if that is for the operator to say.
     pub grace_seconds: Option<u64>,
     /// How long past its deadline a pod is deleted by force; none for never.
@@ -134,23 +132,16 @@ impl QuotaFacts {
 }
 
 impl QueueFacts {
-    /// How much of what it is guaranteed of a resource it asks for, as far as its own spec tells: nothing if that depends on
-    /// its owners, or on the group that it is in.
+    /// The part of its guarantee of a resource that its own spec claims; nothing for a queue with a parent, whose share
+    /// depends on its siblings.
     pub fn claims(&self, resource: &Resource) -> Amount {
         let guaranteed = self.guaranteed.get(resource).unwrap_or(Amount::ZERO);
-        if self.is_observed || self.has_parent {
+        if self.has_parent {
             return Amount::ZERO;
         }
-        let is_of_every_pod = matches!(resource.name(), "cpu" | "memory");
-        let declared = match &self.request {
-            None => guaranteed,
-            Some(request) => match request.get(resource) {
-                None if is_of_every_pod => guaranteed,
-                declared => declared.unwrap_or(Amount::ZERO),
-            },
-        };
+        let claimed = self.request.get(resource).unwrap_or(Amount::ZERO);
         let limit = self.limit.get(resource).unwrap_or(guaranteed);
-        guaranteed.min(declared).min(limit)
+        guaranteed.min(claimed).min(limit)
     }
 
     pub(super) fn of(queue: &Value) -> Self {
@@ -163,8 +154,7 @@ impl QueueFacts {
             has_parent: has(queue, "/spec/parentRef"),
             guaranteed: bounds(queue, "/spec/guaranteed"),
             limit: bounds(queue, "/spec/limit"),
-            request: has(queue, "/spec/request").then(|| bounds(queue, "/spec/request")),
-            is_observed: text(queue, "/spec/demand").as_deref() == Some("Observed"),
+            request: bounds(queue, "/spec/request"),
             grace_seconds: queue.pointer("/spec/eviction/maxGraceSeconds").and_then(Value::as_u64),
             force_after: queue.pointer("/spec/eviction/forceAfterSeconds").and_then(Value::as_u64),
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),

@@ -96,7 +96,7 @@ mod tests {
             parent: None,
             demand: none.clone(),
             deserved: none.clone(),
-            fair_share: none.clone(),
+            nominal: none.clone(),
             allocated: none.clone(),
             used: none.clone(),
             preempting: short.clone(),

@@ -124,6 +124,14 @@ struct Kept {
 fn kept(quotas: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Kept {
     let (client, log) = client(answer);
     let tools = tools(client, quotas);
+    // What stands on a quota counts in managed namespaces only.
+    for quota in quotas {
+        let namespace = &quota["metadata"]["namespace"];
+        let queue =
+            json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
+        let queue: Queue = serde_json::from_value(queue).unwrap();
+        tools.view.read(|index| Keeps::<Queue>::apply(index, &queue));
+    }
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
     Kept { keeper: LedgerKeeper::new(tools.clone(), settings), tools, log }
 }
@@ -142,14 +150,6 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
         view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
-    }
-    // What stands on a quota counts in managed namespaces only.
-    for quota in quotas {
-        let namespace = &quota["metadata"]["namespace"];
-        let queue =
-            json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
-        let queue: Queue = serde_json::from_value(queue).unwrap();
-        view.read(|index| Keeps::<Queue>::apply(index, &queue));
     }
     Tools {
         client,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{PodCounts, QueueStatus, ResourceMap, StatusSummary, merge_conditions};
-use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan};
 
@@ -19,7 +19,7 @@ use crate::particulars::Particulars;
 pub struct Overview<'a> {
     plan: &'a Plan,
     particulars: &'a Particulars,
-    /// The resources of which some queue uses more than its fair share.
+    /// The resources of which some queue uses more than its nominal share.
     borrowed: BTreeSet<&'a Resource>,
 }
 
@@ -28,7 +28,7 @@ impl<'a> Overview<'a> {
     pub fn of(plan: &'a Plan, particulars: &'a Particulars) -> Self {
         let borrows = |resource: &Resource| {
             let leaves = plan.queues.values().filter(|queue| !queue.is_parent);
-            leaves.into_iter().any(|queue| queue.used.get(resource) > queue.fair_share.get(resource))
+            leaves.into_iter().any(|queue| queue.used.get(resource) > queue.nominal.get(resource))
         };
         let borrowed = plan.resources.iter().filter(|resource| borrows(resource)).collect();
         Self { plan, particulars, borrowed }
@@ -64,12 +64,16 @@ pub fn compose(
         let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
         let not_taken_up = remembered::not_taken_up(queue, &overview.particulars.not_taken_up, former);
         let summary = StatusSummary {
-            state: Some(state(&conditions, !queue.used.less(&queue.fair_share).is_empty())),
+            state: Some(state(&conditions, !queue.used.less(&queue.nominal).is_empty())),
             demand: Some(queue.demand.compact()),
             deserved: Some(queue.deserved.compact()),
             allocated: Some(queue.allocated.compact()),
             used: Some(queue.used.compact()),
             preempting: Some(queue.preempting.compact()),
+            nominal: Some(queue.nominal.compact()),
+            guaranteed: compact(&queue.guaranteed),
+            limit: compact(&queue.limit),
+            pods: Some(format!("{}/{}", queue.pods.running, queue.pods.all())),
         };
         return Some(QueueStatus {
             observed_generation: generation,
@@ -98,7 +102,7 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
     let some = |amounts: &Amounts| Some(map(amounts.iter()));
     let mut lent = Amounts::new();
     for resource in &overview.borrowed {
-        lent.set(resource, queue.fair_share.get(resource).less(queue.used.get(resource)));
+        lent.set(resource, queue.nominal.get(resource).less(queue.used.get(resource)));
     }
     QueueStatus {
         demand: every(&queue.demand),
@@ -110,13 +114,20 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
         preempting: some(&queue.preempting),
         short_since: queue.remember.short_since.map(remembered::time),
         unmet: unmet::listed(namespace, queue),
-        fair_share: every(&queue.fair_share),
+        unmet_total: Some(unmet::total(queue)),
+        nominal: every(&queue.nominal),
         dominant_share: Some(dominant_share(&queue.used, &overview.plan.capacity)),
-        borrowed: some(&queue.used.less(&queue.fair_share)),
+        borrowed: some(&queue.used.less(&queue.nominal)),
         lent: some(&lent),
         pods: Some(pods(queue)),
         ..QueueStatus::default()
     }
+}
+
+/// Short form of the bounds of a spec; none if it states none.
+fn compact(bounds: &Bounds) -> Option<String> {
+    let amounts: Amounts = bounds.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
+    (!bounds.is_empty()).then(|| amounts.compact())
 }
 
 fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {

@@ -169,7 +169,7 @@ mod tests {
         let now = Instant::now();
         let stored = status("3", "1");
         pacer.wrote(&queue, now);
-        let share = |cpu| QueueStatus { fair_share: Some([("cpu", cpu)].into()), ..stored.clone() };
+        let share = |cpu| QueueStatus { nominal: Some([("cpu", cpu)].into()), ..stored.clone() };
         let minute = now + Duration::from_secs(60);
         assert!(matches!(pacer.when(&queue, Some(&stored), &share("4"), minute), When::At(_)));
         // It goes along with whatever else is to be said.
@@ -207,7 +207,7 @@ mod tests {
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { idle: Some([("cpu", "1")].into()), ..stored.clone() },
-            QueueStatus { fair_share: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { nominal: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { unmet: vec![unmet], ..stored.clone() },
         ] {
             assert!(matches!(pacer.when(&queue, Some(&stored), &paced, now), When::At(_)), "{paced:?}");

@@ -32,7 +32,7 @@ fn settled() -> QueuePlan {
         parent: None,
         demand: amounts(5000, 10),
         deserved: amounts(3000, 9),
-        fair_share: amounts(3000, 9),
+        nominal: amounts(3000, 9),
         allocated: amounts(3000, 9),
         used: amounts(2000, 2),
         preempting: Amounts::new(),
@@ -100,15 +100,16 @@ fn a_queue_that_has_its_share() {
             "allocated": {"cpu": "3", "memory": "9Gi"},
             "used": {"cpu": "2", "memory": "2Gi"},
             "preempting": {},
-            "fairShare": {"cpu": "3", "memory": "9Gi"},
+            "nominal": {"cpu": "3", "memory": "9Gi"},
             "dominantShare": "0.222",
             "borrowed": {},
             "lent": {},
             "pods": {"running": 2, "pending": 0, "terminating": 0},
             "summary": {
                 "state": "OK", "demand": "5c 10Gi", "deserved": "3c 9Gi", "allocated": "3c 9Gi", "used": "2c 2Gi",
-                "preempting": "0",
+                "preempting": "0", "nominal": "3c 9Gi", "pods": "2/2",
             },
+            "unmetTotal": 0,
         })
     );
 }

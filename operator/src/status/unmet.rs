@@ -20,6 +20,12 @@ pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
     queue.unmet.iter().take(MAX_UNMET).map(written).collect()
 }
 
+/// The number of pods that cannot start in the queue's namespace.
+pub(super) fn total(queue: &QueuePlan) -> i32 {
+    let pods = queue.unmet.iter().map(|unmet| unmet.pods).fold(0, u32::saturating_add);
+    i32::try_from(pods).unwrap_or(i32::MAX)
+}
+
 /// `ReplicaSet web: 3 pods of cpu 2`.
 pub(super) fn ask(unmet: &Unmet) -> String {
     let noun = if unmet.pods == 1 { "pod" } else { "pods" };

@@ -1,6 +1,6 @@
 //! Objects as people write them.
 
-use quotient_crds::{Queue, QueueSpec};
+use quotient_crds::{Queue, QueueSpec, ResourceMap};
 use serde_json::{Value, json};
 
 /// A namespace.
@@ -31,9 +31,14 @@ pub fn queue(namespace: &str, name: &str, spec: QueueSpec) -> Value {
     serde_json::to_value(queue).expect("a Queue is JSON")
 }
 
-/// The Queue of a team: in its namespace, under its name, with this weight and nothing else.
+/// The Queue of a team: in its namespace, under its name, with this weight and a claim to everything.
 pub fn team(name: &str, weight: i32) -> Value {
-    queue(name, name, QueueSpec { weight, ..QueueSpec::default() })
+    queue(name, name, QueueSpec { weight, request: Some(everything()), ..QueueSpec::default() })
+}
+
+/// More cpu and memory than a simulated cluster has.
+pub fn everything() -> ResourceMap {
+    [("cpu", "1k"), ("memory", "1Ti")].into()
 }
 
 /// What containers are to do: one that requests so much.

@@ -4,13 +4,16 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, DemandMode, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState,
-    Preemption, Queue, Quota, Reclaim, ReclaimFrom,
+    Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState, Preemption, Queue,
+    Quota, Reclaim, ReclaimFrom,
 };
 
-use super::words::{Words, pairs};
+use super::words::{Words, pairs, resource};
 
-/// `queue a uid=a-2 weight=2 request=cpu:5 demand=Observed from=Subtree after=60 eviction=Never gangs=Never …`
+/// `queue a uid=a-2 weight=2 request=cpu:5 from=Subtree after=60 eviction=Never gangs=Never …`
+///
+/// `request=all` claims everything. `fixed=cpu:5` is a demand of exactly that much, whatever pods there are: it is the
+/// request and the limit of what it names, and claims all cpu and memory that it does not.
 pub(super) fn queue(words: &Words<'_>) -> Queue {
     let namespace = words.name();
     let name = words.value("name").unwrap_or(namespace);
@@ -19,13 +22,9 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         name: name.into(),
         created: words.seconds("created").unwrap_or_default(),
         weight: words.count("weight").unwrap_or(1),
-        request: words.has("request").then(|| words.bounds("request")),
-        demand: words
-            .choice("demand", [("Declared", DemandMode::Declared), ("Observed", DemandMode::Observed)])
-            .unwrap_or_default(),
-        headroom: words.has("headroom").then(|| words.bounds("headroom")),
+        request: request(words),
         guaranteed: words.bounds("guaranteed"),
-        limit: words.bounds("limit"),
+        limit: limit(words),
         parent: words.value("parent").map(|path| {
             let (namespace, name) = path.split_once('/').unwrap_or((path, path));
             QueueName::new(namespace, name)
@@ -65,6 +64,32 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         invalid: words.value("invalid").map(Into::into),
         ..Queue::default()
     }
+}
+
+fn request(words: &Words<'_>) -> Bounds {
+    let everything = |resources: &[&str]| -> Bounds {
+        resources.iter().map(|name| (resource(name), Amount::new(i128::from(i64::MAX)))).collect()
+    };
+    if words.value("request") == Some("all") {
+        return everything(&["cpu", "memory", "gpu"]);
+    }
+    if !words.has("fixed") {
+        return words.bounds("request");
+    }
+    let mut request = everything(&["cpu", "memory"]);
+    for (resource, amount) in words.bounds("fixed").iter() {
+        request.set(resource.clone(), amount);
+    }
+    request
+}
+
+fn limit(words: &Words<'_>) -> Bounds {
+    let mut limit = words.bounds("limit");
+    for (resource, fixed) in words.bounds("fixed").iter() {
+        let amount = limit.get(resource).map_or(fixed, |stated| stated.min(fixed));
+        limit.set(resource.clone(), amount);
+    }
+    limit
 }
 
 /// Puts `queue` in place of the one of its name, whose status stays.

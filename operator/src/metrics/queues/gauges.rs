@@ -31,7 +31,7 @@ pub(super) struct Gauges {
 #[derive(Clone, Debug)]
 struct Amountful {
     deserved: GaugeVec,
-    fair_share: GaugeVec,
+    nominal: GaugeVec,
     allocated: GaugeVec,
     used: GaugeVec,
     demand: GaugeVec,
@@ -231,32 +231,35 @@ impl Amountful {
     fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
         let mut gauges = |name, help| into.asked_gauges(metric(name, Unit::Amount, &AMOUNT, help));
         Ok(Self {
-            deserved: gauges("quotient_queue_deserved", "The queue's fair share for what all ask for now.")?,
-            fair_share: gauges(
-                "quotient_queue_fair_share",
-                "What the queue would deserve if it asked for everything now.",
+            deserved: gauges(
+                "quotient_queue_deserved",
+                "The deserved share at the current demand of all queues.",
             )?,
-            allocated: gauges("quotient_queue_allocated", "What the queue's quota allows.")?,
+            nominal: gauges(
+                "quotient_queue_nominal",
+                "The nominal share: the deserved share if every queue asked for everything.",
+            )?,
+            allocated: gauges("quotient_queue_allocated", "The allocated quota.")?,
             used: gauges(
                 "quotient_queue_used",
-                "What the queue's pods request, pending and terminating ones included.",
+                "The requests of the queue's pods, pending and terminating pods included.",
             )?,
-            demand: gauges("quotient_queue_demand", "What the queue asks for, at most the capacity.")?,
+            demand: gauges("quotient_queue_demand", "The demand of the queue, at most the capacity.")?,
             preempting: gauges(
                 "quotient_queue_preempting",
-                "What the queue deserves and others still hold.",
+                "The part of the deserved share that other queues still use.",
             )?,
         })
     }
 
     fn all(&self) -> [&GaugeVec; 6] {
-        [&self.deserved, &self.fair_share, &self.allocated, &self.used, &self.demand, &self.preempting]
+        [&self.deserved, &self.nominal, &self.allocated, &self.used, &self.demand, &self.preempting]
     }
 
     fn with<'a>(&'a self, queue: &'a QueuePlan) -> [(&'a GaugeVec, &'a Amounts); 6] {
         [
             (&self.deserved, &queue.deserved),
-            (&self.fair_share, &queue.fair_share),
+            (&self.nominal, &queue.nominal),
             (&self.allocated, &queue.allocated),
             (&self.used, &queue.used),
             (&self.demand, &queue.demand),

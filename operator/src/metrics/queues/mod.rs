@@ -196,7 +196,7 @@ mod tests {
             parent: None,
             demand: some.clone(),
             deserved: some.clone(),
-            fair_share: some.clone(),
+            nominal: some.clone(),
             allocated: some.clone(),
             used: none.clone(),
             preempting: none.clone(),

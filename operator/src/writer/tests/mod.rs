@@ -155,7 +155,7 @@ fn queue(namespace: &str) -> Value {
             "name": "team", "namespace": namespace, "uid": format!("queue-{namespace}"), "generation": 1,
             "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z",
         },
-        "spec": {},
+        "spec": {"request": {"cpu": "1k", "memory": "1Ti"}},
     })
 }
 

@@ -108,7 +108,7 @@ async fn a_status_is_written_whole_and_then_only_what_changes() {
             "used": {"cpu": "2"},
             "dominantShare": "0.500",
             "pods": {"running": 2},
-            "summary": {"used": "2c"},
+            "summary": {"used": "2c", "pods": "2/2"},
         }})
     );
 }

@@ -41,7 +41,11 @@ pub fn queue_deleted() -> Workload {
     // With default requests, so that what happens to quotas happens to LimitRanges, too.
     let defaults = || ResourceMap::from([("cpu", "100m"), ("memory", "128Mi")]);
     for team in ["team-1", "team-2"] {
-        let spec = QueueSpec { default_requests: Some(defaults()), ..QueueSpec::default() };
+        let spec = QueueSpec {
+            request: Some(build::everything()),
+            default_requests: Some(defaults()),
+            ..QueueSpec::default()
+        };
         objects.push((Kind::Queue, build::queue(team, team, spec)));
     }
     let work = build::work("1", "1Gi");
@@ -58,7 +62,8 @@ pub fn queue_deleted() -> Workload {
         length: CLAIM,
         hard: vec![
             ("team-1", "requests.cpu 8, requests.memory 32Gi"),
-            ("team-2", "requests.cpu 0, requests.memory 0"),
+            // It went with its Queue.
+            ("team-2", ""),
         ],
         running_cpu: vec![("team-1", "8"), ("team-2", "0")],
         evictions: 0,

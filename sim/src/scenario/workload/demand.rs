@@ -1,6 +1,6 @@
 //! Demand is observed.
 
-use quotient_crds::{DemandMode, QueueSpec};
+use quotient_crds::QueueSpec;
 
 use super::{CLAIM, WORK, Workload, created, teams};
 use crate::scenario::build;
@@ -8,10 +8,7 @@ use crate::server::Kind;
 
 /// Demand is observed: one team's work fills the cluster while the other has none, and leaves when that one has some.
 pub fn observed() -> Workload {
-    let queue = |name: &str| {
-        let spec = QueueSpec { demand: DemandMode::Observed, ..QueueSpec::default() };
-        build::queue(name, name, spec)
-    };
+    let queue = |name: &str| build::queue(name, name, QueueSpec::default());
     let mut objects = vec![(Kind::Node, build::node("node-1", "8", "32Gi"))];
     objects.extend(teams(2));
     objects.push((Kind::Queue, queue("team-1")));

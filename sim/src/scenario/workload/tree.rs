@@ -15,7 +15,11 @@ pub fn grandchildren() -> Workload {
     };
     let under = |name: &str| ParentRef { namespace: Some("org".to_owned()), name: name.to_owned() };
     let leaf = |name: &str, above: &str| {
-        let spec = QueueSpec { parent_ref: Some(under(above)), ..QueueSpec::default() };
+        let spec = QueueSpec {
+            parent_ref: Some(under(above)),
+            request: Some(build::everything()),
+            ..QueueSpec::default()
+        };
         build::queue(name, name, spec)
     };
     let mut objects = vec![
