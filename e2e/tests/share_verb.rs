@@ -91,7 +91,7 @@ async fn a_tenant_changes_no_share(bed: &TestBed, role: &str, tenant: &Client) -
         let mut queue = queues(&bed.client()).get("team").await?;
         (queue.metadata, queue.status) = (kube::core::ObjectMeta::default(), None);
         let mut quota = quotas(&bed.client()).get_opt("quotient").await?;
-        for quota in &mut quota {
+        if let Some(quota) = &mut quota {
             (quota.metadata, quota.status) = (kube::core::ObjectMeta::default(), None);
         }
         Ok((queue, quota))

@@ -38,9 +38,10 @@ async fn stage(nodes: &[(&str, &str, &str)]) -> anyhow::Result<(Stage, Operator)
         stage.bed.apply(&class).await?;
     }
     let operator = stage.start_operator().await?;
-    stage
-        .queue(NAMESPACE, json!({"preemption": "LowerPriority", "eviction": {"forceAfterSeconds": 3600}}))
-        .await?;
+    let all = json!({"cpu": "1k", "memory": "1Ti", "nvidia.com/gpu": "1k"});
+    let spec =
+        json!({"request": all, "preemption": "LowerPriority", "eviction": {"forceAfterSeconds": 3600}});
+    stage.queue(NAMESPACE, spec).await?;
     Ok((stage, operator))
 }
 
