@@ -1,4 +1,4 @@
-//! The acts: S-QUEUE's two queues, pods for them, S-PREEMPT's third queue, its pods.
+//! The acts: two queues, one borrows, the other gets its share back, S-PREEMPT's third queue with claims, its pods.
 
 use std::time::{Duration, Instant};
 
@@ -26,8 +26,9 @@ pub struct Demo {
 pub async fn play(narrator: &mut Narrator) -> anyhow::Result<Demo> {
     let demo = open(narrator).await?;
     two_teams(narrator, &demo.stage).await?;
-    workloads(narrator, &demo.stage).await?;
-    newcomer(narrator, &demo.stage).await?;
+    borrower(narrator, &demo.stage).await?;
+    owner(narrator, &demo.stage).await?;
+    claims(narrator, &demo.stage).await?;
     its_work(narrator, &demo.stage).await?;
     narrator.say(
         "Every team has the share of its weight: 2, 4 and 3 of 9 cpu.
@@ -38,7 +39,8 @@ pub async fn play(narrator: &mut Narrator) -> anyhow::Result<Demo> {
 
 /// The control plane, two nodes and the operator.
 async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
-    narrator.line("Quotient: two teams share a cluster, then a third one joins.");
+    narrator
+        .line("Quotient: two teams share a cluster, one borrows from the other, then a third team joins.");
     narrator.line("Only nodes and containers are pretended; the rest is a real Kubernetes.");
     narrator.line("");
     let programs = Programs::build().await?;
@@ -65,45 +67,64 @@ async fn open(narrator: &Narrator) -> anyhow::Result<Demo> {
 async fn two_teams(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.act("Two teams with weights 2 and 4");
     narrator.say(
-        "team-a asks for 5 cpu and 10Gi, team-b for 10 cpu and 20Gi: more than there is.
-         What a team deserves becomes the ResourceQuota of its namespace.",
+        "A Queue in each namespace is all that Quotient needs. NOMINAL is the share of a team while
+         both teams ask for everything: 3 and 6 of 9 cpu.",
     );
     apply(narrator, stage, "1-two-teams.yaml").await?;
-    stage
-        .until_shares(
-            "the two teams have their shares",
-            "team-a/team-a: deserved cpu 3, memory 9Gi; allocated cpu 3, memory 9Gi; preempting nothing
-             team-b/team-b: deserved cpu 6, memory 18Gi; allocated cpu 6, memory 18Gi; preempting nothing",
-        )
+    for (team, share) in [("team-a", "cpu 3, memory 9Gi"), ("team-b", "cpu 6, memory 18Gi")] {
+        eventually(format!("{team} has its nominal share"), PATIENCE, async || {
+            let nominal = queue(&stage.bed, team, team).await?.nominal.to_string();
+            anyhow::ensure!(nominal == share, "{nominal}");
+            Ok(())
+        })
         .await?;
-    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
-    narrator.kubectl(&stage.bed, "get resourcequota -A").await
+    }
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A -o wide").await
 }
 
-async fn workloads(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
-    narrator.act("They work");
+async fn borrower(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("team-b borrows what team-a does not need");
     narrator.say(
-        "Ordinary Deployments, the stock scheduler, no webhook: a workload needs nothing of Quotient's.",
+        "Ordinary Deployments, the stock scheduler, no webhook: a workload needs nothing of Quotient's.
+         team-a has no work, so team-b may use the whole cluster.",
     );
-    apply(narrator, stage, "2-workloads.yaml").await?;
-    stage.until_pods("team-a", PodCounts::running(2)).await?;
-    stage.until_pods("team-b", PodCounts::running(3)).await?;
-    until_used(stage, &[("team-a", "cpu 3, memory 2Gi"), ("team-b", "cpu 5, memory 3Gi")]).await?;
-    narrator.kubectl(&stage.bed, "get pods -A").await?;
+    apply(narrator, stage, "2-borrower.yaml").await?;
+    stage.until_pods("team-b", PodCounts::running(7)).await?;
+    until_used(stage, &[("team-b", "cpu 9, memory 7Gi")]).await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
 }
 
-async fn newcomer(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
-    narrator.act("A third team joins with weight 3");
+async fn owner(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("team-a starts work, and gets its share back");
     narrator.say(
-        "Fair is now 2, 4 and 3 of the 9 cpu. team-a and team-b each hold one cpu too much.
-         Their quotas are lowered first; once those are in force, the pods to give up are evicted.
-         team-c gets what is free at once; what is still on its way out shows as PREEMPTING.",
+        "The quota of team-b falls first. Once it is enforced, Quotient evicts as few pods as possible,
+         and the last replica of a workload only if nothing else is left.",
     );
-    apply(narrator, stage, "3-newcomer.yaml").await?;
+    let started = Instant::now();
+    apply(narrator, stage, "3-owner.yaml").await?;
+    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    narrator.line("");
+    let what = format!("both pods of team-a run; the evicted pods took {} s to stop", TERMINATION.as_secs());
+    narrator.done(&what, started);
+    stage.until_pods("team-b", PodCounts::running(4)).await?;
+    until_used(stage, &[("team-a", "cpu 3, memory 2Gi"), ("team-b", "cpu 6, memory 4Gi")]).await?;
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
+    why(narrator, stage).await
+}
+
+async fn claims(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
+    narrator.act("A third team joins with weight 3, and all claim the cluster");
+    narrator.say(
+        "The batch of team-b is done. From now on each queue has a request: a standing claim, with pods
+         or without. The shares are 2, 4 and 3 of 9 cpu, so team-a and team-b each use one cpu too much.
+         team-c gets free capacity at once; PREEMPTING is what pods of the others still use.",
+    );
+    narrator.kubectl(&stage.bed, "scale deployment batch -n team-b --replicas=0").await?;
+    stage.until_pods("team-b", PodCounts::running(3)).await?;
+    apply(narrator, stage, "4-claims.yaml").await?;
     stage
         .until_shares(
-            "two cpu are on their way to team-c",
+            "two cpu are pending for team-c",
             "team-a/team-a: deserved cpu 2, memory 6Gi; allocated cpu 2, memory 6Gi; preempting nothing
              team-b/team-b: deserved cpu 4, memory 12Gi; allocated cpu 4, memory 12Gi; preempting nothing
              team-c/team-c: deserved cpu 3, memory 9Gi; allocated cpu 1, memory 9Gi; preempting cpu 2",
@@ -121,20 +142,18 @@ async fn newcomer(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> 
         )
         .await?;
     narrator.line("");
-    let what = format!("the evicted pods took {} s to stop; team-c has its 3 cpu", TERMINATION.as_secs());
-    narrator.done(&what, waited);
+    narrator.done("the evicted pods are gone; team-c has its 3 cpu", waited);
     until_used(stage, &[("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi")]).await?;
-    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
-    why(narrator, stage).await
+    narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
 }
 
 async fn why(narrator: &Narrator, stage: &Stage) -> anyhow::Result<()> {
-    narrator.say("Why did my pod go? Every evicted pod has an event that says so.");
-    let evicted = format!("get events -A --field-selector=reason=Preempted {EVENT_COLUMNS}");
+    narrator.say("Why was a pod evicted? An event on the pod and on its Deployment says so.");
+    let evicted = format!("get events -n team-b --field-selector=reason=Reclaimed {EVENT_COLUMNS}");
     narrator.kubectl(&stage.bed, &evicted).await?;
     narrator
-        .say("Why does it not come back? Its ReplicaSet is refused, by a quota whose name says whom to ask.");
-    let refused = format!("get events -n team-a --field-selector=reason=FailedCreate {EVENT_COLUMNS}");
+        .say("Why is it not created again? The quota rejects it, and its name says which Queue to look at.");
+    let refused = format!("get events -n team-b --field-selector=reason=FailedCreate {EVENT_COLUMNS}");
     narrator.kubectl_first(&stage.bed, &refused).await
 }
 
@@ -142,7 +161,7 @@ async fn its_work(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> 
     narrator.act("team-c starts its work");
     narrator.say("Its quota has room already, so its pods start like any others.");
     let started = Instant::now();
-    apply(narrator, stage, "4-its-work.yaml").await?;
+    apply(narrator, stage, "5-its-work.yaml").await?;
     stage.until_pods("team-c", PodCounts::running(3)).await?;
     narrator.line("");
     narrator.done("three pods of one cpu run", started);

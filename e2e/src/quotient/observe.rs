@@ -17,6 +17,8 @@ use crate::testbed::TestBed;
 pub struct QueueView {
     /// Whether its status says anything yet.
     pub is_told: bool,
+    /// Its nominal share.
+    pub nominal: Amounts,
     /// What the queue deserves.
     pub deserved: Amounts,
     /// What its quota allows.
@@ -42,6 +44,7 @@ impl QueueView {
         };
         Ok(Self {
             is_told,
+            nominal: read(&status.nominal)?,
             deserved: read(&status.deserved)?,
             allocated: read(&status.allocated)?,
             used: read(&status.used)?,
