@@ -7,6 +7,7 @@ use std::time::Duration;
 use quotient_judge::{Judge, Tolerance, Verb, Violation, Write};
 use quotient_sim::World;
 use quotient_sim::actors::Lags;
+use quotient_sim::clock::SimClock;
 use quotient_sim::faults::{Act, Fault, What};
 use quotient_sim::operators::{Exit, OperatorOptions, Tamper};
 use quotient_sim::server::Kind;
@@ -211,7 +212,8 @@ fn tamper(options: &mut OperatorOptions, layer: &mut dyn FnMut() -> Arc<dyn Tamp
 
 /// Shows a judge everything that was written.
 fn judged(trace: &Trace, tolerance: &Tolerance, settled: Option<Duration>) -> Judge {
-    let mut judge = Judge::new(tolerance.clone());
+    let beginning = SimClock::date(Duration::ZERO).as_millisecond();
+    let mut judge = Judge::new(tolerance.clone()).since(beginning);
     // An eviction of a pod that is on its way changes nothing, and is one all the same.
     let evicted = |record: &&Record| record.subresource == "eviction" && record.code == 201;
     let records = trace.records.iter().filter(|record| record.write.is_some() || evicted(record));

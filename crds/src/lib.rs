@@ -16,6 +16,7 @@ mod conditions;
 mod eviction;
 mod label_selector;
 mod manifest;
+mod mode;
 pub mod names;
 mod not_taken_up;
 mod parent_ref;
@@ -44,6 +45,7 @@ pub use label_selector::{
     LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
 };
 pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, manifests};
+pub use mode::Mode;
 pub use not_taken_up::{MAX_NOT_TAKEN_UP, NotTakenUp};
 pub use parent_ref::ParentRef;
 pub use pod_template::PodTemplate;

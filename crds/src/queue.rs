@@ -1,11 +1,12 @@
 //! The Queue: what a team asks for, and how much of the cluster it weighs.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::CustomResource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::validation_rules::{queue_rule, queue_spec_rules};
-use crate::{Children, Eviction, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
+use crate::validation_rules::{paused_until_rules, queue_rule, queue_spec_rules};
+use crate::{Children, Eviction, Mode, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -79,7 +80,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
         name = "State",
         type_ = "string",
         json_path = ".status.summary.state",
-        description = "OK, Borrowing, or the reason of the most severe condition"
+        description = "OK, Borrowing, Paused, a mode, or the most severe reason"
     ),
     printcolumn(
         name = "Age",
@@ -163,6 +164,22 @@ pub struct QueueSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub children: Option<Children>,
 
+    /// How far Quotient goes in this queue. `Observe`: Quotient reports everything, writes no quota and leaves an existing
+    /// quota as it is. `Quota`: Quotient also writes the quota. `Full`: Quotient also evicts pods. A pod is evicted only if
+    /// its own queue and the queue that it is evicted for are both in `Full`; otherwise events and `kubectl quotient
+    /// simulate` name the pod. Default: `Full`. Inheritance: a child queue goes at most as far as its parent queues.
+    /// Interactions: `--mode` of the operator bounds every queue.
+    #[serde(default)]
+    pub mode: Mode,
+
+    /// The end of a pause. Until then the quota of this queue does not shrink, none of its pods is evicted, and no pod is
+    /// evicted for it. Quotient does not restore a quota that you edit or delete. Free capacity still
+    /// raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a pause
+    /// covers all child queues; the latest end counts. To end the pause earlier, remove the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-kubernetes-validations" = paused_until_rules()))]
+    pub paused_until: Option<Time>,
+
     /// What this queue may take from others. Default: the default of each field. Example: {from: Subtree, afterSeconds:
     /// 300}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,6 +221,8 @@ impl Default for QueueSpec {
             guaranteed: None,
             parent_ref: None,
             children: None,
+            mode: Mode::Full,
+            paused_until: None,
             reclaim: None,
             eviction: None,
             preemption: Preemption::Never,
@@ -235,7 +254,7 @@ mod tests {
         assert_eq!(spec.limit, None);
         assert_eq!(
             serde_json::to_value(&spec).unwrap(),
-            json!({"weight": 1, "request": {}, "preemption": "Never"})
+            json!({"weight": 1, "request": {}, "mode": "Full", "preemption": "Never"})
         );
     }
 
@@ -261,6 +280,8 @@ mod tests {
                     {"key": "closed", "operator": "DoesNotExist"},
                 ],
             }}},
+            "mode": "Observe",
+            "pausedUntil": "2026-12-01T08:00:00Z",
             "reclaim": {"from": "Subtree", "afterSeconds": 300},
             "eviction": {
                 "policy": "Never", "lastReplica": "Never", "minRuntimeSeconds": 600, "gangs": "Never",

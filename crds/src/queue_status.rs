@@ -208,7 +208,8 @@ pub struct PodCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusSummary {
-    /// `OK`; `Borrowing` while the queue uses more than its fair share; else the reason of the most severe condition.
+    /// `OK`; `Borrowing` while the queue uses more than its fair share; `Paused`, `Observe` or `Quota` if restrained;
+    /// else the reason of the most severe condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// The amounts of demand in short form.

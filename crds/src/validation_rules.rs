@@ -85,6 +85,14 @@ pub(crate) fn queue_spec_rules() -> Value {
     ])
 }
 
+/// The rules for the end of a pause; `self` is the time.
+pub(crate) fn paused_until_rules() -> Value {
+    json!([{
+        "rule": "self < timestamp('9999-01-01T00:00:00Z')",
+        "message": "pausedUntil must lie before the year 9999: write an earlier time",
+    }])
+}
+
 /// The rules for a Queue as a whole; `self` is the object.
 ///
 /// Rules see no more of the metadata than the name, so a reference that repeats the Queue's own namespace passes
@@ -212,6 +220,7 @@ mod tests {
             resource_name_rules(253),
             default_request_rules(),
             queue_spec_rules(),
+            paused_until_rules(),
             child_namespaces_rules(),
             label_key_rules(317),
             label_requirement_rules(),

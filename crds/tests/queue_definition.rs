@@ -65,7 +65,9 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
         "eviction",
         "guaranteed",
         "limit",
+        "mode",
         "parentRef",
+        "pausedUntil",
         "preemption",
         "reclaim",
         "request",
@@ -78,6 +80,12 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let weight = &spec["properties"]["weight"];
     assert_eq!((&weight["default"], weight["minimum"].as_f64()), (&json!(1), Some(0.0)));
     assert_eq!(weight["maximum"].as_f64(), Some(1_000_000.0));
+
+    let mode = &spec["properties"]["mode"];
+    assert_eq!((&mode["default"], &mode["enum"]), (&json!("Full"), &json!(["Observe", "Quota", "Full"])));
+    let pause = &spec["properties"]["pausedUntil"];
+    assert_eq!((&pause["format"], &pause["nullable"]), (&json!("date-time"), &json!(true)));
+    assert_eq!(pause["x-kubernetes-validations"].as_array().unwrap().len(), 1);
 
     for (field, rules) in [("defaultRequests", 1), ("guaranteed", 2), ("limit", 2), ("request", 2)] {
         let map = &spec["properties"][field];

@@ -21,6 +21,7 @@ mod kubectl;
 mod leaving;
 mod ledger;
 mod miscounts;
+mod modes;
 mod pod_groups;
 mod preemption;
 mod processes;

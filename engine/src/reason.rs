@@ -25,6 +25,8 @@ pub enum Reason {
     NothingToEvict,
     /// Short: a disruption budget, or the API server for another reason, lets no pod go now.
     Blocked,
+    /// Short: the mode of a queue or of the operator, or a pause, lets no pod go. Unmet: the same.
+    EvictionsDisabled,
     /// Short: it has not been short for as long as it is to wait before pods go for it.
     Delayed,
     /// Short: what pods on their way out hold; all of them are long past their deadline.
@@ -118,7 +120,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 51] = [
+    pub const ALL: [Self; 52] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -128,6 +130,7 @@ impl Reason {
         Self::Fenced,
         Self::NothingToEvict,
         Self::Blocked,
+        Self::EvictionsDisabled,
         Self::Delayed,
         Self::StuckTerminating,
         Self::CapacityUntrusted,
@@ -184,6 +187,7 @@ impl Reason {
             Self::Fenced => "Fenced",
             Self::NothingToEvict => "NothingToEvict",
             Self::Blocked => "Blocked",
+            Self::EvictionsDisabled => "EvictionsDisabled",
             Self::Delayed => "Delayed",
             Self::StuckTerminating => "StuckTerminating",
             Self::CapacityUntrusted => "CapacityUntrusted",

@@ -18,6 +18,7 @@ mod history;
 mod job_histories;
 mod job_history;
 mod ledger_laws;
+mod mode_laws;
 mod oracle;
 mod plan_laws;
 mod planner;

@@ -15,6 +15,7 @@ mod growth_and_deletion;
 mod hardening;
 mod idle;
 mod ledger;
+mod modes;
 mod nodes;
 mod order;
 mod queue_jobs;

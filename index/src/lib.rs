@@ -19,6 +19,7 @@
 //! and done and not seen yet. Feeding it the same objects again, in any order, ends in the same snapshot.
 
 mod budgets;
+mod cause;
 mod decoded;
 mod gangs;
 mod gone;
@@ -51,6 +52,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
+pub use cause::{cause, paused};
 pub use decoded::{Decoded, Undecodable};
 pub use gangs::{Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
 pub use governable::governable;

@@ -37,6 +37,8 @@ impl Default for Tolerance {
 #[derive(Clone, Debug)]
 pub struct Judge {
     pub(crate) tolerance: Tolerance,
+    /// The time since 1970 at which its writes begin to count theirs, in milliseconds.
+    beginning: i64,
     pub(crate) truth: Truth,
     /// What others did a moment ago.
     pub(crate) changes: Changes,
@@ -54,6 +56,7 @@ impl Judge {
         let truth = Truth { expandable: tolerance.expandable.clone(), ..Truth::default() };
         Self {
             tolerance,
+            beginning: 0,
             truth,
             changes: Changes::default(),
             opened: BTreeMap::new(),
@@ -61,6 +64,17 @@ impl Judge {
             strays: BTreeSet::new(),
             violations: Vec::new(),
         }
+    }
+
+    /// The same where the times of writes count from `beginning`, in milliseconds since 1970.
+    #[must_use]
+    pub fn since(self, beginning: i64) -> Self {
+        Self { beginning, ..self }
+    }
+
+    /// A time of a write as milliseconds since 1970.
+    pub(crate) fn time(&self, at: i64) -> i64 {
+        self.beginning.saturating_add(at)
     }
 
     /// What the API server holds now.
@@ -117,7 +131,7 @@ impl Judge {
 
     /// Everything rests since long: what has to be true then?
     pub fn rests(&mut self, at: i64) {
-        let found = rules::rest::broken(&self.truth);
+        let found = rules::rest::broken(&self.truth, self.time(at));
         self.report(None, at, found);
     }
 

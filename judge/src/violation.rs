@@ -29,6 +29,9 @@ pub enum Invariant {
     KeepsToItsOwn,
     /// A quota's stamp never goes back.
     GenerationsRise,
+    /// No pod is evicted from or for a queue that is not in mode Full or is paused; no quota is written in mode Observe, and none
+    /// restricts a paused queue more.
+    Restrained,
     /// Nobody lacks what he deserves without a reason in his conditions, once everything rests.
     SharesArrive,
 }
@@ -48,6 +51,7 @@ impl Invariant {
             Self::Gentle => "I23",
             Self::KeepsToItsOwn => "I24",
             Self::GenerationsRise => "I27",
+            Self::Restrained => "I28",
             Self::SharesArrive => "L7",
         }
     }

@@ -477,3 +477,86 @@ fn what_is_under_way_while_another_leader_opens_the_door_is_nobodys_fault() {
         assert_eq!(court.found().len(), expected.len() + 1);
     }
 }
+
+/// Changes the spec of a Queue, long ago by now.
+fn restrain(court: &mut Court, namespace: &str, spec: &Value) {
+    let queue = json!({"metadata": {"uid": namespace, "namespace": namespace}, "spec": spec});
+    court.other("queues", namespace, namespace, Some(queue));
+    court.at += 60_000;
+}
+
+/// How the writes of a proper reclaim are found where the two queues are like that.
+fn reclaim_between(loser: &Value, gainer: &Value) -> Vec<Invariant> {
+    let mut court = Court::sits();
+    restrain(&mut court, "loser", loser);
+    restrain(&mut court, "gainer", gainer);
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    court.evict("pod-4");
+    court.found()
+}
+
+#[test]
+fn no_pod_goes_from_or_for_a_queue_that_is_restrained() {
+    let full = json!({"mode": "Full", "pausedUntil": "1970-01-01T00:00:01Z"});
+    assert_eq!(reclaim_between(&full, &full), []);
+    for restrained in
+        [json!({"mode": "Observe"}), json!({"mode": "Quota"}), json!({"pausedUntil": "2030-01-01T00:00:00Z"})]
+    {
+        assert_eq!(reclaim_between(&restrained, &full), [Invariant::Restrained], "{restrained}");
+        assert_eq!(reclaim_between(&full, &restrained), [Invariant::Restrained], "{restrained}");
+    }
+}
+
+#[test]
+fn a_parent_restrains_its_children() {
+    let mut court = Court::sits();
+    let parent =
+        json!({"metadata": {"uid": "org", "namespace": "org"}, "spec": {"children": {}, "mode": "Quota"}});
+    court.other("queues", "org", "org", Some(parent));
+    restrain(&mut court, "loser", &json!({"parentRef": {"namespace": "org", "name": "org"}}));
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::Restrained]);
+}
+
+#[test]
+fn who_has_just_changed_a_mode_may_see_one_more_eviction() {
+    let mut court = Court::sits();
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    restrain(&mut court, "loser", &json!({"mode": "Observe"}));
+    court.at -= 59_900;
+    court.evict("pod-4");
+    assert_eq!(court.found(), []);
+}
+
+#[test]
+fn no_quota_is_written_in_observe_and_none_restricts_a_paused_queue_more() {
+    let write = |spec: &Value, cpu: &str| {
+        let mut court = Court::sits();
+        restrain(&mut court, "loser", spec);
+        court.quota("loser", cpu, "4", 2);
+        court.found()
+    };
+    let paused = json!({"pausedUntil": "2030-01-01T00:00:00Z"});
+    assert_eq!(write(&json!({"mode": "Observe"}), "4"), [Invariant::Restrained]);
+    assert_eq!(write(&json!({"mode": "Quota"}), "2"), []);
+    assert_eq!(write(&paused, "2"), [Invariant::Restrained]);
+    assert_eq!(write(&paused, "4"), []);
+}
+
+/// A judge whose writes count their time from a later beginning compares the end of a pause with that.
+#[test]
+fn a_pause_ends() {
+    let mut court = Court::sits();
+    court.judge = court.judge.since(1_893_456_000_000);
+    restrain(&mut court, "loser", &json!({"pausedUntil": "2030-01-01T00:05:00Z"}));
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at = 299_000;
+    court.evict("pod-4");
+    court.at = 300_000;
+    court.evict("pod-3");
+    assert_eq!(court.found(), [Invariant::Restrained]);
+}

@@ -25,7 +25,7 @@ use quotient_index::IndexSettings;
         QUOTIENT_STATUS_INTERVAL_SECONDS. A flag wins over its variable."
 )]
 pub struct Args {
-    /// How far the operator may go.
+    /// How far the operator goes. No queue goes farther, whatever its spec.mode says.
     #[arg(long, env = "QUOTIENT_MODE", value_enum, ignore_case = true, default_value = "Full")]
     pub mode: Mode,
 

@@ -65,7 +65,7 @@ async fn kind(client: &Client) -> Finding {
 async fn rights(settings: &Settings, client: &Client) -> Finding {
     let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
     let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
-    let needed = needed(settings.mode, lease, is_scraped);
+    let needed = needed(settings.mode(), lease, is_scraped);
     let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
     let mut missing = Vec::new();
     for right in &needed {
@@ -77,11 +77,11 @@ async fn rights(settings: &Settings, client: &Client) -> Finding {
             Answer::Unknown(lost) => return Finding::bad(format!("ask for rights: {lost}")),
         }
     }
-    let (count, mode) = (needed.len(), settings.mode);
+    let (count, mode) = (needed.len(), settings.mode());
     if missing.is_empty() {
-        Finding::good(format!("all {count} rights of mode {mode:?} are granted"))
+        Finding::good(format!("all {count} rights of mode {mode} are granted"))
     } else {
-        Finding::bad(format!("of the {count} rights of mode {mode:?} are missing: {}", missing.join("; ")))
+        Finding::bad(format!("of the {count} rights of mode {mode} are missing: {}", missing.join("; ")))
     }
 }
 

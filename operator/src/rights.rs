@@ -7,8 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use quotient_crds::names::{GROUP, LEDGER, LIMIT_RANGE, QUOTA};
-
-use crate::args::Mode;
+use quotient_engine::snapshot::Mode;
 
 /// One verb on one resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -129,8 +128,7 @@ mod tests {
 
     #[test]
     fn every_mode_needs_more_than_the_one_before() {
-        let [observe, quota, full] =
-            [Mode::Observe, Mode::Quota, Mode::Full].map(|mode| needed(mode, Some("lease"), true));
+        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true));
         assert!(observe.is_subset(&quota) && quota.is_subset(&full));
         let added = |more: &BTreeSet<Right>, less| {
             more.difference(less).map(ToString::to_string).collect::<Vec<_>>().join("; ")

@@ -73,7 +73,7 @@ pub enum RunError {
 pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken) -> Result<(), RunError> {
     let registry = Registry::new();
     let metrics = Metrics::register(&registry)?;
-    metrics.runs_in(settings.mode);
+    metrics.runs_in(settings.mode());
     let client = measured(&client, &metrics.standard);
     let scrapes = match &settings.scrape {
         Some(scrape) => Some(Scrapes::open(scrape).await?),
@@ -84,7 +84,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         None => None,
     };
     if let Some(Ok(address)) = listener.as_ref().map(TcpListener::local_addr) {
-        info!(%address, mode = ?settings.mode, identity = %settings.identity, "serving health");
+        info!(%address, mode = %settings.mode(), identity = %settings.identity, "serving health");
     }
     if let Some(url) = scrapes.as_ref().and_then(Scrapes::url) {
         info!(url, "serving metrics");
@@ -178,12 +178,12 @@ fn start_work(
         stop,
     };
     let (reports, newest) = tokio::sync::watch::channel(None);
-    let statuses = Statuses::new(tools.clone(), settings.mode, settings.status_interval);
+    let statuses = Statuses::new(tools.clone(), settings.status_interval);
     work.spawn(async move {
         statuses.run(newest).await;
         Ok(())
     });
-    let writer = Writer::new(&tools, settings.mode, settings.writes, settings.ledger.clone());
+    let writer = Writer::new(&tools, settings.mode(), settings.writes, settings.ledger.clone());
     let guards = Guards::new(settings.guards, signs, metrics);
     let synced = signs.synced.clone();
     let planner = Planner::new();

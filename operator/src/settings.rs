@@ -24,8 +24,6 @@ use crate::stated_capacity::{self, CapacityError};
 /// Everything that [`run`](crate::run) needs to know besides the connection.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How far the operator may go.
-    pub mode: Mode,
     /// How the cluster is read: governed resources, counted nodes.
     pub index: IndexSettings,
     /// This replica's name.
@@ -170,6 +168,11 @@ pub enum SettingsError {
 const NODES: &str = "Nodes";
 
 impl Settings {
+    /// How far the operator goes.
+    pub const fn mode(&self) -> snapshot::Mode {
+        self.index.engine.mode
+    }
+
     /// Checks `args` as a whole.
     ///
     /// `default_namespace` holds Lease and ledger if the command line names no namespace.
@@ -193,9 +196,9 @@ impl Settings {
             args.protected_namespaces.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let protected = protected.chain([ledger.namespace.as_str()]).map(Namespace::from).collect();
         Ok(Self {
-            mode: args.mode,
             index: IndexSettings {
                 engine: snapshot::Settings {
+                    mode: mode(args.mode),
                     resources,
                     expandable,
                     victim_priority: match args.victim_priority {
@@ -239,6 +242,14 @@ impl Settings {
             },
             status_interval: Duration::from_secs(args.status_interval_seconds.into()),
         })
+    }
+}
+
+const fn mode(named: Mode) -> snapshot::Mode {
+    match named {
+        Mode::Observe => snapshot::Mode::Observe,
+        Mode::Quota => snapshot::Mode::Quota,
+        Mode::Full => snapshot::Mode::Full,
     }
 }
 

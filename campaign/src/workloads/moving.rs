@@ -1,6 +1,7 @@
 //! Demand, weights and nodes that change.
 
 use quotient_crds::{Queue, QueueSpec};
+use quotient_sim::clock::SimClock;
 use quotient_sim::faults::Act;
 use quotient_sim::scenario::{Workload, build};
 use quotient_sim::server::{Call, Key, Kind};
@@ -13,6 +14,10 @@ pub(super) fn all() -> Vec<Case> {
     vec![
         Case::new(lent(), "idle capacity is lent, and taken back (Observed)"),
         Case::new(weights(), "weights are edited twice").evicting(2..=8),
+        Case::new(
+            modes(),
+            "a queue is observed, then Full while the giver is paused, and the pause is ended",
+        ),
         Case::new(nodes(), "a node is cordoned, another one comes, and the first is back"),
     ]
 }
@@ -78,6 +83,38 @@ fn weights() -> Workload {
             ("team-2", "requests.cpu 6, requests.memory 6Gi"),
         ],
         running_cpu: vec![("team-1", "2"), ("team-2", "6")],
+        evictions: 4,
+    }
+}
+
+/// team-1 holds everything. team-2 joins in mode Observe, then becomes Full, and somebody ends the pause of team-1, which would
+/// last for longer than any clock is wrong.
+fn modes() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(2));
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    let mut joining = build::team("team-2", 1);
+    joining["spec"]["mode"] = "Observe".into();
+    let until = SimClock::date(seconds(24 * 3600)).to_string();
+    let spec = |name: &str, spec: Value| merged(Kind::Queue, name, name, json!({"spec": spec}));
+    Workload {
+        name: "modes",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(20), created(Kind::Queue, joining)),
+            (seconds(21), created(Kind::Job, build::job("team-2", "train", 4, &small))),
+            (seconds(30), spec("team-1", json!({"pausedUntil": until}))),
+            (seconds(34), spec("team-2", json!({"mode": "Full"}))),
+            (seconds(50), spec("team-1", json!({"pausedUntil": null}))),
+        ],
+        length: seconds(51),
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
         evictions: 4,
     }
 }

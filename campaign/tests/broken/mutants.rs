@@ -43,6 +43,13 @@ fn without_budgets(deals: Dealer) -> Arc<dyn Tamper> {
     Arc::new(DealsWithout { kind: Kind::PodDisruptionBudget, deals })
 }
 
+/// Takes a field out of the spec.
+fn forget(object: &mut Value, field: &str) {
+    if let Some(spec) = object["spec"].as_object_mut() {
+        spec.remove(field);
+    }
+}
+
 fn sees(change: fn(Kind, &mut Value) -> bool) -> Arc<dyn Tamper> {
     Arc::new(Sees(change))
 }
@@ -97,6 +104,22 @@ pub(crate) const ALL: &[Mutant] = &[
             }
             server(&call)
         }))
+    }),
+    mutant("modes are not read", Stage::Plain("modes"), "I28", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Queue {
+                forget(object, "mode");
+            }
+            true
+        })
+    }),
+    mutant("pauses are not read", Stage::Plain("modes"), "I28", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Queue {
+                forget(object, "pausedUntil");
+            }
+            true
+        })
     }),
     mutant("pods on their way out count as staying", Stage::Restarted, "I20 ", |_| {
         sees(|kind, object| {

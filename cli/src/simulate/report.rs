@@ -30,6 +30,9 @@ struct StepReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     queue_jobs: Vec<QueueJobReport>,
     evictions: Vec<EvictionReport>,
+    /// What would be evicted if every queue were in mode Full and no queue were paused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    withheld: Vec<EvictionReport>,
     forced: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scalings: Vec<ScalingReport>,
@@ -139,6 +142,7 @@ fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
             .map(|(name, job)| queue_job_report(name, job, resources))
             .collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
+        withheld: plan.withheld.iter().map(eviction_report).collect(),
         forced: plan.forced.iter().map(pod_name).collect(),
         scalings: plan.scalings.iter().map(scaling_report).collect(),
         started: step.started.iter().map(pod_name).collect(),

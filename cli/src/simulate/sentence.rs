@@ -5,6 +5,8 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, Scaling};
 use quotient_engine::reason::Reason;
 
+use quotient_index::cause;
+
 use super::unmet;
 
 /// Why `eviction` is part of `plan`, for people.
@@ -34,6 +36,16 @@ pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
     }
 }
 
+/// What keeps `eviction` from being carried out by `plan`, for people.
+pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
+    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    let mut withheld = queues.filter_map(|name| plan.queues.get(name)?.reach.withheld());
+    let why = why(eviction, plan);
+    withheld
+        .next()
+        .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
+}
+
 /// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.
 pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
@@ -41,6 +53,10 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
         Reason::Fenced => "is held outside the fence, where nobody is evicted for it".to_owned(),
         Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
         Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
+        Reason::EvictionsDisabled => {
+            let withheld = queue.withheld.as_ref().map_or_else(String::new, cause);
+            format!("is held by pods that stay because {withheld}")
+        }
         Reason::Delayed => "is worth no eviction before its reclaim.afterSeconds have passed".to_owned(),
         Reason::Guarantee => "is held by pods that are guaranteed to their queues".to_owned(),
         Reason::UnitAboveShare => "would not be enough for one of its pods".to_owned(),

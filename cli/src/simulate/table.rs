@@ -5,7 +5,7 @@ use quotient_engine::plan::{PodId, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
 use super::report::pod_name;
-use super::sentence::{how_scaled, why, why_kept, why_nobody};
+use super::sentence::{how_scaled, why, why_kept, why_nobody, why_withheld};
 use super::steps::{Simulation, Step};
 use super::{jobs, tree, unmet};
 use crate::output::{Cell, Colour, Style, align};
@@ -30,6 +30,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
         lines.extend(queues(step, with_idle, style));
         lines.extend(jobs::rows(step, style));
         lines.extend(evictions(step, style));
+        lines.extend(withheld(step, style));
         lines.extend(forced(step, style));
         lines.extend(scaled(step, style));
         if explain {
@@ -98,6 +99,18 @@ fn evictions(step: &Step, style: Style) -> Vec<String> {
             Cell::new("evict", Colour::Alarm),
             Cell::plain(&pod_name(&eviction.pod)),
             Cell::plain(&why(eviction, &step.plan)),
+        ]
+    });
+    align(&rows.collect::<Vec<_>>(), style)
+}
+
+/// The pods that a mode or a pause keeps.
+fn withheld(step: &Step, style: Style) -> Vec<String> {
+    let rows = step.plan.withheld.iter().map(|eviction| {
+        vec![
+            Cell::new("would evict", Colour::Notice),
+            Cell::plain(&pod_name(&eviction.pod)),
+            Cell::plain(&why_withheld(eviction, &step.plan)),
         ]
     });
     align(&rows.collect::<Vec<_>>(), style)

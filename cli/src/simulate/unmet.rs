@@ -83,6 +83,7 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Reason::Fenced => "what it needs is held outside its queue's fence",
         Reason::NothingToEvict => "no pod that may be evicted holds what it needs",
         Reason::Blocked => "a disruption budget, or the API server, lets no pod go now",
+        Reason::EvictionsDisabled => "a mode or a pause keeps the pods that hold it",
         Reason::Delayed => "its queue has not been short for its reclaim.afterSeconds yet",
         Reason::Guarantee => "what it needs is held by pods that are guaranteed to their queues",
         _ => "it has to wait",

@@ -4,6 +4,7 @@ mod budgets;
 mod examples;
 mod formats;
 mod input;
+mod modes;
 mod owners;
 mod priorities;
 mod queue_jobs;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::plan::{Plan, QueueJobName, Standing};
-use crate::snapshot::{RememberedJob, Snapshot};
+use crate::snapshot::{QueueTask, RememberedJob, Snapshot};
 
 /// Writes every QueueJob's parallelism to its Jobs, and what is to be remembered of it to its status.
 pub(super) fn keep(snapshot: &mut Snapshot, plan: &Plan) {
@@ -20,13 +20,19 @@ pub(super) fn keep(snapshot: &mut Snapshot, plan: &Plan) {
             start_failures: decided.start_failures,
             retry_at: decided.retry_at,
         };
+        let is_as_decided = |count: (&QueueTask, &u32)| count.0.parallelism == *count.1;
         let same = job.remembered == remembered
-            && job.tasks.iter().zip(&decided.parallelism).all(|(task, count)| task.parallelism == *count);
+            && (decided.withheld || job.tasks.iter().zip(&decided.parallelism).all(is_as_decided));
         if same {
             continue;
         }
         let Some(job) = Arc::make_mut(state).queue_jobs.get_mut(at) else { continue };
         job.remembered = remembered;
-        job.tasks.iter_mut().zip(&decided.parallelism).for_each(|(task, count)| task.parallelism = *count);
+        if !decided.withheld {
+            job.tasks
+                .iter_mut()
+                .zip(&decided.parallelism)
+                .for_each(|(task, count)| task.parallelism = *count);
+        }
     }
 }

@@ -16,6 +16,10 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
             continue;
         }
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
+        if queue.quota_left_alone {
+            changed |= enforce(state);
+            continue;
+        }
         let standing = state.quota.clone().unwrap_or_default();
         let (hard, owner) = match &queue.quota_write {
             Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
@@ -39,6 +43,12 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     // Every quota bears its stamp now.
     changed |= std::mem::take(&mut snapshot.growth) == Growth::Held;
     changed
+}
+
+/// Puts the quota that stands in force, whoever wrote it.
+fn enforce(state: &mut Arc<NamespaceState>) -> bool {
+    let enforced = state.quota.clone().map(|quota| Quota { enforced: quota.hard.clone(), ..quota });
+    replace(state, enforced)
 }
 
 /// A quota of ours that says `hard`, and so does the ledger if it is `granted` there.

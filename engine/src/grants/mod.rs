@@ -20,6 +20,7 @@ mod whole_units;
 pub(crate) use damping::{Next, damped};
 pub(crate) use holder::Holder;
 pub(crate) use idle::idle_parts;
+pub(crate) use standing::nothing_lowered;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::Stock;
@@ -27,7 +28,6 @@ use crate::shares::sums;
 use crate::snapshot::Growth;
 use crate::tree::{Index, Tree};
 use one_resource::OneResource;
-use standing::nothing_lowered;
 
 /// What is to be granted; every list has an entry a branch.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ pub(crate) fn grants<'u>(
         let resource = one.resource;
         book(&mut all, resource, one.granted());
     }
-    if aim.nothing_falls { nothing_lowered(tree, holders, &all, resources) } else { all }
+    if aim.nothing_falls { nothing_lowered(tree, holders, &all, resources, |_| true) } else { all }
 }
 
 fn book(all: &mut [Amounts], resource: &Resource, granted: Vec<Amount>) {

@@ -37,6 +37,11 @@ impl Entry {
             })
     }
 
+    /// Whether somebody else made the quota what it is. An earlier stamp tells of a write of ours that is still due.
+    fn is_drifted(&self, seen: &Seen<'_>) -> bool {
+        seen.stamp.is_none_or(|stamp| stamp == self.generation && *seen.hard != self.granted)
+    }
+
     /// The quota as decisions read it, with this entry beside what was `seen`, if one was.
     pub(super) fn quota(&self, seen: Option<Seen<'_>>) -> Quota {
         let is_fenced = seen.is_some_and(|seen| self.is_fenced(&seen));
@@ -47,6 +52,7 @@ impl Entry {
             granted: Some(self.granted.clone()),
             unconfirmed: if is_fenced { Bounds::new() } else { self.largest.clone() },
             unstamped: seen.is_none_or(|seen| seen.stamp != Some(self.generation)),
+            drifted: seen.is_none_or(|seen| self.is_drifted(&seen)),
             ..standing
         }
     }

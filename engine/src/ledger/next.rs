@@ -40,7 +40,7 @@ impl Ledger {
 
 /// What `plan` grants, by namespace.
 fn grants(plan: &Plan) -> BTreeMap<&Namespace, Bounds> {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && !queue.quota_left_alone);
     let shares = leaves.map(|(name, queue)| (&name.namespace, plan.bounds(&queue.allocated)));
     let retained = plan.retained.iter().map(|(name, write)| (&name.namespace, write.hard.clone()));
     retained.chain(shares).collect()

@@ -1,21 +1,24 @@
 //! From snapshot to plan: capacity, tree, demand, shares, grants, victims, in this order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::hanging::Hanging;
 use super::leaf::Leaf;
-use super::quota_writes::{is_in_force, quota_write};
+use super::quota_writes::{is_in_force, is_left_alone, quota_write};
 use super::unmet::Obstacles;
+use super::withheld::WithheldEvictions;
 use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short, whole_shares};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
 use crate::census::{self, Census};
 use crate::demand::{earliest, first_patience, smallest};
-use crate::grants::{Aim, Holder, Next, damped, grants, idle_parts};
+use crate::grants::{Aim, Holder, Next, damped, grants, idle_parts, nothing_lowered};
+use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::reclaim::{self, Party, Taken};
 use crate::shares::{self, Wish};
-use crate::snapshot::{OwnerKind, Snapshot};
+use crate::snapshot::{OwnerKind, Quota, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
 use crate::within::{self, Yielded};
@@ -77,14 +80,19 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let entitled: Vec<Amounts> = aims.iter().zip(&idle).map(|(aim, idle)| sum(aim, idle)).collect();
 
     let parties = parties(&tree, &leaves, &entitled, &granted);
-    let taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
+    let mut taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
+    let withheld =
+        WithheldEvictions::take_out(&tree, &holders, &granted, &mut taken, (&capacity, &resources));
     let hanging = Hanging::of(&tree, &leaves, snapshot.now);
-    let shortage = held
-        .unwrap_or_else(|| short::why_short(&holders, &granted, &taken, hanging.overdue.len(), &resources));
+    let shortage = held.unwrap_or_else(|| {
+        short::why_short(&tree, &holders, &granted, &taken, hanging.overdue.len(), &resources)
+    });
+
+    let allocated = allocated(&tree, &holders, &granted, &resources);
 
     let mut plan = Plan { resources, capacity, held, ..Plan::default() };
     for (at, branch) in tree.branches.iter().enumerate() {
-        let (Some(shares), Some(allocated), Some(leaf)) = (shares.get(at), granted.get(at), leaves.get(at))
+        let (Some(shares), Some(allocated), Some(leaf)) = (shares.get(at), allocated.get(at), leaves.get(at))
         else {
             continue;
         };
@@ -97,7 +105,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         }
         decided.deserved.add_all(&idle);
         decided.idle = idle;
-        decided.starved = (!decided.lacking.is_empty()).then_some(reason);
+        say_why_it_is_short(&mut decided, branch, reason, &withheld);
         if let Some(leaf) = leaf {
             let is_short = decided.starved.is_some();
             let (remember, due) =
@@ -116,9 +124,10 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
-    say_who_goes(taken, hanging, &mut plan);
+    say_who_goes(taken, withheld, hanging, &mut plan);
     say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
-    plan.next_change = earliest(plan.next_change, next_ripe(snapshot, &census, &leaves, &plan));
+    let due = [next_ripe(snapshot, &census, &leaves, &plan), next_end_of_pause(snapshot)];
+    plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.stalled = tree.stalled;
@@ -152,7 +161,8 @@ fn parties<'a>(
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
-fn say_who_goes(taken: Taken, hanging: Hanging, plan: &mut Plan) {
+fn say_who_goes(taken: Taken, withheld: WithheldEvictions, hanging: Hanging, plan: &mut Plan) {
+    plan.withheld = withheld.evictions;
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
@@ -164,21 +174,38 @@ fn say_who_goes(taken: Taken, hanging: Hanging, plan: &mut Plan) {
     }
 }
 
+/// Writes down why others hold part of the share of `decided`, if they do: for this `reason`, or because something is withheld.
+fn say_why_it_is_short(
+    decided: &mut QueuePlan,
+    branch: &Branch<'_>,
+    reason: Reason,
+    withheld: &WithheldEvictions,
+) {
+    if decided.lacking.is_empty() {
+        return;
+    }
+    decided.withheld = withheld.cause(branch, reason);
+    decided.starved = Some(if decided.withheld.is_some() { Reason::EvictionsDisabled } else { reason });
+}
+
 /// Writes down who yields to others of the same queue, and for whom that makes room.
 fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
     for (name, promised) in &yielded.promised {
-        let unmet = plan.queues.get_mut(name).map(|queue| &mut queue.unmet);
-        for one in unmet.into_iter().flatten() {
+        let Some(queue) = plan.queues.get_mut(name) else { continue };
+        let evicts = queue.reach.evicts();
+        for one in &mut queue.unmet {
             let is_promised = match &one.who {
                 Asker::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
                 Asker::Pod(_) => false,
             };
             if is_promised && matches!(one.reason, Reason::ShareInUse | Reason::NothingToEvict) {
-                one.reason = Reason::WaitingForPreemption;
+                one.reason = if evicts { Reason::WaitingForPreemption } else { Reason::EvictionsDisabled };
             }
         }
     }
+    let is_carried_out = |queue: &QueueName| plan.queues.get(queue).is_some_and(|queue| queue.reach.evicts());
     plan.scalings = yielded.scalings;
+    plan.scalings.retain(|scaling| is_carried_out(&scaling.queue));
     plan.scalings.sort_by(|a, b| {
         let key = |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.setter.clone());
         key(a).cmp(&key(b))
@@ -200,6 +227,26 @@ fn next_ripe(
     let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
     let ripe = leaves.iter().flatten().filter(matters).filter_map(unprotected).min();
     earliest(ripe, first_patience(snapshot, census))
+}
+
+/// What quotas allow next: of paused queues no less than they allow already.
+fn allocated<'a>(
+    tree: &Tree<'_>,
+    holders: &[Option<Holder<'_>>],
+    granted: &'a [Amounts],
+    resources: &[Resource],
+) -> Cow<'a, [Amounts]> {
+    if (0..tree.branches.len()).any(|at| tree.is_paused(at)) {
+        nothing_lowered(tree, holders, granted, resources, |at| tree.is_paused(at)).into()
+    } else {
+        granted.into()
+    }
+}
+
+/// When the next pause ends.
+fn next_end_of_pause(snapshot: &Snapshot) -> Option<Timestamp> {
+    let queues = snapshot.namespaces.values().flat_map(|state| &state.queues);
+    queues.filter_map(|queue| queue.paused_until).filter(|until| *until > snapshot.now).min()
 }
 
 /// Whether nobody goes, is kept from going, is on his way or waits for anything.
@@ -272,6 +319,11 @@ fn queue_plan(
     let resources = &plan.resources;
     let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
     let parent = branch.parent.and_then(|parent| tree.branches.get(parent)).map(|parent| parent.name.clone());
+    let write = leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated)));
+    let is_left_alone = leaf.is_some() && is_left_alone(&branch.reach, quota, write.as_ref());
+    // Without a quota nothing keeps pods out, and none is to come.
+    let is_open = is_left_alone && quota.is_none_or(|quota| quota.hard.is_empty());
+    let is_in_force = |quota: &Quota| is_in_force(quota, allocated, resources);
     QueuePlan {
         uid: branch.queue.uid.clone(),
         is_parent: !branch.is_leaf(),
@@ -284,8 +336,10 @@ fn queue_plan(
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| only(&leaf.headcount.charged, resources)).unwrap_or_default(),
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
-        quota_write: leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated))),
-        quota_in_force: leaf.is_none() || quota.is_some_and(|quota| is_in_force(quota, allocated, resources)),
+        quota_write: write.filter(|_| !is_left_alone),
+        quota_left_alone: is_left_alone,
+        reach: branch.reach.clone(),
+        quota_in_force: leaf.is_none() || is_open || quota.is_some_and(is_in_force),
         allocated: allocated.clone(),
         foreign_limit: foreign_limit(branch, shares, resources),
         ..QueuePlan::default()

@@ -3,10 +3,9 @@
 use super::PodId;
 use super::leaf::Leaf;
 use crate::demand::earliest;
-use crate::names::Namespace;
 use crate::snapshot::Pod;
 use crate::time::Timestamp;
-use crate::tree::Tree;
+use crate::tree::{Branch, Tree};
 
 /// How long past its deadline a pod counts as one that does not go by itself, in seconds. A kubelet needs a moment
 /// after the grace is over, and a cluster under load some more.
@@ -30,7 +29,7 @@ impl Hanging {
         let mut hanging = Self::default();
         for (branch, leaf) in tree.branches.iter().zip(leaves) {
             if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) {
-                hanging.add(&branch.name.namespace, leaf, now);
+                hanging.add(branch, leaf, now);
             }
         }
         hanging.overdue.sort();
@@ -38,7 +37,8 @@ impl Hanging {
         hanging
     }
 
-    fn add(&mut self, namespace: &Namespace, leaf: &Leaf<'_>, now: Timestamp) {
+    fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, now: Timestamp) {
+        let namespace = &branch.name.namespace;
         let id =
             |pod: &Pod| PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() };
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged()) {
@@ -51,7 +51,7 @@ impl Hanging {
                 at <= now
             };
             let is_overdue = is_past(OVERDUE_SECONDS);
-            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced);
+            let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && branch.reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
             self.overdue.extend(is_overdue.then(|| id(pod)));
             self.forced.extend(is_to_be_forced.then(|| id(pod)));

@@ -2,6 +2,7 @@
 
 mod decide;
 mod eviction;
+mod excess;
 mod hanging;
 mod leaf;
 mod parents;
@@ -10,11 +11,13 @@ mod queue_job_plan;
 mod queue_jobs;
 mod queue_plan;
 mod quota_writes;
+mod reach;
 mod retained;
 mod scaling;
 mod short;
 mod unmet;
 mod whole_shares;
+mod withheld;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,6 +27,7 @@ pub use eviction::{Asker, Eviction, Lowered, PassedOver, PodId, Stage, Unmet};
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
+pub use reach::{Pause, Reach, Withheld};
 pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};

@@ -10,7 +10,8 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
         let Some(child) = plan.queues.get(&branch.name) else { continue };
         let (used, pods, idle) = (child.used.clone(), child.pods, child.idle.clone());
         let (preempting, lacking) = (child.preempting.clone(), child.lacking.clone());
-        let (starved, in_force) = (child.starved, child.quota_in_force);
+        let (starved, withheld) = (child.starved, child.withheld.clone());
+        let in_force = child.quota_in_force || child.quota_left_alone;
         let Some(parent) = plan.queues.get_mut(&parent.name) else { continue };
         parent.used.add_all(&used);
         parent.pods = PodCounts {
@@ -23,7 +24,9 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
         // The laws of shares hold without the idle part; what is reported holds it.
         parent.deserved.add_all(&idle);
         parent.idle.add_all(&idle);
-        parent.starved = parent.starved.or(starved);
+        if parent.starved.is_none() {
+            (parent.starved, parent.withheld) = (starved, withheld);
+        }
         parent.quota_in_force &= in_force;
     }
 }

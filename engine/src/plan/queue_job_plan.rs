@@ -92,6 +92,8 @@ pub struct QueueJobPlan {
     pub uid: QueueJobUid,
     /// The queue that it takes its slots from; none if no queue with a share governs the namespace.
     pub queue: Option<QueueName>,
+    /// Whether nothing of this is carried out: the mode of its queue, or the operator's, is Observe.
+    pub withheld: bool,
     /// Where it stands.
     pub standing: Standing,
     /// Why it waits, or that it has what it needs.

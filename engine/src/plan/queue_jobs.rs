@@ -8,12 +8,14 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::leaf::Leaf;
-use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, SlotReason, Standing};
+use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest};
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
-use crate::snapshot::{Ended, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Snapshot};
+use crate::snapshot::{
+    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings, Snapshot,
+};
 use crate::time::Timestamp;
 use crate::tree::Tree;
 
@@ -40,7 +42,10 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
             Some((&branch.name, leaf))
         });
         let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
-        let place = Place { namespace, state, now: snapshot.now, crews: crews(state, &going), yields };
+        let reach = leaf.and_then(|(queue, _)| plan.queues.get(queue)).map(|queue| &queue.reach);
+        let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
+        let crews = crews(state, &going);
+        let place = Place { namespace, state, now: snapshot.now, crews, yields, takes };
         let jobs = match leaf {
             Some((queue, leaf)) => {
                 let allocated =
@@ -51,10 +56,11 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
                 let mut jobs = place.divide(&ground, plan);
                 for job in &mut jobs {
                     job.queue = Some(queue.clone());
+                    job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
                 }
                 jobs
             }
-            None => place.without_queue(plan),
+            None => place.without_queue(plan, &snapshot.settings),
         };
         for (job, decided) in state.queue_jobs.iter().zip(&jobs) {
             next_change = earliest(next_change, place.due(job, decided));
@@ -117,6 +123,8 @@ struct Place<'a> {
     crews: FxHashMap<&'a OwnerUid, Crew>,
     /// Whether floors of gangs that run yield to a higher priority.
     yields: bool,
+    /// Whether slots may be taken at all.
+    takes: bool,
 }
 
 impl Place<'_> {
@@ -186,14 +194,14 @@ impl Place<'_> {
     /// Divides the queue's share.
     fn divide(&self, ground: &Ground<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
-        let late: Vec<bool> = jobs.iter().map(|job| self.is_late(job)).collect();
+        let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
         let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> = asking.iter().map(|job| self.claim(job)).collect();
         let rivals: Vec<Rival> = ground.asks.iter().filter_map(rival).collect();
         let slots = slots::divide(&ground.room, &claims, &rivals, &plan.capacity, &plan.resources);
         let standings: Vec<slots::Standing> =
-            asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots, plan)).collect();
+            asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots)).collect();
         let now = slots::bring(&claims, &standings, &ground.free, &plan.resources);
 
         let mut given = slots.into_iter().zip(now);
@@ -225,11 +233,13 @@ impl Place<'_> {
     }
 
     /// Where no queue has a share, what runs stays as it is, and nothing else starts.
-    fn without_queue(&self, plan: &Plan) -> Vec<QueueJobPlan> {
+    fn without_queue(&self, plan: &Plan, settings: &Settings) -> Vec<QueueJobPlan> {
         let stalled = plan.stalled.keys().any(|queue| queue.namespace == *self.namespace);
+        let own = self.state.governing().map(|queue| queue.mode).unwrap_or_default();
         let decide = |job: &QueueJob| {
             let mut decided = self.count(job);
             let kept = kept(job, job.suspended || job.ended.is_some());
+            decided.withheld = own.min(settings.mode) == Mode::Observe;
             decided.reason = if stalled { SlotReason::QueueStalled } else { SlotReason::NoQueue };
             let slots = GangSlots { fits: false, tasks: kept.clone() };
             self.settle(job, &mut decided, slots, kept, plan);
@@ -289,15 +299,14 @@ impl Place<'_> {
         }
     }
 
-    fn standing(&self, job: &QueueJob, slots: &GangSlots, plan: &Plan) -> slots::Standing {
+    fn standing(&self, job: &QueueJob, slots: &GangSlots) -> slots::Standing {
         let is_losing = job.tasks.iter().any(|task| self.crew(task).going > 0);
         let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
-        let is_held = plan.held.is_some();
         let most =
             slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
         slots::Standing {
-            // While nothing is to be taken from anybody, no slot is either.
-            slots: if is_held { most.collect() } else { slots.tasks.clone() },
+            // Where no pod is evicted, no slot is taken either.
+            slots: if self.takes { slots.tasks.clone() } else { most.collect() },
             parallelism,
             is_losing,
         }

@@ -5,7 +5,7 @@ use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::snapshot::Remembered;
 
-use super::Unmet;
+use super::{Reach, Unmet, Withheld};
 
 /// The numbers of one queue after this decision.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,8 +45,15 @@ pub struct QueuePlan {
     pub pods: PodCounts,
     /// The quota to write; `None` if the one that stands is right.
     pub quota_write: Option<QuotaWrite>,
-    /// Whether the quota that stands is what this plan wants, and is in force.
+    /// Whether the quota that stands is what this plan wants, and is in force; also where there is none and none is written.
     pub quota_in_force: bool,
+    /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it. Then
+    /// nothing is granted either.
+    pub quota_left_alone: bool,
+    /// How far this plan is carried out in the queue.
+    pub reach: Reach,
+    /// What withholds the evictions that the queue waits for, if it is starved for that.
+    pub withheld: Option<Withheld>,
     /// Why others hold part of its share, if they do.
     pub starved: Option<Reason>,
     /// The pods that cannot start now, and why; the most important first.

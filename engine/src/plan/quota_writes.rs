@@ -1,6 +1,6 @@
 //! Which quotas have to be written, and whether those that stand are in force.
 
-use super::QuotaWrite;
+use super::{QuotaWrite, Reach};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::snapshot::{Queue, Quota};
 
@@ -17,6 +17,15 @@ pub(super) fn quota_write(quota: Option<&Quota>, queue: &Queue, hard: Bounds) ->
     let lowers =
         hard.iter().any(|(resource, amount)| standing(resource).is_none_or(|before| amount < before));
     Some(QuotaWrite { owner, hard, lowers })
+}
+
+/// Whether the quota of a queue with this `reach` is left as it stands, instead of this `write`.
+///
+/// While a pause lasts, nothing restricts the namespace more than before, and what a person made of the quota stays.
+pub(super) fn is_left_alone(reach: &Reach, quota: Option<&Quota>, write: Option<&QuotaWrite>) -> bool {
+    let is_changed = || quota.is_none_or(|quota| quota.drifted);
+    let lowers = || write.is_some_and(|write| write.lowers);
+    !reach.writes_quotas() || (reach.pause.is_some() && (is_changed() || lowers()))
 }
 
 /// Whether the quota that stands allows `allocated`, no more and no less, and admission knows.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::QuotaWrite;
-use super::quota_writes::quota_write;
+use super::quota_writes::{is_left_alone, quota_write};
+use super::{QuotaWrite, Reach};
 use crate::names::QueueName;
 use crate::snapshot::Snapshot;
 use crate::tree::Tree;
@@ -19,8 +19,12 @@ pub(super) fn retained(snapshot: &Snapshot, tree: &Tree<'_>) -> BTreeMap<QueueNa
             continue;
         };
         let Some(quota) = state.quota.as_ref().filter(|quota| quota.ours) else { continue };
+        let name = QueueName::new(namespace.clone(), queue.name.clone());
+        let reach = Reach::of_operator(&snapshot.settings).below(&name, queue, snapshot.now);
         let write = quota_write(Some(quota), queue, quota.allocated().clone());
-        retained.extend(write.map(|write| (QueueName::new(namespace.clone(), queue.name.clone()), write)));
+        if !is_left_alone(&reach, Some(quota), write.as_ref()) {
+            retained.extend(write.map(|write| (name, write)));
+        }
     }
     retained
 }

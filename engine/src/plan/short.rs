@@ -6,9 +6,11 @@ use crate::reason::Reason;
 use crate::reclaim::Taken;
 use crate::snapshot::{Growth, Queue, Remembered};
 use crate::time::Timestamp;
+use crate::tree::Tree;
 
 /// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
+    tree: &Tree<'_>,
     holders: &[Option<Holder<'_>>],
     granted: &[Amounts],
     taken: &Taken,
@@ -20,11 +22,9 @@ pub(super) fn why_short(
     let terminating =
         |holder: &Holder<'_>| usize::try_from(holder.headcount.pods.terminating).unwrap_or(usize::MAX);
     let leaving = leaves().map(|(holder, _)| terminating(holder)).fold(0, usize::saturating_add);
-    let falling = leaves().any(|(holder, granted)| {
-        resources.iter().any(|resource| {
-            let settled = granted.get(resource).max(holder.headcount.charged.get(resource));
-            holder.hold(resource) > settled
-        })
+    let may_fall = tree.branches.iter().map(|branch| branch.reach.lowers());
+    let falling = (holders.iter().zip(granted).zip(may_fall)).any(|((holder, granted), may_fall)| {
+        may_fall && holder.as_ref().is_some_and(|holder| falls(holder, granted, resources))
     });
     if leaving > overdue || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption
@@ -35,6 +35,14 @@ pub(super) fn why_short(
     } else {
         Reason::NothingToEvict
     }
+}
+
+/// Whether a leaf holds more than it will once its quota allows what is `granted`.
+pub(super) fn falls(holder: &Holder<'_>, granted: &Amounts, resources: &[Resource]) -> bool {
+    resources.iter().any(|resource| {
+        let settled = granted.get(resource).max(holder.headcount.charged.get(resource));
+        holder.hold(resource) > settled
+    })
 }
 
 /// Why one of them is: nobody's share can grow, its own `obstacle`, or what stands in everybody's way.

@@ -3,6 +3,7 @@
 mod budget;
 mod destruction;
 mod growth;
+mod mode;
 mod narrowed;
 mod node;
 mod owner;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 pub use budget::Budget;
 pub use destruction::Destruction;
 pub use growth::Growth;
+pub use mode::Mode;
 pub use node::Node;
 pub use owner::{Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Remembered;
+use super::{Mode, Remembered};
 use crate::amounts::Bounds;
 use crate::labels::Selector;
 use crate::names::{QueueName, QueueUid};
@@ -36,6 +36,10 @@ pub struct Queue {
     pub eviction: EvictionRules,
     /// Whether its workloads yield to workloads of it that have a higher priority.
     pub preemption: Preemption,
+    /// How far Quotient goes in it and in the queues below it.
+    pub mode: Mode,
+    /// Until when its quota does not shrink and no pod is evicted from it or for it; the same holds below it.
+    pub paused_until: Option<Timestamp>,
     /// What earlier decisions left in its status.
     pub remembered: Remembered,
     /// Whether it is being deleted. Until it is gone it governs its namespace, but owns nothing new there.

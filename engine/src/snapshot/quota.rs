@@ -22,6 +22,9 @@ pub struct Quota {
     pub charged: Bounds,
     /// Whether it does not bear the stamp of what was granted, so that it has to be written whatever it says.
     pub unstamped: bool,
+    /// Whether somebody else changed or deleted it since it was written under the ledger, as far as its stamp tells. A quota
+    /// that was granted and never created counts as deleted.
+    pub drifted: bool,
     /// The Queue that its only owner reference names. Garbage collection deletes the quota once that Queue is gone.
     pub owner: Option<QueueUid>,
 }

@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::Mode;
 use crate::amounts::{Amounts, Resource};
 
 /// Settings that change decisions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
+    /// How far the operator goes: no queue goes farther.
+    pub mode: Mode,
     /// The resources to govern; empty for cpu, memory and every extended resource found on a node.
     pub resources: BTreeSet<Resource>,
     /// What an autoscaler may still add to the cluster: it counts in the capacity, and pods that wait for nodes

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Branch, Index, Tree, stall};
 use crate::names::{Namespace, QueueName};
-use crate::plan::Stall;
+use crate::plan::{Reach, Stall};
 use crate::snapshot::{Acceptance, NamespaceState, Queue, ReclaimFrom, Snapshot};
 
 /// Sorts the Queues into a tree; whoever has no place in it is told why and disturbs nobody.
@@ -52,6 +52,8 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
         let foreign = state.map(|state| &state.foreign_quotas);
         let above = parent.and_then(|parent| tree.branches.get(parent));
         let inherited = above.map(|parent| parent.eviction).unwrap_or_default();
+        let bound =
+            above.map_or_else(|| Reach::of_operator(&snapshot.settings), |parent| parent.reach.clone());
         let takes_nothing = std::iter::successors(Some(name), |name| known.get(*name)?.1.parent.as_ref())
             .filter_map(|name| known.get(name))
             .any(|(_, queue)| queue.reclaim.from == ReclaimFrom::Nothing);
@@ -62,6 +64,7 @@ pub(crate) fn grow(snapshot: &Snapshot) -> Tree<'_> {
             children: Vec::new(),
             foreign,
             eviction: queue.eviction.or(inherited),
+            reach: bound.below(name, queue, snapshot.now),
             // A leaf that takes nothing is a fence around itself alone.
             is_fence: queue.reclaim.from == ReclaimFrom::Subtree
                 || (takes_nothing && queue.children.is_none()),

@@ -18,7 +18,7 @@ pub(crate) use grow::grow;
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::{Namespace, QueueName};
-use crate::plan::Stall;
+use crate::plan::{Reach, Stall};
 use crate::snapshot::{EvictionRules, Queue};
 
 /// A queue's place in [`Tree::branches`].
@@ -49,6 +49,8 @@ pub(crate) struct Branch<'a> {
     pub(crate) foreign: Option<&'a Bounds>,
     /// What may be taken from it: its own rules, and those of the queues above it.
     pub(crate) eviction: EvictionRules,
+    /// How far a plan is carried out in it.
+    pub(crate) reach: Reach,
     /// Whether it is a preemption fence: pods are evicted for queues at or below it only at or below it.
     pub(crate) is_fence: bool,
 }
@@ -85,6 +87,11 @@ impl<'a> Tree<'a> {
             }
         }
         sums
+    }
+
+    /// Whether a pause of the queue at `at` or of one above it lasts.
+    pub(crate) fn is_paused(&self, at: Index) -> bool {
+        self.branches.get(at).is_some_and(|branch| branch.reach.pause.is_some())
     }
 
     /// The lowest fence that the queue at `at` is behind.

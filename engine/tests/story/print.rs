@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::plan::{Asker, Plan, PodId, Scaling, Unmet};
+use quotient_engine::plan::{Asker, Plan, PodId, Scaling, Unmet, Withheld};
 use quotient_engine::snapshot::Rejection;
 
 /// One step as lines: every queue's numbers and what it waits for, evictions with beneficiary and reason, what started.
@@ -27,7 +27,11 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
             write!(told, ", idle {}", short(&queue.idle)).unwrap();
         }
         if let Some(reason) = queue.starved {
-            write!(told, ", preempting {} ({reason})", short(&queue.preempting)).unwrap();
+            write!(told, ", preempting {} ({reason}", short(&queue.preempting)).unwrap();
+            if let Some(withheld) = &queue.withheld {
+                write!(told, ": {}", cause(withheld)).unwrap();
+            }
+            told.push(')');
         } else if !queue.preempting.is_empty() {
             write!(told, ", its quota lacks {} that its pods hold", short(&queue.preempting)).unwrap();
         }
@@ -57,6 +61,16 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         )
         .unwrap();
     }
+    for eviction in &plan.withheld {
+        let whom =
+            eviction.beneficiary.as_ref().map_or("nobody in particular", |queue| queue.namespace.as_str());
+        writeln!(
+            told,
+            "  would evict {}/{} for {whom}: {}",
+            eviction.pod.namespace, eviction.pod.name, eviction.reason
+        )
+        .unwrap();
+    }
     for pod in &plan.forced {
         writeln!(told, "  delete {}/{} without grace", pod.namespace, pod.name).unwrap();
     }
@@ -67,6 +81,17 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
         writeln!(told, "  started {}/{}", pod.namespace, pod.name).unwrap();
     }
     told
+}
+
+/// What withholds evictions.
+fn cause(withheld: &Withheld) -> String {
+    match withheld {
+        Withheld::OperatorMode(mode) => format!("the operator is in {mode}"),
+        Withheld::QueueMode(queue, mode) => format!("{} is in {mode}", queue.namespace),
+        Withheld::Pause(pause) => {
+            format!("{} is paused until {}", pause.of.namespace, pause.until.millis() / 1000)
+        }
+    }
 }
 
 /// `scale a/web from 3 to 2 of 3 for ReplicaSet vip, without w1: Outranked`

@@ -2,11 +2,11 @@
 
 use quotient_crds::{
     Eviction, EvictionPolicy as WrittenPolicy, GangPolicy as WrittenGangs, LastReplica as WrittenLast,
-    MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Preemption as WrittenPreemption,
+    MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Mode as WrittenMode, Preemption as WrittenPreemption,
     Reclaim as WrittenReclaim, ReclaimFrom as WrittenFrom,
 };
 use quotient_engine::snapshot::{
-    EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Reclaim, ReclaimFrom,
+    EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, Preemption, Reclaim, ReclaimFrom,
 };
 
 use super::mistakes::Mistakes;
@@ -54,6 +54,14 @@ pub(super) fn eviction(written: Option<&Eviction>, mistakes: &mut Mistakes) -> E
             MAX_EVICTION_SECONDS,
             "eviction.forceAfterSeconds",
         ),
+    }
+}
+
+pub(super) const fn mode(written: WrittenMode) -> Mode {
+    match written {
+        WrittenMode::Observe => Mode::Observe,
+        WrittenMode::Quota => Mode::Quota,
+        WrittenMode::Full => Mode::Full,
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a snapshot shows of Queues, and what the operator can look up.
 
 use expect_test::expect;
-use quotient_engine::names::QueueName;
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::snapshot::Mode;
 
 use super::{apply, at, index_of, shown};
 
@@ -86,6 +87,30 @@ spec:
           queue research (org/research), created -: weight 1; request -; guaranteed -; limit -; parent org/company; children Selector(Selector([In("org", ["research"]), In("tier", ["gold", "silver"]), NotIn("tier", ["silver"]), Exists("open"), DoesNotExist("closed")])); gangs Never; grace at most 0s; forced after 600s; reclaims from Subtree
           queue same (org/same), created -: weight 1; request -; guaranteed -; limit -; children Same
     "#]].assert_eq(&text);
+}
+
+#[test]
+fn a_mode_and_a_pause_are_read_also_where_the_rest_is_invalid() {
+    let yaml = "
+kind: Queue
+metadata: {name: q, namespace: a}
+spec: {mode: Observe, pausedUntil: '2026-01-01T13:00:00+01:00'}
+---
+kind: Queue
+metadata: {name: q, namespace: b}
+spec: {mode: Quota, weight: -1}
+";
+    let text = shown(yaml, "12:00:00");
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request everything; guaranteed -; limit -; mode Observe; paused until 12:00:00
+        namespace b
+          queue q (b/q), created -, invalid: spec.weight is -1: write 0 to 1000000
+    "#]].assert_eq(&text);
+    let mut index = index_of(yaml);
+    let snapshot = index.snapshot(at("12:00:00"));
+    let invalid = &snapshot.namespaces[&Namespace::from("b")].queues[0];
+    assert_eq!((invalid.mode, invalid.invalid.is_some()), (Mode::Quota, true));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
-    Budget, EvictionRules, Gang, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
+    Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
     ReclaimFrom, Remembered, Size, Snapshot,
 };
 use quotient_engine::time::Timestamp;
@@ -92,7 +92,7 @@ fn memory(remembered: &Remembered) -> String {
 
 /// What a Queue says of the tree and of how its pods are taken beyond the defaults.
 fn place(queue: &Queue) -> String {
-    let Queue { parent, children, eviction, preemption, .. } = queue;
+    let Queue { parent, children, eviction, preemption, mode, paused_until, .. } = queue;
     let EvictionRules { policy, min_runtime_seconds, last_replica, gangs, .. } = eviction;
     let mut text = String::new();
     if let Some(parent) = parent {
@@ -110,6 +110,12 @@ fn place(queue: &Queue) -> String {
     if let Some(gangs) = gangs {
         write!(text, "; gangs {gangs:?}").unwrap();
     }
+    if *mode != Mode::Full {
+        write!(text, "; mode {mode}").unwrap();
+    }
+    if let Some(until) = paused_until {
+        write!(text, "; paused until {}", time(*until)).unwrap();
+    }
     if *preemption != Preemption::Never {
         write!(text, "; preempts {preemption:?}").unwrap();
     }
@@ -126,16 +132,17 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, owner, charged } = quota;
+    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, drifted, owner, charged } = quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
-        "{whose}: hard {}; enforced {}{}{}{}{}{}",
+        "{whose}: hard {}; enforced {}{}{}{}{}{}{}",
         bounds(hard),
         bounds(enforced),
         granted.as_ref().map(|granted| format!("; granted {}", bounds(granted))).unwrap_or_default(),
         if unconfirmed.is_empty() { String::new() } else { format!("; may become {}", bounds(unconfirmed)) },
         if charged.is_empty() { String::new() } else { format!("; charged already {}", bounds(charged)) },
         if *unstamped { "; not stamped" } else { "" },
+        if *drifted { "; changed by others" } else { "" },
         owner.as_ref().map(|owner| format!("; owned by {owner}")).unwrap_or_default()
     )
 }

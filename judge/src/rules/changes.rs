@@ -23,6 +23,8 @@ struct Change {
     given_up: Amounts,
     /// Whether somebody has changed or deleted its quota.
     quota: bool,
+    /// Whether it is about the spec of a Queue.
+    queue: bool,
 }
 
 impl Changes {
@@ -42,9 +44,10 @@ impl Changes {
         let given_up = live.less(&live_now);
         // What its controller copies into the status is no change of it.
         let quota = write.resource == "resourcequotas" && write.subresource.is_empty();
-        if quota || !squeeze.is_empty() || !given_up.is_empty() {
+        let queue = write.resource == "queues" && write.subresource.is_empty();
+        if quota || queue || !squeeze.is_empty() || !given_up.is_empty() {
             let namespace = write.namespace.to_owned();
-            self.recent.push_back(Change { at: write.at, namespace, squeeze, given_up, quota });
+            self.recent.push_back(Change { at: write.at, namespace, squeeze, given_up, quota, queue });
         }
     }
 
@@ -63,6 +66,21 @@ impl Changes {
     /// Whether somebody has changed the quota of a namespace.
     pub(crate) fn of_quota(&self, namespace: &str) -> bool {
         self.recent.iter().any(|change| change.quota && change.namespace == namespace)
+    }
+
+    /// Whether somebody has changed the spec of a Queue.
+    pub(crate) fn of_queues(&self) -> bool {
+        self.recent.iter().any(|change| change.queue)
+    }
+
+    /// Whether somebody has changed the spec of a Queue of the namespace, or one in a namespace with parents.
+    pub(crate) fn of_queues_above(&self, truth: &Truth, namespace: &str) -> bool {
+        let has_parents = |namespace: &str| {
+            let place = truth.places.get(namespace);
+            place.is_some_and(|place| place.queues.values().any(|queue| queue.is_parent))
+        };
+        let is_above = |change: &Change| change.namespace == namespace || has_parents(&change.namespace);
+        self.recent.iter().any(|change| change.queue && is_above(change))
     }
 
     /// What live pods of a namespace have given up by themselves.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::restraint;
 use crate::judge::Judge;
 use crate::truth::{Place, PodFacts, Truth};
 use crate::violation::Invariant;
@@ -20,6 +21,9 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
         found.push((Invariant::EvictionNamesLife, format!("{of}: for uid {uid:?}, it has {}", pod.uid)));
     }
     let by_force = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64) == Some(0);
+    if by_force || !pod.is_terminating {
+        found.extend(restraint::eviction(judge, write));
+    }
     if pod.is_terminating {
         let wanted = place.leaf().is_some_and(|(_, queue)| queue.force_after.is_some());
         if by_force && !wanted {

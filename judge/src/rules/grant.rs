@@ -2,6 +2,7 @@
 
 use quotient_engine::amounts::Amounts;
 
+use super::restraint;
 use crate::judge::Judge;
 use crate::truth::QuotaFacts;
 use crate::violation::Invariant;
@@ -16,7 +17,7 @@ pub(crate) fn broken(
     was: &Amounts,
     standing: Option<&QuotaFacts>,
 ) -> Vec<(Invariant, String)> {
-    let mut found = Vec::new();
+    let mut found: Vec<_> = restraint::quota(judge, write, standing).into_iter().collect();
     let place = judge.truth.places.get(write.namespace);
     let Some((place, quota)) = place.and_then(|place| Some((place, place.quota.as_ref()?))) else {
         return found;

@@ -5,5 +5,6 @@ pub(crate) mod eviction;
 pub(crate) mod grant;
 pub(crate) mod own;
 pub(crate) mod rest;
+pub(crate) mod restraint;
 
 pub(crate) use changes::Changes;

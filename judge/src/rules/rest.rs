@@ -1,6 +1,7 @@
 //! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
 
 use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::snapshot::Mode;
 
 use crate::truth::{Place, QueueFacts, Truth};
 use crate::violation::Invariant;
@@ -9,12 +10,17 @@ use crate::violation::Invariant;
 const EXCUSES: [&str; 2] = ["Starved", "Stalled"];
 
 /// The promises that do not hold although everything rests.
-pub(crate) fn broken(truth: &Truth) -> Vec<(Invariant, String)> {
+pub(crate) fn broken(truth: &Truth, at: i64) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
     let mut promised = Amounts::new();
     for (namespace, place) in &truth.places {
         let Some((name, queue)) = place.leaf() else { continue };
         if queue.conditions.iter().any(|condition| condition == "Stalled") {
+            continue;
+        }
+        let restraint = truth.restraint(namespace, at);
+        if restraint.is_some_and(|restraint| restraint.is_paused || restraint.mode == Mode::Observe) {
+            // Its quota stays as it is, whatever it deserves.
             continue;
         }
         let of = format!("{namespace}/{name}");

@@ -1,9 +1,10 @@
 //! What of each kind of object matters.
 
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::snapshot::Mode;
 use serde_json::Value;
 
-use super::reading::{amounts, bounds, has, text};
+use super::reading::{amounts, bounds, has, milliseconds, text};
 
 /// A node.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +58,12 @@ pub struct QueueFacts {
     pub created: String,
     /// Whether it groups queues.
     pub is_parent: bool,
-    /// Whether it is in a group.
-    pub has_parent: bool,
+    /// The queue above it, if it is in a group: namespace and name.
+    pub parent: Option<(String, String)>,
+    /// How far its spec lets Quotient go.
+    pub mode: Mode,
+    /// Until when its spec says that it is paused, in milliseconds.
+    pub paused_until: Option<i64>,
     /// What it is guaranteed.
     pub guaranteed: Bounds,
     /// What it may have at most.
@@ -136,7 +141,7 @@ impl QueueFacts {
     /// depends on its siblings.
     pub fn claims(&self, resource: &Resource) -> Amount {
         let guaranteed = self.guaranteed.get(resource).unwrap_or(Amount::ZERO);
-        if self.has_parent {
+        if self.parent.is_some() {
             return Amount::ZERO;
         }
         let claimed = self.request.get(resource).unwrap_or(Amount::ZERO);
@@ -151,7 +156,9 @@ impl QueueFacts {
             uid: text(queue, "/metadata/uid").unwrap_or_default(),
             created: text(queue, "/metadata/creationTimestamp").unwrap_or_default(),
             is_parent: has(queue, "/spec/children"),
-            has_parent: has(queue, "/spec/parentRef"),
+            parent: parent(queue),
+            mode: mode(text(queue, "/spec/mode").as_deref()),
+            paused_until: text(queue, "/spec/pausedUntil").as_deref().and_then(milliseconds),
             guaranteed: bounds(queue, "/spec/guaranteed"),
             limit: bounds(queue, "/spec/limit"),
             request: bounds(queue, "/spec/request"),
@@ -168,6 +175,15 @@ impl QueueFacts {
                 .collect(),
         }
     }
+}
+
+fn parent(queue: &Value) -> Option<(String, String)> {
+    let namespace = text(queue, "/spec/parentRef/namespace").or_else(|| text(queue, "/metadata/namespace"));
+    Some((namespace.unwrap_or_default(), text(queue, "/spec/parentRef/name")?))
+}
+
+fn mode(named: Option<&str>) -> Mode {
+    Mode::ALL.into_iter().find(|mode| Some(mode.name()) == named).unwrap_or_default()
 }
 
 /// Nodes also offer what nobody shares out.

@@ -2,6 +2,7 @@
 
 mod facts;
 mod reading;
+mod restraint;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
 pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
+pub(crate) use restraint::Restraint;
 
 use crate::write::Write;
 

@@ -8,6 +8,11 @@ pub(super) fn text(object: &Value, pointer: &str) -> Option<String> {
     object.pointer(pointer)?.as_str().map(str::to_owned)
 }
 
+/// A time in milliseconds since 1970.
+pub(super) fn milliseconds(text: &str) -> Option<i64> {
+    text.parse().ok().map(jiff::Timestamp::as_millisecond)
+}
+
 /// Whether something other than null stands at a JSON pointer.
 pub(super) fn has(object: &Value, pointer: &str) -> bool {
     object.pointer(pointer).is_some_and(|value| !value.is_null())

@@ -25,9 +25,12 @@ struct Told {
 impl Jobs {
     /// What is news in `plan`.
     pub(super) fn news(&mut self, plan: &Plan) -> Vec<Happening> {
-        self.0.retain(|name, told| plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid));
+        let jobs = || plan.queue_jobs.iter().filter(|(_, job)| !job.withheld);
+        self.0.retain(|name, told| {
+            plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid && !job.withheld)
+        });
         let mut all = Vec::new();
-        for (name, job) in &plan.queue_jobs {
+        for (name, job) in jobs() {
             let told = self.0.get(name);
             if let Some(news) = news(job, told) {
                 all.push(Happening::QueueJob { name: name.clone(), uid: job.uid.clone(), news });

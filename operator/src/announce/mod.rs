@@ -19,7 +19,6 @@ pub use happening::{Happening, JobNews, Preempted, Scaled};
 pub use publisher::Publisher;
 use transitions::Transitions;
 
-use crate::args::Mode;
 use crate::metrics::Metrics;
 
 /// How many happenings may wait.
@@ -48,16 +47,12 @@ impl Announcer {
         }
     }
 
-    /// Tells what is news about `plan`, which is carried out as far as `mode` goes. Never waits.
-    pub fn announce_plan(&self, plan: &Plan, mode: Mode) {
+    /// Tells what is news about `plan`. Never waits.
+    pub fn announce_plan(&self, plan: &Plan) {
         let news = self.transitions(|transitions| {
             let mut news = transitions.raised(plan);
-            if mode >= Mode::Quota {
-                news.extend(transitions.jobs.news(plan));
-            }
-            if mode == Mode::Full {
-                news.extend(transitions.preempted(plan));
-            }
+            news.extend(transitions.jobs.news(plan));
+            news.extend(transitions.preempted(plan));
             news
         });
         for happening in news {

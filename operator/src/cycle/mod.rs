@@ -215,6 +215,7 @@ impl Cycle {
             evictions = plan.evictions.len(),
             scalings = plan.scalings.len(),
             waiting = plan.waiting.len(),
+            withheld = plan.withheld.len(),
             "planned"
         );
 
@@ -233,7 +234,7 @@ impl Cycle {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ok(Ended { next, result, in_vain: None });
         }
-        self.tools.announcer.announce_plan(&plan, self.writer.mode());
+        self.tools.announcer.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.

@@ -15,6 +15,7 @@ mod watches;
 mod writes;
 
 use prometheus::{IntGauge, IntGaugeVec, Registry};
+use quotient_engine::snapshot::Mode;
 
 pub use catalogue::{Catalogue, Declaration, Kind, Label, Unit};
 pub use cycles::CycleMetrics;
@@ -25,7 +26,6 @@ pub use standard::{CycleResult, StandardMetrics};
 pub use watches::WatchMetrics;
 pub use writes::{EvictionMetrics, ScalingMetrics, WriteMetrics};
 
-use crate::args::Mode;
 use catalogue::{label, metric};
 use process::Process;
 
@@ -74,7 +74,7 @@ impl Metrics {
                 "quotient_mode_info",
                 Unit::Info,
                 &[label("mode", "`Observe`, `Quota`, `Full`")],
-                "How far the operator may go.",
+                "How far the operator goes.",
             ))?,
             leader: into.gauge(metric("quotient_leader", Unit::Truth, &[], "Whether this replica leads."))?,
             queues: QueueGauges::declare(into)?,
@@ -90,14 +90,9 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// Says how far the operator may go.
+    /// Says how far the operator goes.
     pub fn runs_in(&self, mode: Mode) {
-        let name = match mode {
-            Mode::Observe => "Observe",
-            Mode::Quota => "Quota",
-            Mode::Full => "Full",
-        };
-        self.mode.with_label_values(&[name]).set(1);
+        self.mode.with_label_values(&[mode.name()]).set(1);
     }
 
     /// Counts one write of `kind`.

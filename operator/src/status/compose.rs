@@ -6,7 +6,7 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{PodCounts, QueueStatus, ResourceMap, StatusSummary, merge_conditions};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::plan::{Plan, QueuePlan, Reach};
 
 use super::conditions::{self, Circumstances};
 use super::remembered;
@@ -64,7 +64,7 @@ pub fn compose(
         let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
         let not_taken_up = remembered::not_taken_up(queue, &overview.particulars.not_taken_up, former);
         let summary = StatusSummary {
-            state: Some(state(&conditions, !queue.used.less(&queue.nominal).is_empty())),
+            state: Some(state(&conditions, &queue.reach, !queue.used.less(&queue.nominal).is_empty())),
             demand: Some(queue.demand.compact()),
             deserved: Some(queue.deserved.compact()),
             allocated: Some(queue.allocated.compact()),
@@ -85,7 +85,10 @@ pub fn compose(
     }
     let stall = overview.plan.stalled.get(name)?;
     let conditions = merge(&conditions::of_stalled(stall));
-    let summary = StatusSummary { state: Some(state(&conditions, false)), ..StatusSummary::default() };
+    let summary = StatusSummary {
+        state: Some(state(&conditions, &Reach::default(), false)),
+        ..StatusSummary::default()
+    };
     Some(QueueStatus {
         observed_generation: generation,
         conditions,

@@ -6,15 +6,12 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
 
-use super::unmet;
-use crate::args::Mode;
+use super::{unmet, withheld};
 use crate::writer::Blocked;
 
 /// What is known about one queue beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Circumstances {
-    /// How far the operator may go.
-    pub mode: Mode,
     /// How the write of its quota stands.
     pub quota: QuotaState,
     /// Why pods that should leave for it cannot be evicted, if so.
@@ -44,9 +41,9 @@ pub(super) fn of_queue(
     former: &[Condition],
     circumstances: &Circumstances,
 ) -> Vec<ConditionReport> {
-    let quota = quota_synced(queue.is_parent, former, circumstances);
+    let quota = quota_synced(queue, former, circumstances);
     vec![
-        ready(plan, queue, &quota, circumstances.mode),
+        ready(plan, queue, &quota),
         quota,
         starved(&name.namespace, queue, circumstances),
         overused(queue),
@@ -71,7 +68,7 @@ pub(super) fn of_stalled(stall: &Stall) -> Vec<ConditionReport> {
         .collect()
 }
 
-fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport, mode: Mode) -> ConditionReport {
+fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionReport {
     let condition = ConditionType::Ready;
     if plan.capacity.is_empty() {
         return no(
@@ -80,8 +77,12 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport, mode: Mode) ->
             "no node counts towards the capacity; until one does, nothing shrinks and nobody is evicted",
         );
     }
-    if quota.status != ConditionStatus::True && mode != Mode::Observe {
+    let is_left_alone = queue.quota_left_alone || !queue.reach.writes_quotas();
+    if quota.status != ConditionStatus::True && !is_left_alone {
         return no(condition, &quota.reason, &quota.message);
+    }
+    if let Some(pause) = &queue.reach.pause {
+        return yes(condition, "Paused", &withheld::pause(pause));
     }
     let well = "the spec is understood and its share computed";
     if let Some(reason) = plan.held {
@@ -103,12 +104,15 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport, mode: Mode) ->
     yes(condition, "Reconciled", well)
 }
 
-fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
+fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {
     let wanted = ConditionType::QuotaSynced;
-    if circumstances.mode == Mode::Observe {
-        return no(wanted, "ObserveMode", "the operator runs in mode Observe and writes no quota");
+    if let Some(why) = withheld::quota_writes(&queue.reach) {
+        return no(wanted, "ObserveMode", &why);
     }
-    let synced = if is_parent {
+    if let Some(pause) = queue.reach.pause.as_ref().filter(|_| queue.quota_left_alone) {
+        return no(wanted, "Paused", &withheld::kept_quota(pause));
+    }
+    let synced = if queue.is_parent {
         yes(
             wanted,
             "Synced",
@@ -138,15 +142,11 @@ fn quota_synced(is_parent: bool, former: &[Condition], circumstances: &Circumsta
 fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstances) -> ConditionReport {
     let condition = ConditionType::Starved;
     let (reason, why) = match (&circumstances.blocked, queue.starved) {
-        (_, Some(reason)) if needs_evictions(reason) && circumstances.mode < Mode::Full => (
-            "EvictionsDisabled",
-            "the operator's mode allows no evictions; it comes as pods finish".to_owned(),
-        ),
-        (Some(blocked), _) => (blocked.reason.name(), blocked.message.clone()),
-        (None, Some(reason)) => {
-            (reason.name(), format!("{}; {}", unmet::obstacle(reason), unmet::way_out(reason)))
+        (Some(blocked), reason) if reason != Some(Reason::EvictionsDisabled) => {
+            (blocked.reason.name(), blocked.message.clone())
         }
-        (None, None) => return not_starved(queue),
+        (_, Some(reason)) => (reason.name(), unmet::sentence(queue, reason)),
+        (_, None) => return not_starved(queue),
     };
     let lacks = if queue.lacking.is_empty() {
         format!("has the {} that it deserves, and cannot use all of it: {why}", queue.deserved)
@@ -160,14 +160,6 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
         None => lacks,
     };
     yes(condition, reason, &message)
-}
-
-/// Whether only an eviction ends it.
-const fn needs_evictions(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::WaitingForPreemption | Reason::WaitingForQuota | Reason::Blocked | Reason::Delayed
-    )
 }
 
 fn not_starved(queue: &QueuePlan) -> ConditionReport {

@@ -12,6 +12,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod unmet;
+mod withheld;
 
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};

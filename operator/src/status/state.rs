@@ -2,23 +2,38 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::{ConditionStatus, ConditionType, condition};
+use quotient_engine::plan::Reach;
+use quotient_engine::snapshot::Mode;
 
-/// The conditions that are worth the column, most severe first, each with the status that is not normal.
-const SEVERITY: [(ConditionType, ConditionStatus); 4] = [
-    (ConditionType::Stalled, ConditionStatus::True),
-    (ConditionType::Ready, ConditionStatus::False),
+/// The conditions that a person has to correct, most severe first, each with the status that is not normal.
+const BROKEN: [(ConditionType, ConditionStatus); 2] =
+    [(ConditionType::Stalled, ConditionStatus::True), (ConditionType::Ready, ConditionStatus::False)];
+
+/// The conditions that are worth the column as well.
+const UNUSUAL: [(ConditionType, ConditionStatus); 2] = [
     (ConditionType::GuaranteeUnmeetable, ConditionStatus::True),
     (ConditionType::Starved, ConditionStatus::True),
 ];
 
-/// The reason of the most severe condition. If all are normal, `Borrowing` or `OK`.
-pub(super) fn state(conditions: &[Condition], borrows: bool) -> String {
-    let found = SEVERITY.into_iter().find_map(|(wanted, status)| {
-        condition(conditions, wanted).filter(|found| found.status == status.as_str())
-    });
-    match found {
-        Some(found) => found.reason.clone(),
-        None if borrows => "Borrowing".to_owned(),
-        None => "OK".to_owned(),
-    }
+/// The reason of the most severe condition; if all are normal, the mode below Full, `Borrowing` or `OK`.
+///
+/// `Paused` and `Observe` come before the conditions that they explain.
+pub(super) fn state(conditions: &[Condition], reach: &Reach, borrows: bool) -> String {
+    let first = |of: [(ConditionType, ConditionStatus); 2]| {
+        let mut found = of.into_iter().filter_map(|(wanted, status)| {
+            condition(conditions, wanted).filter(|found| found.status == status.as_str())
+        });
+        found.next().map(|found| found.reason.clone())
+    };
+    let restrained = || match reach.mode {
+        _ if reach.pause.is_some() => Some("Paused".to_owned()),
+        Mode::Observe => Some(reach.mode.to_string()),
+        Mode::Quota | Mode::Full => None,
+    };
+    let usual = || match reach.mode {
+        Mode::Observe | Mode::Quota => reach.mode.to_string(),
+        Mode::Full if borrows => "Borrowing".to_owned(),
+        Mode::Full => "OK".to_owned(),
+    };
+    first(BROKEN).or_else(restrained).or_else(|| first(UNUSUAL)).unwrap_or_else(usual)
 }

@@ -4,13 +4,12 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::QueueStatus;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Asker, Plan, PodCounts, QueuePlan, Stall, Unmet};
+use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{LeftOut, NotTakenUp, OwnerKind, Remembered};
+use quotient_engine::snapshot::{LeftOut, Mode, NotTakenUp, OwnerKind, Remembered};
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::args::Mode;
 use crate::particulars::Particulars;
 use crate::writer::Blocked;
 
@@ -55,7 +54,7 @@ fn plan(queue: QueuePlan) -> Plan {
 }
 
 fn normal() -> Circumstances {
-    Circumstances { mode: Mode::Full, quota: QuotaState::InForce, blocked: None }
+    Circumstances { quota: QuotaState::InForce, blocked: None }
 }
 
 fn status(
@@ -197,16 +196,64 @@ fn a_blocked_preemption_says_what_blocks_it() {
         "lacks cpu 2 of the cpu 3, memory 9Gi that it deserves: pod b/web cannot be evicted"
     );
     // Where no eviction is allowed at all, that comes first.
-    let quota = Circumstances { mode: Mode::Quota, ..blocked };
-    let told = status(&plan(waits()), None, &quota, 10);
+    let waits = QueuePlan { starved: Some(Reason::EvictionsDisabled), ..waits() };
+    let told = status(&plan(waits), None, &blocked, 10);
     assert_eq!(unusual(&told), ["Starved=True EvictionsDisabled"]);
 }
 
 #[test]
 fn in_mode_observe_no_quota_is_expected() {
-    let observe = Circumstances { mode: Mode::Observe, quota: QuotaState::Waiting, ..normal() };
-    let status = status(&plan(QueuePlan { quota_in_force: false, ..settled() }), None, &observe, 10);
-    assert_eq!(unusual(&status), ["QuotaSynced=False ObserveMode"]);
+    let reach = Reach { mode: Mode::Observe, ..Reach::default() };
+    let queue = QueuePlan { quota_in_force: false, quota_left_alone: true, reach, ..settled() };
+    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
+    let told = status(&plan(queue.clone()), None, &waiting, 10);
+    assert_eq!(unusual(&told), ["QuotaSynced=False ObserveMode"]);
+    assert_eq!(state(&told), "Observe");
+    let message = message(&told, "QuotaSynced");
+    assert_eq!(message, "Quotient writes no quota here because the operator runs in mode Observe");
+    // A parent has no quota of its own.
+    let parent = QueuePlan { is_parent: true, quota_left_alone: false, ..queue };
+    assert_eq!(unusual(&status(&plan(parent), None, &waiting, 10)), ["QuotaSynced=False ObserveMode"]);
+}
+
+fn paused() -> Reach {
+    let until = quotient_engine::time::Timestamp::from_seconds(1_796_112_000);
+    Reach { pause: Some(Pause { until, of: QueueName::new("org", "research") }), ..Reach::default() }
+}
+
+#[test]
+fn a_pause_shows_in_a_condition_with_its_end() {
+    let queue = QueuePlan { reach: paused(), ..settled() };
+    let told = status(&plan(queue.clone()), None, &normal(), 10);
+    assert_eq!(unusual(&told), [""; 0]);
+    assert_eq!(state(&told), "Paused");
+    assert_eq!(
+        ready(&plan(queue.clone()), &normal()),
+        "True Paused: Quotient lowers no quota and evicts no pod here because queue org/research is paused until \
+         2026-12-01T08:00:00Z. The pause ends by itself. To end it now, remove spec.pausedUntil of that queue"
+    );
+    // Somebody deleted the quota: it stays so, and that is no failure.
+    let left = QueuePlan { quota_left_alone: true, quota_in_force: false, ..queue };
+    let waiting = Circumstances { quota: QuotaState::Waiting, ..normal() };
+    let told = status(&plan(left), None, &waiting, 10);
+    assert_eq!(unusual(&told), ["QuotaSynced=False Paused"]);
+    assert_eq!(state(&told), "Paused");
+}
+
+#[test]
+fn the_state_names_a_mode_below_full() {
+    let told = |mode, starved: Option<Reason>, used| {
+        let reach = Reach { mode, ..Reach::default() };
+        let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
+        state(&status(&plan(QueuePlan { reach, starved, lacking, used, ..settled() }), None, &normal(), 10))
+            .to_owned()
+    };
+    let (less, more) = (amounts(1000, 1), amounts(9000, 1));
+    assert_eq!(told(Mode::Observe, Some(Reason::EvictionsDisabled), less.clone()), "Observe");
+    assert_eq!(told(Mode::Quota, Some(Reason::EvictionsDisabled), less.clone()), "EvictionsDisabled");
+    assert_eq!(told(Mode::Quota, None, more.clone()), "Quota");
+    assert_eq!(told(Mode::Full, None, more), "Borrowing");
+    assert_eq!(told(Mode::Full, None, less), "OK");
 }
 
 #[test]
@@ -298,16 +345,26 @@ fn what_waits_is_named_where_the_queue_is_starved() {
 }
 
 #[test]
-fn without_evictions_only_what_they_would_end_is_put_down_to_that() {
-    let reason = |starved, mode| {
-        let circumstances = Circumstances { mode, ..normal() };
-        let status = status(&plan(short(starved, None)), None, &circumstances, 10);
-        status.conditions.into_iter().find(|condition| condition.type_ == "Starved").unwrap().reason
+fn what_withholds_evictions_is_named() {
+    let told = |withheld| {
+        let disabled = Some(Reason::EvictionsDisabled);
+        let queue = QueuePlan { withheld, ..short(Reason::EvictionsDisabled, disabled) };
+        let status = status(&plan(queue), None, &normal(), 10);
+        (message(&status, "Starved").to_owned(), status.unmet[0].message.clone())
     };
-    assert_eq!(reason(Reason::WaitingForPreemption, Mode::Quota), "EvictionsDisabled");
-    assert_eq!(reason(Reason::Blocked, Mode::Quota), "EvictionsDisabled");
-    assert_eq!(reason(Reason::Blocked, Mode::Full), "Blocked");
-    assert_eq!(reason(Reason::UnitAboveShare, Mode::Quota), "UnitAboveShare");
+    let (message, unmet) = told(Some(Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota)));
+    let why = "the pods that hold it are not evicted because queue team-b is in mode Quota; it comes as pods finish";
+    assert!(message.contains(&format!("that it deserves: {why}")), "{message}");
+    assert_eq!(unmet, why);
+    let pause = paused().pause.map(Withheld::Pause);
+    assert!(
+        told(pause).0.contains("because queue org/research is paused until 2026-12-01T08:00:00Z; it comes")
+    );
+    assert!(
+        told(Some(Withheld::OperatorMode(Mode::Observe)))
+            .0
+            .contains("because the operator runs in mode Observe;")
+    );
 }
 
 #[test]

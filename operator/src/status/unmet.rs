@@ -1,5 +1,6 @@
 //! What cannot start now, what stands in the way and what would help, in words.
 
+use super::withheld;
 use quotient_crds::{MAX_UNMET, Unmet as Written};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Asker, QueuePlan, Unmet};
@@ -59,13 +60,20 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let with = |told: &str| format!("{told}; {}", way_out(unmet.reason));
             bounded(with(&told)).unwrap_or_else(|| with(general))
         }
-        reason => format!("{}; {}", obstacle(reason), way_out(reason)),
+        reason => sentence(queue, reason),
     };
     match &unmet.lowered {
         None => said,
         Some(lowered) if said.is_empty() => lowered.to_string(),
         Some(lowered) => format!("{said}. {lowered}"),
     }
+}
+
+/// What stands in the way of `queue` for this `reason`, and what ends it.
+pub(super) fn sentence(queue: &QueuePlan, reason: Reason) -> String {
+    let withheld = if reason == Reason::EvictionsDisabled { withheld::evictions(queue) } else { None };
+    let obstacle = withheld.unwrap_or_else(|| obstacle(reason).to_owned());
+    format!("{obstacle}; {}", way_out(reason))
 }
 
 /// `text`, unless it is too long.
@@ -85,6 +93,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::Fenced => "it is held outside the fence that the queue may take from",
         Reason::NothingToEvict => "no pod that may be evicted holds it",
         Reason::Blocked => "pods that hold it may not be evicted now",
+        Reason::EvictionsDisabled => "the pods that hold it are not evicted because of a mode or a pause",
         Reason::StuckTerminating => {
             "the pods that hold it should have been gone long ago and are still there"
         }
@@ -184,13 +193,14 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 18] = [
+    const ALL: [Reason; 19] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
         Reason::Fenced,
         Reason::NothingToEvict,
         Reason::Blocked,
+        Reason::EvictionsDisabled,
         Reason::Delayed,
         Reason::Guarantee,
         Reason::UnitAboveShare,

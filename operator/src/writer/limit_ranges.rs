@@ -166,9 +166,10 @@ impl LimitRangeWriter {
     }
 }
 
-/// What is to be done where, by what is in view.
+/// What is to be done where, by what is in view: nothing where no quota is written.
 fn tasks(tools: &Tools, plan: &Plan) -> Vec<Task> {
-    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    let written = |queue: &QueuePlan| !queue.is_parent && queue.reach.writes_quotas();
+    let leaves = plan.queues.iter().filter(|(_, queue)| written(queue));
     tools.view.read(|index| {
         let task = |(queue, plan): (&QueueName, &QueuePlan)| {
             let due = index.limit_range_due(&queue.namespace, &queue.name)?;

@@ -39,13 +39,13 @@ mod statuses;
 mod tests;
 mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kube::Client;
 use quotient_engine::ledger::Ledger;
-use quotient_engine::names::QueueName;
-use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::Snapshot;
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::snapshot::{Mode, Snapshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -57,7 +57,6 @@ pub(crate) use retry::Retries;
 pub use statuses::{Report, Statuses};
 
 use crate::announce::Announcer;
-use crate::args::Mode;
 use crate::clock::Clock;
 use crate::health::Beat;
 use crate::lease::Leadership;
@@ -103,9 +102,9 @@ impl Tools {
 
 /// Carries out plans, one after the other.
 pub struct Writer {
-    mode: Mode,
     tools: Tools,
-    ledger: LedgerKeeper,
+    /// None where no plan grants anything, because the operator's own mode is Observe. Then it has no right to write it.
+    ledger: Option<LedgerKeeper>,
     vacancies: Vacancies,
     quotas: QuotaWriter,
     limit_ranges: LimitRangeWriter,
@@ -116,25 +115,19 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// A writer that goes as far as `mode`.
+    /// The writer of an operator in this `mode`.
     pub fn new(tools: &Tools, mode: Mode, settings: WriteSettings, ledger: LedgerSettings) -> Self {
         Self {
-            mode,
             tools: tools.clone(),
-            ledger: LedgerKeeper::new(tools.clone(), ledger),
+            ledger: (mode >= Mode::Quota).then(|| LedgerKeeper::new(tools.clone(), ledger)),
             vacancies: Vacancies::new(tools.clone()),
             quotas: QuotaWriter::new(tools.clone(), settings),
             limit_ranges: LimitRangeWriter::new(tools.clone(), settings),
             evictor: Evictor::new(tools.clone(), settings),
             nudger: Nudger::default(),
             scaler: Scaler::new(tools.clone()),
-            queue_jobs: QueueJobWriter::new(tools.clone(), mode),
+            queue_jobs: QueueJobWriter::new(tools.clone()),
         }
-    }
-
-    /// How far it goes.
-    pub const fn mode(&self) -> Mode {
-        self.mode
     }
 
     /// To be called before every snapshot: notes what was answered meanwhile, forgets what was only assumed and is stale by
@@ -146,16 +139,18 @@ impl Writer {
     pub async fn before_snapshot(&mut self) -> Result<(), String> {
         self.evictor.catch_up();
         self.quotas.note_enforced();
-        if self.mode >= Mode::Quota {
-            self.ledger.ready().await?;
-            self.vacancies.confirm(self.ledger.version().as_ref()).await;
+        if let Some(ledger) = &mut self.ledger {
+            ledger.ready().await?;
+            self.vacancies.confirm(ledger.version().as_ref()).await;
         }
         Ok(())
     }
 
     /// To be called when this replica does not lead: what it knows of the ledger is stale from now on.
     pub fn follow(&mut self) {
-        self.ledger.forget();
+        if let Some(ledger) = &mut self.ledger {
+            ledger.forget();
+        }
     }
 
     /// Writes down what a plan grants. Only then may it be carried out.
@@ -164,14 +159,14 @@ impl Writer {
     ///
     /// The plan must be dropped.
     pub async fn grant(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
-        if self.mode >= Mode::Quota { self.ledger.write(next).await } else { Ok(()) }
+        match &mut self.ledger {
+            Some(ledger) => ledger.write(next).await,
+            None => Ok(()),
+        }
     }
 
     /// The owners in `snapshot` that are to be told that there is room for their pods. Each counts as told.
     pub fn nudges(&mut self, snapshot: &Snapshot) -> Vec<Nudge> {
-        if self.mode < Mode::Quota {
-            return Vec::new();
-        }
         let view = &self.tools.view;
         let charged = |namespace: &_| {
             let observed = view.read(|index| index.observed_quota(namespace).cloned());
@@ -182,32 +177,28 @@ impl Writer {
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
     pub async fn write_quotas(&mut self, plan: &Plan) {
-        if self.mode >= Mode::Quota {
-            // Before the quotas that refuse what they make up for.
-            self.limit_ranges.settle(plan).await;
-            self.quotas.write(plan).await;
-            self.nudger.risen(self.quotas.take_risen());
-            recounts::send(&self.tools, self.nudger.take_recounts()).await;
-        }
+        // Before the quotas that refuse what they make up for.
+        self.limit_ranges.settle(plan).await;
+        self.quotas.write(plan).await;
+        self.nudger.risen(self.quotas.take_risen());
+        let left_alone = namespaces(plan, |queue| queue.quota_left_alone);
+        let mut recounts = self.nudger.take_recounts();
+        recounts.retain(|namespace| !left_alone.contains(namespace));
+        recounts::send(&self.tools, recounts).await;
     }
 
     /// Carries out the evictions of `plan`, and `nudges` beside them. Returns when every nudge was answered or timed out, and
     /// every eviction was, or has been waited for long enough: see [`Writer::answered`].
     pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Nudge>) {
-        let evictions = async {
-            if self.mode >= Mode::Full {
-                self.evictor.evict(plan).await;
-            }
-        };
-        tokio::join!(evictions, nudges::send(&self.tools, nudges));
+        let observed = namespaces(plan, |queue| !queue.reach.writes_quotas());
+        let nudges = nudges.into_iter().filter(|nudge| !observed.contains(nudge.namespace())).collect();
+        tokio::join!(self.evictor.evict(plan), nudges::send(&self.tools, nudges));
     }
 
     /// Carries out what `plan` says of sizes of owners. Returns when every call was answered or timed out.
     pub async fn scale(&mut self, plan: &Plan) {
-        if self.mode >= Mode::Full {
-            self.scaler.scale(plan).await;
-            self.nudger.promised(plan);
-        }
+        self.scaler.scale(plan).await;
+        self.nudger.promised(plan);
     }
 
     /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
@@ -236,18 +227,15 @@ impl Writer {
         self.quotas.contested()
     }
 
-    /// Queues for which evictions are blocked, and why; none where nothing is evicted anyway.
+    /// Queues for which evictions are blocked, and why.
     pub fn blocked_queues(&self, plan: &Plan, particulars: &Particulars) -> BTreeMap<QueueName, Blocked> {
-        if self.mode < Mode::Full {
-            return BTreeMap::new();
-        }
         self.evictor.blocked_queues(plan, particulars)
     }
 
     /// When something that was put off is to be tried again.
     pub fn next_retry(&self) -> Option<Instant> {
         let all = [
-            self.ledger.next_retry(),
+            self.ledger.as_ref().and_then(LedgerKeeper::next_retry),
             self.vacancies.next_retry(),
             self.quotas.next_retry(),
             self.limit_ranges.next_retry(),
@@ -258,4 +246,10 @@ impl Writer {
         ];
         all.into_iter().flatten().min()
     }
+}
+
+/// The namespaces of the queues of `plan` that are `wanted`.
+fn namespaces(plan: &Plan, wanted: impl Fn(&QueuePlan) -> bool) -> BTreeSet<&Namespace> {
+    let queues = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && wanted(queue));
+    queues.map(|(name, _)| &name.namespace).collect()
 }

@@ -72,6 +72,11 @@ pub struct Nudge {
 }
 
 impl Nudge {
+    /// The namespace of the owner.
+    pub(super) const fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
     fn of(namespace: &Namespace, owner: &Owner) -> Self {
         Self {
             namespace: namespace.clone(),

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use quotient_crds::QueueStatus;
 use quotient_engine::names::{QueueName, QueueUid};
-use quotient_engine::plan::Plan;
+use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
 use super::retry::Retries;
 use super::{Report, Tools};
-use crate::args::Mode;
 use crate::clock::Clock;
 use crate::metrics::ConditionGauges;
 use crate::status::pace::{Pacer, When};
@@ -35,7 +34,6 @@ const STUBBORN: Duration = Duration::from_secs(60);
 pub(super) struct StatusChanges {
     view: View,
     clock: Clock,
-    mode: Mode,
     gauges: ConditionGauges,
     pacer: Pacer,
     retries: Retries<QueueName>,
@@ -58,11 +56,10 @@ pub(super) struct Change {
 }
 
 impl StatusChanges {
-    pub(super) fn new(tools: &Tools, mode: Mode, interval: Duration) -> Self {
+    pub(super) fn new(tools: &Tools, interval: Duration) -> Self {
         Self {
             view: tools.view.clone(),
             clock: tools.clock.clone(),
-            mode,
             gauges: tools.metrics.queues.conditions.clone(),
             pacer: Pacer::new(interval),
             retries: Retries::new(),
@@ -99,7 +96,6 @@ impl StatusChanges {
             }
             self.quiet.remove(queue);
             let circumstances = Circumstances {
-                mode: self.mode,
                 quota: self.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
             };
@@ -172,7 +168,8 @@ impl StatusChanges {
         now: Instant,
         later: &mut Vec<Instant>,
     ) -> QuotaState {
-        if report.plan.queues.get(queue).is_none_or(|plan| plan.quota_in_force) {
+        let is_settled = |plan: &QueuePlan| plan.quota_in_force || plan.quota_left_alone;
+        if report.plan.queues.get(queue).is_none_or(is_settled) {
             self.unsettled.remove(queue);
             return QuotaState::InForce;
         }

@@ -20,7 +20,6 @@ use tracing::{debug, warn};
 use super::status_changes::{Change, StatusChanges};
 use super::{Blocked, Tools};
 use crate::answer::{Answer, ask, said};
-use crate::args::Mode;
 use crate::particulars::Particulars;
 use crate::status::patch::merge_patch;
 
@@ -59,8 +58,8 @@ pub struct Statuses {
 
 impl Statuses {
     /// Writes what only informs at most every `interval` for one queue.
-    pub fn new(tools: Tools, mode: Mode, interval: Duration) -> Self {
-        let changes = StatusChanges::new(&tools, mode, interval);
+    pub fn new(tools: Tools, interval: Duration) -> Self {
+        let changes = StatusChanges::new(&tools, interval);
         Self { tools, changes }
     }
 

@@ -2,6 +2,7 @@
 
 use quotient_engine::snapshot::{Node, Settings, Taint, TaintEffect, VictimPriority};
 
+use super::queues::mode;
 use super::words::{Words, pairs, resource};
 
 /// `node n1 cpu=6 memory=15Gi labels=zone:a taint=key:NoSchedule cordoned`.
@@ -24,10 +25,11 @@ fn taint((key, effect): (&str, &str)) -> Taint {
     Taint { key: key.to_owned(), value: String::new(), effect }
 }
 
-/// `settings expandable=cpu:4 victimPriority=NotAboveAsk pool=label resources=cpu,gpu`.
+/// `settings mode=Quota expandable=cpu:4 victimPriority=NotAboveAsk pool=label resources=cpu,gpu`.
 pub(super) fn settings(words: &Words<'_>) -> Settings {
     let named = words.value("resources").unwrap_or("").split(',').filter(|name| !name.is_empty());
     Settings {
+        mode: mode(words),
         resources: named.map(resource).collect(),
         expandable: words
             .bounds("expandable")

@@ -4,13 +4,13 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, NamespaceState, Preemption, Queue,
-    Quota, Reclaim, ReclaimFrom,
+    Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, NamespaceState, Preemption,
+    Queue, Quota, Reclaim, ReclaimFrom,
 };
 
 use super::words::{Words, pairs, resource};
 
-/// `queue a uid=a-2 weight=2 request=cpu:5 from=Subtree after=60 eviction=Never gangs=Never …`
+/// `queue a uid=a-2 weight=2 request=cpu:5 from=Subtree after=60 eviction=Never mode=Quota paused=1060 …`
 ///
 /// `request=all` claims everything. `fixed=cpu:5` is a demand of exactly that much, whatever pods there are: it is the
 /// request and the limit of what it names, and claims all cpu and memory that it does not.
@@ -60,6 +60,8 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         preemption: words
             .choice("preemption", [("LowerPriority", Preemption::LowerPriority)])
             .unwrap_or_default(),
+        mode: mode(words),
+        paused_until: words.seconds("paused"),
         leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),
         ..Queue::default()
@@ -92,6 +94,11 @@ fn limit(words: &Words<'_>) -> Bounds {
     limit
 }
 
+/// `mode=Observe`; Full if left out.
+pub(super) fn mode(words: &Words<'_>) -> Mode {
+    words.choice("mode", Mode::ALL.map(|mode| (mode.name(), mode))).unwrap_or_default()
+}
+
 /// Puts `queue` in place of the one of its name, whose status stays.
 pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     if let Some(standing) = state.queues.iter_mut().find(|standing| standing.name == queue.name) {
@@ -102,11 +109,20 @@ pub(super) fn put(state: &mut NamespaceState, mut queue: Queue) {
     }
 }
 
-/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped foreign`, owned by the Queue `a/a`
+/// `quota a cpu=3 memory=9Gi enforced=cpu:5 granted=cpu:4,memory:9Gi unconfirmed=cpu:6 unstamped drifted foreign`, owned by the Queue `a/a`
 /// unless `owner=a/b` or `ownerless` says otherwise.
 pub(super) fn quota(words: &Words<'_>) -> Quota {
     let hard: Bounds = words
-        .requests(&["enforced", "granted", "unconfirmed", "unstamped", "foreign", "owner", "ownerless"])
+        .requests(&[
+            "enforced",
+            "granted",
+            "unconfirmed",
+            "unstamped",
+            "drifted",
+            "foreign",
+            "owner",
+            "ownerless",
+        ])
         .iter()
         .map(|(resource, amount)| (resource.clone(), amount))
         .chain(
@@ -126,6 +142,7 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
         unconfirmed: words.bounds("unconfirmed"),
         charged: words.bounds("charged"),
         unstamped: words.has("unstamped"),
+        drifted: words.has("drifted"),
         owner,
     }
 }

@@ -25,6 +25,7 @@ pub(super) struct Gauges {
     pods: GaugeVec,
     unmet_pods: GaugeVec,
     overdue_pods: GaugeVec,
+    withheld_evictions: GaugeVec,
 }
 
 /// The gauges that every leaf has for every governed resource.
@@ -45,6 +46,8 @@ struct Stated {
     limit: GaugeVec,
     place: GaugeVec,
     weight: GaugeVec,
+    mode: GaugeVec,
+    paused: GaugeVec,
 }
 
 /// The labels of a queue's amounts.
@@ -86,7 +89,13 @@ impl Gauges {
             &[NAMESPACE, QUEUE],
             "How many pods of the queue are terminating and a minute or more past their deadline.",
         ))?;
-        Ok(Self { capacity, offered, amounts, stated, pods, unmet_pods, overdue_pods })
+        let withheld_evictions = into.asked_gauges(metric(
+            "quotient_queue_withheld_evictions",
+            Unit::Count,
+            &[NAMESPACE, QUEUE],
+            "Pods of the queue that Quotient would evict if every queue were in mode Full and no queue were paused.",
+        ))?;
+        Ok(Self { capacity, offered, amounts, stated, pods, unmet_pods, overdue_pods, withheld_evictions })
     }
 
     pub(super) fn describe(&self) -> Vec<&Desc> {
@@ -102,10 +111,10 @@ impl Gauges {
     }
 
     fn all(&self) -> Vec<&GaugeVec> {
-        let Stated { guaranteed, limit, place, weight } = &self.stated;
-        let mut all = vec![&self.capacity, &self.offered, guaranteed, limit, place, weight];
+        let Stated { guaranteed, limit, place, weight, mode, paused } = &self.stated;
+        let mut all = vec![&self.capacity, &self.offered, guaranteed, limit, place, weight, mode, paused];
         all.extend(self.amounts.all());
-        all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods]);
+        all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods, &self.withheld_evictions]);
         all
     }
 
@@ -120,12 +129,14 @@ impl Gauges {
         }
         for (name, queue) in &plan.queues {
             self.show_place(name, queue);
+            self.show_reach(name, queue);
             if !queue.is_parent {
                 self.show_leaf(plan, name, queue);
                 self.show_terms(plan, name, terms);
             }
         }
         self.show_overdue(plan);
+        self.show_withheld(plan);
     }
 
     fn show_place(&self, name: &QueueName, queue: &QueuePlan) {
@@ -133,6 +144,13 @@ impl Gauges {
         let parent = queue.parent.as_ref().map(ToString::to_string).unwrap_or_default();
         let labels = [name.namespace.as_str(), &name.name, kind, &parent];
         self.stated.place.with_label_values(&labels).set(1.0);
+    }
+
+    fn show_reach(&self, name: &QueueName, queue: &QueuePlan) {
+        let (namespace, team) = (name.namespace.as_str(), name.name.as_ref());
+        self.stated.mode.with_label_values(&[namespace, team, queue.reach.mode.name()]).set(1.0);
+        let paused = f64::from(u8::from(queue.reach.pause.is_some()));
+        self.stated.paused.with_label_values(&[namespace, team]).set(paused);
     }
 
     fn show_leaf(&self, plan: &Plan, name: &QueueName, queue: &QueuePlan) {
@@ -190,6 +208,14 @@ impl Gauges {
             self.overdue_pods.with_label_values(&labels).set(f64::from(count));
         }
     }
+
+    /// Counts the pods that a mode or a pause keeps.
+    fn show_withheld(&self, plan: &Plan) {
+        for eviction in &plan.withheld {
+            let labels = [eviction.queue.namespace.as_str(), &eviction.queue.name];
+            self.withheld_evictions.with_label_values(&labels).inc();
+        }
+    }
 }
 
 impl Stated {
@@ -215,7 +241,7 @@ impl Stated {
                 label("kind", "`Leaf` governs pods, `Parent` groups queues"),
                 label("parent", "`namespace/name` of the queue above, or empty"),
             ],
-            "The tree of queues. All other series but conditions are of leaves, so that nothing is counted twice.",
+            "The tree of queues. All series of amounts and pods are of leaves, so that nothing is counted twice.",
         ))?;
         let weight = into.asked_gauges(metric(
             "quotient_queue_weight",
@@ -223,7 +249,19 @@ impl Stated {
             &[NAMESPACE, QUEUE],
             "The queue's weight among its siblings.",
         ))?;
-        Ok(Self { guaranteed, limit, place, weight })
+        let mode = into.asked_gauges(metric(
+            "quotient_queue_mode_info",
+            Unit::Info,
+            &[NAMESPACE, QUEUE, label("mode", "`Observe`, `Quota`, `Full`")],
+            "How far Quotient goes in the queue: the lowest mode of the queue, its parents and the operator.",
+        ))?;
+        let paused = into.asked_gauges(metric(
+            "quotient_queue_paused",
+            Unit::Truth,
+            &[NAMESPACE, QUEUE],
+            "Whether a pause of the queue or of a parent lasts.",
+        ))?;
+        Ok(Self { guaranteed, limit, place, weight, mode, paused })
     }
 }
 

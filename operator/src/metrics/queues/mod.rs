@@ -175,8 +175,9 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Asker, PodCounts, PodId, QueuePlan, Unmet};
-    use quotient_engine::snapshot::LeftOut;
+    use quotient_engine::plan::{Asker, Eviction, Pause, PodCounts, PodId, QueuePlan, Reach, Stage, Unmet};
+    use quotient_engine::snapshot::{LeftOut, Mode};
+    use quotient_engine::time::Timestamp;
 
     fn lines(registry: &Registry) -> Vec<String> {
         let mut text = Vec::new();
@@ -258,6 +259,44 @@ mod tests {
         assert!(!shown.iter().any(|line| line.starts_with("quotient_queue_limit")), "{shown:#?}");
         gauges.show(&plan, Terms::default());
         assert!(!lines(&registry).iter().any(|line| line.starts_with("quotient_queue_guaranteed")));
+    }
+
+    #[test]
+    fn modes_pauses_and_what_they_withhold_are_shown() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let mut plan = plan(&["full", "team"]);
+        let name = QueueName::new("a", "team");
+        let decided = Arc::make_mut(&mut plan);
+        let pause = Pause { until: Timestamp::from_seconds(9), of: name.clone() };
+        let reach = Reach { mode: Mode::Quota, mode_of: None, pause: Some(pause) };
+        decided.queues.get_mut(&name).unwrap().reach = reach;
+        let eviction = Eviction {
+            pod: PodId { namespace: "a".into(), name: "p".into(), uid: "p".into() },
+            queue: name,
+            beneficiary: None,
+            reason: Reason::Reclaimed,
+            stage: Stage::Committed,
+            priority: 0,
+            requests: Amounts::new(),
+            used: Amounts::new(),
+            deserved: Amounts::new(),
+            grace_seconds: None,
+        };
+        decided.withheld = vec![eviction.clone(), eviction];
+        gauges.show(&plan, Terms::default());
+        let shown = lines(&registry);
+        for expected in [
+            r#"quotient_queue_mode_info{mode="Full",namespace="a",queue="full"} 1"#,
+            r#"quotient_queue_mode_info{mode="Quota",namespace="a",queue="team"} 1"#,
+            r#"quotient_queue_paused{namespace="a",queue="full"} 0"#,
+            r#"quotient_queue_paused{namespace="a",queue="team"} 1"#,
+            r#"quotient_queue_withheld_evictions{namespace="a",queue="team"} 2"#,
+        ] {
+            assert!(shown.iter().any(|line| line == expected), "{expected} is not in {shown:#?}");
+        }
+        gauges.clear();
+        assert_eq!(lines(&registry), [""; 0]);
     }
 
     #[test]

@@ -21,7 +21,6 @@ use tracing::{debug, warn};
 use super::Tools;
 use super::retry::Retries;
 use crate::announce::{Happening, JobNews};
-use crate::args::Mode;
 use actions::{Action, actions};
 use calls::{Done, carry_out};
 use statuses::JobStatuses;
@@ -32,7 +31,6 @@ const PARALLEL: usize = 16;
 /// Keeps the Jobs of all QueueJobs as plans say.
 pub(super) struct QueueJobWriter {
     tools: Tools,
-    mode: Mode,
     retries: Retries<QueueJobName>,
     /// What the API server refused, in its words, until it is accepted.
     refused: BTreeMap<QueueJobName, String>,
@@ -47,9 +45,9 @@ fn observed(tools: &Tools, name: &QueueJobName, decided: &QueueJobPlan) -> Optio
 }
 
 impl QueueJobWriter {
-    pub(super) fn new(tools: Tools, mode: Mode) -> Self {
+    pub(super) fn new(tools: Tools) -> Self {
         let statuses = JobStatuses::new(tools.clone());
-        Self { tools, mode, retries: Retries::new(), refused: BTreeMap::new(), statuses, next: None }
+        Self { tools, retries: Retries::new(), refused: BTreeMap::new(), statuses, next: None }
     }
 
     /// When something that was put off is to be done.
@@ -65,12 +63,10 @@ impl QueueJobWriter {
         if plan.queue_jobs.is_empty() {
             return;
         }
-        if self.mode >= Mode::Quota {
-            let (takes, gives): (Vec<_>, Vec<_>) =
-                self.due(plan).into_iter().partition(|(_, action)| action.takes());
-            self.carry_out(takes).await;
-            self.carry_out(gives).await;
-        }
+        let (takes, gives): (Vec<_>, Vec<_>) =
+            self.due(plan).into_iter().partition(|(_, action)| action.takes());
+        self.carry_out(takes).await;
+        self.carry_out(gives).await;
         let next = self.statuses.write(plan, &self.refused).await;
         self.wake_at(next);
     }
@@ -79,7 +75,7 @@ impl QueueJobWriter {
     fn due(&mut self, plan: &Plan) -> Vec<(QueueJobName, Action)> {
         let now = Instant::now();
         let mut due = Vec::new();
-        for (name, decided) in &plan.queue_jobs {
+        for (name, decided) in plan.queue_jobs.iter().filter(|(_, decided)| !decided.withheld) {
             let Some(observed) = observed(&self.tools, name, decided) else { continue };
             if self.retries.is_waiting(name, now) {
                 self.wake_at(self.retries.until(name));

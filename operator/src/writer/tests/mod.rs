@@ -4,6 +4,7 @@ mod drift;
 mod evictions;
 mod forced;
 mod limit_ranges;
+mod modes;
 mod nudges;
 mod ownership;
 mod quotas;

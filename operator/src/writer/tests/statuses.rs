@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::{node, planned, pod, put, queue, quota, tools, view};
-use crate::args::Mode;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::{Report, Statuses};
@@ -51,7 +50,7 @@ async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
     let (tools, _announced) = tools(client, view.clone());
     let stop = tools.stop.clone();
     let (reports, newest) = watch::channel(None);
-    let task = tokio::spawn(Statuses::new(tools, Mode::Full, Duration::from_secs(15)).run(newest));
+    let task = tokio::spawn(Statuses::new(tools, Duration::from_secs(15)).run(newest));
     for state in states {
         state.iter().for_each(|object| put(view, object));
         let plan = Arc::new(planned(view));

@@ -1,0 +1,184 @@
+//! Modes and pauses on a real control plane: what Observe names is what Full evicts, and a pause ends by itself.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use jiff::{SignedDuration, Timestamp};
+use k8s_openapi::api::core::v1::ResourceQuota;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams};
+use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
+use quotient_e2e::testbed::{AuditEvent, AuditMark, TestBed, eventually};
+use quotient_engine::amounts::{Amount, Resource};
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+use tokio::process::Command;
+
+/// How long a change of a Queue may take to show in its status, on a busy machine.
+const SOON: Duration = Duration::from_secs(10);
+
+/// What `simulate` has to know of the cluster.
+const KINDS: &str =
+    "nodes,namespaces,pods,queues.quotient.dev,resourcequotas,deployments.apps,replicasets.apps";
+
+fn one_cpu() -> Value {
+    json!({"cpu": "1", "memory": "1Gi"})
+}
+
+/// The status of the Queue that is named as its namespace.
+async fn status(bed: &TestBed, namespace: &str) -> Result<QueueStatus> {
+    let queues: Api<Queue> = Api::namespaced(bed.client(), namespace);
+    queues.get(namespace).await?.status.with_context(|| format!("{namespace} has no status"))
+}
+
+/// Waits until the column STATE of a Queue says so.
+async fn until_state(bed: &TestBed, namespace: &str, expected: &str, patience: Duration) -> Result<()> {
+    eventually(format!("{namespace} is {expected}"), patience, async || {
+        let state = status(bed, namespace).await?.summary.and_then(|summary| summary.state);
+        ensure!(state.as_deref() == Some(expected), "{state:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Waits until admission enforces so many cpu in a namespace.
+async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()> {
+    let quotas: Api<ResourceQuota> = Api::namespaced(bed.client(), namespace);
+    eventually(format!("{namespace} is allowed {expected} cpu"), PATIENCE, async || {
+        let status = quotas.get("quotient").await?.status.unwrap_or_default();
+        let hard = quota_amounts(&status.hard.unwrap_or_default())?;
+        ensure!(hard.get(&Resource::Cpu) == Amount::new(expected * 1000), "{hard}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// The accepted evictions since then.
+fn evictions(bed: &TestBed, since: AuditMark) -> Result<Vec<AuditEvent>> {
+    let events = bed.audit().events_since(since)?.into_iter();
+    Ok(events.filter(|event| event.is_about("pods/eviction") && event.succeeded()).collect())
+}
+
+fn names(evictions: &[AuditEvent]) -> BTreeSet<String> {
+    evictions.iter().map(|eviction| format!("{}/{}", eviction.namespace, eviction.name)).collect()
+}
+
+/// The pods that `kubectl quotient simulate` would evict in the cluster as it is.
+async fn named_by_simulate(stage: &Stage) -> Result<BTreeSet<String>> {
+    let cluster = stage.bed.kubectl(["get", "--all-namespaces", "--output=json", KINDS]).await?;
+    let file = stage.bed.directory().join("cluster.json");
+    tokio::fs::write(&file, cluster).await?;
+    let arguments = ["simulate", "--output=json", "--filename"];
+    let output = Command::new(&stage.programs.command_line).args(arguments).arg(&file).output().await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let step = report.pointer("/steps/0").context("simulate shows no step")?;
+    ensure!(step["evictions"].as_array().is_some_and(Vec::is_empty), "it would evict pods: {step}");
+    let withheld = step["withheld"].as_array().into_iter().flatten();
+    Ok(withheld.filter_map(|one| one["pod"].as_str().map(str::to_owned)).collect())
+}
+
+/// Half of a cluster that one team uses goes to another, which comes later: named in Observe, done in Full.
+#[tokio::test(flavor = "multi_thread")]
+async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let bed = &stage.bed;
+    stage
+        .queue("uses", json!({"mode": "Observe", "defaultRequests": {"cpu": "100m", "memory": "128Mi"}}))
+        .await?;
+    stage.deployment("uses", "web", 8, one_cpu(), false).await?;
+    stage.until_pods("uses", PodCounts::running(8)).await?;
+    let before = bed.audit().mark()?;
+    stage.queue("comes", json!({})).await?;
+    // Pods that come before the quota would be there, and lack nothing but a node.
+    until_cpu(bed, "comes", 0).await?;
+    stage.deployment("comes", "web", 4, one_cpu(), false).await?;
+    until_state(bed, "uses", "Observe", PATIENCE).await?;
+    until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
+
+    // For a while nothing is written to the namespace, and every word says why.
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    ensure!(evictions(bed, before)?.is_empty(), "{:?}", evictions(bed, before)?);
+    stage.until_pods("uses", PodCounts::running(8)).await?;
+    let written =
+        bed.kubectl(["get", "resourcequotas,limitranges", "--namespace=uses", "--output=name"]).await?;
+    assert_eq!(written, "", "nothing is written in mode Observe");
+    let starved = status(bed, "comes").await?;
+    let starved = starved.condition(ConditionType::Starved).context("no condition Starved")?.message.clone();
+    ensure!(starved.contains("because queue uses is in mode Observe"), "{starved}");
+    let (_, metrics) = operator.get("/metrics").await?;
+    for line in [
+        r#"quotient_queue_withheld_evictions{namespace="uses",queue="uses"} 4"#,
+        r#"quotient_queue_mode_info{mode="Observe",namespace="uses",queue="uses"} 1"#,
+        r#"quotient_queue_mode_info{mode="Full",namespace="comes",queue="comes"} 1"#,
+    ] {
+        ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
+    }
+    let named = named_by_simulate(&stage).await?;
+    assert_eq!(named.len(), 4, "{named:?}");
+
+    stage.patch_queue("uses", "uses", json!({"mode": "Full"})).await?;
+    stage.until_pods("uses", PodCounts::running(4)).await?;
+    stage.until_pods("comes", PodCounts::running(4)).await?;
+    assert_eq!(names(&evictions(bed, before)?), named, "the pods that were named are the pods that went");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// While the pause lasts, the quota stays as it is or as a person leaves it; after it the share moves without anybody.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    let bed = &stage.bed;
+    stage.queue("uses", json!({})).await?;
+    stage.deployment("uses", "web", 8, one_cpu(), false).await?;
+    stage.until_pods("uses", PodCounts::running(8)).await?;
+    until_cpu(bed, "uses", 8).await?;
+
+    let until = Timestamp::now().checked_add(SignedDuration::from_secs(45))?;
+    let until = Timestamp::from_second(until.as_second())?;
+    stage.patch_queue("uses", "uses", json!({"pausedUntil": until.to_string()})).await?;
+    until_state(bed, "uses", "Paused", SOON).await?;
+    let ready = status(bed, "uses").await?;
+    let ready = ready.condition(ConditionType::Ready).context("no condition Ready")?;
+    assert_eq!((ready.status.as_str(), ready.reason.as_str()), ("True", "Paused"));
+    ensure!(ready.message.contains(&until.to_string()), "{}", ready.message);
+
+    let before = bed.audit().mark()?;
+    stage.queue("comes", json!({})).await?;
+    // Pods that come before the quota would be there, and lack nothing but a node.
+    until_cpu(bed, "comes", 0).await?;
+    stage.deployment("comes", "web", 4, one_cpu(), false).await?;
+    until_state(bed, "comes", "EvictionsDisabled", PATIENCE).await?;
+    until_cpu(bed, "uses", 8).await?;
+
+    // Break-glass: what a person makes of the quota stays.
+    let quotas: Api<ResourceQuota> = Api::namespaced(bed.client(), "uses");
+    let edit = json!({"spec": {"hard": {"requests.cpu": "9"}}});
+    quotas.patch("quotient", &PatchParams::default(), &Patch::Merge(edit)).await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    until_cpu(bed, "uses", 9).await?;
+    quotas.delete("quotient", &DeleteParams::default()).await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let is_paused = Timestamp::now() < until;
+    ensure!(is_paused, "the machine is too slow: the pause has ended");
+    ensure!(quotas.get_opt("quotient").await?.is_none(), "the quota is there again");
+    let view = queue(bed, "uses", "uses").await?;
+    assert_eq!(view.conditions["Ready"], "Paused");
+    ensure!(evictions(bed, before)?.is_empty(), "{:?}", evictions(bed, before)?);
+
+    stage.until_pods("uses", PodCounts::running(4)).await?;
+    stage.until_pods("comes", PodCounts::running(4)).await?;
+    let evicted = evictions(bed, before)?;
+    assert_eq!(evicted.len(), 4, "{evicted:?}");
+    ensure!(evicted.iter().all(|eviction| eviction.received >= until), "evicted before {until}: {evicted:?}");
+    until_state(bed, "comes", "OK", PATIENCE).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

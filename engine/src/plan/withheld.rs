@@ -1,0 +1,100 @@
+//! Evictions that a mode or a pause withholds, and the queues that wait because of that.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::excess::Excess;
+use super::reach::Withheld;
+use super::{Eviction, short};
+use crate::amounts::{Amounts, Resource};
+use crate::grants::Holder;
+use crate::names::QueueName;
+use crate::reason::Reason;
+use crate::reclaim::Taken;
+use crate::tree::{Branch, Tree};
+
+/// What is decided and not carried out.
+#[derive(Debug, Default)]
+pub(super) struct WithheldEvictions {
+    /// The evictions, in order.
+    pub(super) evictions: Vec<Eviction>,
+    /// What withholds them, by the queue that none of the other evictions is for.
+    of: BTreeMap<QueueName, Withheld>,
+    /// What withholds the first of them, or the first quota that would be lowered.
+    first: Option<Withheld>,
+}
+
+impl WithheldEvictions {
+    /// Takes them out of `taken`; `granted` and `holders` have an entry a branch of `tree`.
+    pub(super) fn take_out(
+        tree: &Tree<'_>,
+        holders: &[Option<Holder<'_>>],
+        granted: &[Amounts],
+        taken: &mut Taken,
+        (capacity, resources): (&Amounts, &[Resource]),
+    ) -> Self {
+        let mut withheld = Self::default();
+        if tree.branches.iter().all(|branch| branch.reach.evicts()) {
+            return withheld;
+        }
+        let mut served: BTreeSet<QueueName> = BTreeSet::new();
+        let mut excess = Excess::of(tree, holders, granted, capacity);
+        let all = std::mem::take(&mut taken.evictions);
+        for (eviction, quota_is_in_force) in all {
+            let Some(cause) = cause(tree, &eviction).or_else(|| excess.cause(&eviction)) else {
+                excess.take(&eviction);
+                served.extend(eviction.beneficiary.clone());
+                taken.evictions.push((eviction, quota_is_in_force));
+                continue;
+            };
+            if let Some(beneficiary) = &eviction.beneficiary {
+                withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
+            }
+            withheld.first.get_or_insert(cause);
+            withheld.evictions.push(eviction);
+        }
+        withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
+        if withheld.first.is_none() {
+            withheld.first = first_kept_quota(tree, holders, granted, resources);
+        }
+        withheld
+    }
+
+    /// What withholds that which the queue of `branch` waits for, if it is starved for `reason` and something does.
+    pub(super) fn cause(&self, branch: &Branch<'_>, reason: Reason) -> Option<Withheld> {
+        let own = || branch.reach.withheld();
+        match reason {
+            Reason::Blocked | Reason::Delayed => own(),
+            Reason::WaitingForPreemption | Reason::WaitingForQuota => {
+                own().or_else(|| self.of.get(&branch.name).cloned())
+            }
+            Reason::StuckTerminating => self.of.get(&branch.name).cloned(),
+            Reason::NothingToEvict => self
+                .first
+                .clone()
+                .map(|first| own().or_else(|| self.of.get(&branch.name).cloned()).unwrap_or(first)),
+            _ => None,
+        }
+    }
+}
+
+/// What withholds this eviction; none if nothing does.
+fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
+    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    let mut leaves = queues.filter_map(|queue| tree.leaves.get(&queue.namespace));
+    leaves.find_map(|at| tree.branches.get(*at)?.reach.withheld())
+}
+
+/// What keeps the first quota that would be lowered as it is.
+fn first_kept_quota(
+    tree: &Tree<'_>,
+    holders: &[Option<Holder<'_>>],
+    granted: &[Amounts],
+    resources: &[Resource],
+) -> Option<Withheld> {
+    let leaves = tree.branches.iter().zip(holders.iter().zip(granted));
+    let mut kept = leaves.filter(|(branch, (holder, granted))| {
+        let falls = |holder: &Holder<'_>| short::falls(holder, granted, resources);
+        !branch.reach.lowers() && holder.as_ref().is_some_and(falls)
+    });
+    kept.next()?.0.reach.withheld()
+}

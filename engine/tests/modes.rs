@@ -1,0 +1,568 @@
+//! Modes and pauses of single queues as stories: what is named, and what is done.
+
+use std::collections::BTreeSet;
+
+use expect_test::expect;
+use quotient_engine::amounts::Resource;
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Plan, Withheld, plan};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Mode;
+use quotient_engine::time::Timestamp;
+
+use crate::cluster::{Cluster, granted};
+use crate::story::{self, decides, plays};
+
+/// Team `a` uses all of the cluster, and `b` lacks its half. `HOW` and `WHAT` say how far Quotient goes in them.
+const HALF: &str = "settings MODE
+     node n1 cpu=4 memory=4Gi
+     queue a HOW
+     queue b WHAT
+     quota a cpu=4 memory=4Gi
+     owner a/batch replicas=4 cpu=1 memory=1Gi
+     pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
+     pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
+     pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
+     pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+     owner b/batch replicas=4 cpu=1 memory=1Gi";
+
+fn half(operator: &str, a: &str, b: &str) -> String {
+    HALF.replace("MODE", operator).replace("HOW", a).replace("WHAT", b)
+}
+
+/// The pods that a plan names, in order, whether they are evicted or not.
+fn named(plan: &Plan) -> Vec<&str> {
+    let all = plan.evictions.iter().chain(&plan.waiting).chain(&plan.withheld);
+    all.map(|eviction| eviction.pod.name.as_str()).collect()
+}
+
+#[test]
+fn a_queue_in_observe_keeps_its_pods_and_its_quota() {
+    decides(
+        &half("", "mode=Observe", ""),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is in Observe)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+          lower b to 0c 0
+    "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_evicted_for_a_queue_in_observe() {
+    decides(
+        &half("", "", "mode=Observe"),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: b is in Observe)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+          lower a to 2c 2Gi
+    "#]],
+    );
+}
+
+#[test]
+fn a_queue_in_quota_gets_its_quota_and_keeps_its_pods() {
+    plays(
+        &half("", "mode=Quota", ""),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is in Quota)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+    "#]],
+    );
+}
+
+#[test]
+fn the_mode_of_the_operator_bounds_every_queue() {
+    decides(
+        &half("mode=Observe", "", "mode=Quota"),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: the operator is in Observe)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+    "#]],
+    );
+}
+
+/// Pods of a namespace without a quota wait for nodes, so all queues together have more than the cluster.
+#[test]
+fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
+    let waiting = |how: &str, more: &str| {
+        format!(
+            "node n1 cpu=4 memory=4Gi
+             queue a request=all
+             queue b {how} request=all
+             quota a cpu=2 memory=2Gi
+             pod a/p1 cpu=1 memory=1Gi node=n1 started=10
+             pod a/p2 cpu=1 memory=1Gi node=n1 started=20
+             pod a/p3 cpu=1 memory=1Gi node=n1 started=30
+             pod a/p4 cpu=1 memory=1Gi node=n1 started=40
+             pod b/w1 cpu=1 memory=1Gi pending
+             pod b/w2 cpu=1 memory=1Gi pending
+             {more}"
+        )
+    };
+    decides(
+        &waiting("", ""),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+          evict a/p4 for nobody in particular: Overcommitted
+          evict a/p3 for nobody in particular: Overcommitted
+          lower b to 2c 2Gi
+    "#]],
+    );
+    decides(
+        &waiting("mode=Observe", ""),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+          would evict a/p4 for nobody in particular: Overcommitted
+          would evict a/p3 for nobody in particular: Overcommitted
+    "#]],
+    );
+    // A third queue in mode Full waits as well: as much as it waits for is evicted.
+    decides(
+        &waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"),
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 4c 4Gi
+              b: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 2c 2Gi
+              c: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+              would evict a/p3 for nobody in particular: Overcommitted
+              would evict a/p2 for nobody in particular: Overcommitted
+              would evict b/w2 for nobody in particular: Overcommitted
+              lower a to 1500mc 1536Mi
+              lower c to 1c 1Gi
+              evict a/p4 once its quota is in force
+        "#]],
+    );
+}
+
+#[test]
+fn what_observe_names_is_what_full_evicts() {
+    let observed = plan(&story::parse(&half("mode=Observe", "", "")));
+    let (settled, full) = quotient_engine::advance::settle(&story::parse(&half("", "", "")));
+    assert_eq!(named(&observed), ["p4", "p3"]);
+    assert_eq!(named(&observed), named(&full));
+    assert!(observed.evictions.is_empty() && full.withheld.is_empty());
+    // Before the lowered quota is enforced and after it, the same pods are named.
+    assert_eq!(named(&plan(&settled)), named(&full));
+}
+
+#[test]
+fn a_parent_bounds_its_children_and_a_child_goes_no_farther() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue org mode=Quota children=All
+         queue a parent=org
+         queue b parent=org mode=Observe
+         queue c
+         quota a cpu=4 memory=4Gi
+         owner a/batch replicas=4 cpu=1 memory=1Gi
+         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=batch
+         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=batch
+         owner b/batch replicas=4 cpu=1 memory=1Gi
+         owner c/batch replicas=4 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 4Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (EvictionsDisabled: b is in Observe)
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              c: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: org is in Quota)
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              org: deserved 2c 2Gi, allocated 1c 1Gi, used 4c 4Gi, preempting 1c 1Gi (EvictionsDisabled: b is in Observe)
+              would evict a/p2 for c: Reclaimed
+              would evict a/p1 for b: Reclaimed
+              lower a to 1c 1Gi
+              lower c to 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn the_pause_of_the_giver_keeps_its_pods_and_its_quota_and_ends_by_itself() {
+    plays(
+        &(half("", "paused=1060", "") + "\n then after=60"),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is paused until 1060)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+        then, 60 s later
+        step 2: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+            4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
+          evict a/p4 for b: Reclaimed
+          evict a/p3 for b: Reclaimed
+        step 3: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+            4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
+          started b/batch-r1063-0
+          started b/batch-r1063-1
+        step 4: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+    "#]],
+    );
+}
+
+#[test]
+fn no_pod_is_evicted_for_a_paused_queue() {
+    decides(
+        &half("", "", "paused=1060"),
+        &expect![[r#"
+        step 1: capacity 4c 4Gi
+          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: b is paused until 1060)
+            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+          would evict a/p4 for b: Reclaimed
+          would evict a/p3 for b: Reclaimed
+          lower a to 2c 2Gi
+    "#]],
+    );
+}
+
+#[test]
+fn the_latest_pause_above_counts_and_a_pause_that_has_ended_does_not() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue org paused=1200 children=All
+         queue a parent=org paused=1100
+         queue b paused=999
+         quota a cpu=4 memory=4Gi
+         owner a/batch replicas=2 cpu=2 memory=2Gi
+         pod a/p1 cpu=2 memory=2Gi node=n1 started=10 owner=batch
+         pod a/p2 cpu=2 memory=2Gi node=n1 started=20 owner=batch
+         owner b/batch replicas=4 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: org is paused until 1200)
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              org: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
+              would evict a/p2 for b: Reclaimed
+              lower b to 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_paused_queue_still_grows_into_what_is_free() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a paused=2000 request=all
+         quota a cpu=1 memory=1Gi
+         owner a/batch replicas=3 cpu=1 memory=1Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
+              started a/batch-r1001-0
+              started a/batch-r1001-1
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 3Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_pause_creates_no_quota_and_bounds_no_further_resource() {
+    decides(
+        "node n1 cpu=4 memory=4Gi gpu=4
+         queue a paused=2000 request=all
+         queue b paused=2000 request=all
+         quota b cpu=1 memory=1Gi
+         owner a/batch replicas=4 cpu=1 memory=1Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi 4gpu
+              a: deserved 2c 2Gi 2gpu, allocated 2c 2Gi 2gpu, used 1c 1Gi 0gpu
+                3 pods of ReplicaSet batch, 1c 1Gi 0gpu each: RoomAvailable
+              b: deserved 2c 2Gi 2gpu, allocated 2c 2Gi 2gpu, used 0c 0 0gpu
+        "#]],
+    );
+}
+
+#[test]
+fn a_plan_is_due_again_when_the_next_pause_ends() {
+    let next = |text: &str| plan(&story::parse(text)).next_change;
+    let queues = "node n1 cpu=4 memory=4Gi
+                  queue a paused=1300
+                  queue b paused=1200
+                  queue c paused=900";
+    assert_eq!(next(queues), Some(Timestamp::from_seconds(1200)));
+    assert_eq!(next(&queues.replace("1200", "1000")), Some(Timestamp::from_seconds(1300)));
+}
+
+#[test]
+fn nothing_is_forced_where_no_pod_is_evicted() {
+    for how in ["mode=Quota", "mode=Observe", "paused=1001"] {
+        let text = format!(
+            "node n1 cpu=4 memory=4Gi
+             queue a forceAfter=60 {how}
+             pod a/hangs cpu=1 memory=1Gi node=n1 terminating=900"
+        );
+        let decided = plan(&story::parse(&text));
+        assert!(decided.forced.is_empty() && decided.overdue.len() == 1, "{how}");
+    }
+}
+
+#[test]
+fn nothing_is_scaled_where_no_pod_is_evicted() {
+    for how in ["mode=Quota", "mode=Observe", "paused=1001"] {
+        let text = format!(
+            "settings resources=gpu
+             node n1 gpu=2
+             queue a preemption=LowerPriority {how}
+             quota a gpu=2
+             owner a/low replicas=2 gpu=1 priority=1
+             pod a/low-1 gpu=1 node=n1 started=10 owner=low priority=1
+             pod a/low-2 gpu=1 node=n1 started=20 owner=low priority=1
+             owner a/high replicas=1 gpu=1 priority=9"
+        );
+        let decided = plan(&story::parse(&text));
+        assert!(decided.scalings.is_empty(), "{how}");
+        let unmet = &decided.queues[&QueueName::new("a", "a")].unmet;
+        assert_eq!(
+            unmet.iter().map(|unmet| unmet.reason).collect::<Vec<_>>(),
+            [Reason::EvictionsDisabled],
+            "{how}"
+        );
+    }
+}
+
+#[test]
+fn slots_are_given_and_not_taken_in_quota_and_nothing_is_done_in_observe() {
+    let jobs = "settings resources=cpu
+         node n1 cpu=4
+         queue a MODE
+         queuejob a/job-01 min=2 replicas=4 cpu=1 created=10
+         then after=5
+         queuejob a/job-02 min=1 replicas=4 cpu=1 created=20";
+    plays(
+        &jobs.replace("MODE", "mode=Quota"),
+        &expect![[r#"
+        step 1: capacity 4c
+          a: deserved 4c, allocated 4c, used 0c
+          a/job-01: 4 slots, Starting (Admitted)
+          started a/job-01-r1001-0
+          started a/job-01-r1001-1
+          started a/job-01-r1001-2
+          started a/job-01-r1001-3
+        step 2: capacity 4c
+          a: deserved 4c, allocated 4c, used 4c
+          a/job-01: 4 slots, Running (Admitted)
+        step 3: capacity 4c
+          a: deserved 4c, allocated 4c, used 4c
+          a/job-01: 4 slots, Running (Admitted)
+        then, 5 s later
+        step 4: capacity 4c
+          a: deserved 4c, allocated 4c, used 4c
+            4 pods of QueueJob job-02, 1c each: ShareInUse
+          a/job-01: 2 slots, 4 now, Running (Admitted)
+          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+        step 5: capacity 4c
+          a: deserved 4c, allocated 4c, used 4c
+            4 pods of QueueJob job-02, 1c each: ShareInUse
+          a/job-01: 2 slots, 4 now, Running (Admitted)
+          a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+    "#]],
+    );
+    plays(
+        &jobs.replace("MODE", "mode=Observe"),
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 4 slots, 0 now, Waiting (WaitingForQuota)
+            then, 5 s later
+            step 3: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+            step 4: capacity 4c
+              a: deserved 4c, allocated 4c, used 0c
+              a/job-01: 2 slots, 0 now, Waiting (WaitingForQuota)
+              a/job-02: 2 slots, 0 now, Waiting (WaitingForQuota)
+        "#]],
+    );
+}
+
+#[test]
+fn a_queue_without_a_share_keeps_its_mode() {
+    let told = |how: &str| {
+        let text = format!(
+            "node n1 cpu=4 memory=4Gi
+             queue a {how} invalid=typo
+             quota a cpu=4 memory=4Gi granted=cpu:2,memory:2Gi drifted"
+        );
+        plan(&story::parse(&text)).retained.len()
+    };
+    assert_eq!(["", "mode=Quota", "mode=Observe", "paused=1001", "paused=999"].map(told), [1, 1, 0, 0, 1]);
+}
+
+/// What withholds evictions for a queue that lacks something.
+fn cause(plan: &Plan, namespace: &str) -> Option<Withheld> {
+    plan.queues[&QueueName::new(namespace, namespace)].withheld.clone()
+}
+
+#[test]
+fn a_starved_queue_knows_whose_mode_withholds() {
+    let decided = |operator: &str, a: &str, b: &str| plan(&story::parse(&half(operator, a, b)));
+    let a = QueueName::new("a", "a");
+    let b = QueueName::new("b", "b");
+    assert_eq!(cause(&decided("", "", ""), "b"), None);
+    assert_eq!(cause(&decided("", "mode=Quota", ""), "b"), Some(Withheld::QueueMode(a, Mode::Quota)));
+    assert_eq!(
+        cause(&decided("", "mode=Quota", "mode=Observe"), "b"),
+        Some(Withheld::QueueMode(b, Mode::Observe)),
+        "its own comes first"
+    );
+    assert_eq!(
+        cause(&decided("mode=Quota", "mode=Quota", ""), "b"),
+        Some(Withheld::OperatorMode(Mode::Quota))
+    );
+}
+
+/// A quota that holds what nobody uses is lowered without an eviction; in Observe it is not.
+#[test]
+fn a_queue_that_waits_for_a_quota_that_stays_is_told_so() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a mode=Observe request=cpu:1,memory:1Gi
+         queue b request=cpu:4,memory:4Gi
+         quota a cpu=4 memory=4Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+              b: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (EvictionsDisabled: a is in Observe)
+              lower b to 0c 0
+        "#]],
+    );
+}
+
+// ---- the ledger, and quotas that a person edits or deletes -----------------------------------------------
+
+/// 10 cpu and two queues.
+const TWO: &str = "node n1 cpu=10 memory=10Gi
+                   queue a request=cpu:8 HOW
+                   queue b request=cpu:8";
+
+/// The cluster at rest before `a` is like that.
+fn then(how: &str) -> Cluster {
+    let mut cluster = Cluster::new(story::parse(&TWO.replace("HOW", "")));
+    cluster.leader().settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
+    change(&mut cluster, how);
+    cluster
+}
+
+fn change(cluster: &mut Cluster, how: &str) {
+    let now = cluster.rest.now;
+    cluster.rest = Cluster::new(story::parse(&TWO.replace("HOW", how))).rest;
+    cluster.rest.now = now;
+}
+
+#[test]
+fn nothing_is_granted_to_a_queue_in_observe() {
+    let mut cluster = Cluster::new(story::parse(&TWO.replace("HOW", "mode=Observe")));
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    let entries: BTreeSet<&str> = leader.ledger.entries.keys().map(Namespace::as_str).collect();
+    assert_eq!(entries, BTreeSet::from(["b"]));
+    assert_eq!(cluster.quota("b").hard, 5);
+    // The mode rises, and it gets what the plan said.
+    change(&mut cluster, "mode=Quota");
+    leader.settle(&mut cluster);
+    assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (5, 5));
+}
+
+#[test]
+fn an_edit_is_restored_unless_the_queue_is_paused_or_observed() {
+    for (how, stays) in [("", false), ("mode=Quota", false), ("mode=Observe", true), ("paused=1060", true)] {
+        for edited in [1, 9] {
+            let mut cluster = then(how);
+            cluster.edit("a").hard = edited;
+            let mut leader = cluster.leader();
+            leader.settle(&mut cluster);
+            assert_eq!(cluster.quota("a").hard, if stays { edited } else { 5 }, "{how} {edited}");
+            // What a person wrote is held, and grants nothing.
+            let expected = if stays && edited > 5 { 1 } else { 5 };
+            assert!(cluster.quota("b").hard >= expected, "{how} {edited}");
+            let decided = plan(&cluster.see(&leader));
+            assert_eq!(leader.ledger.next(&decided, &cluster.see(&leader)), None, "{how} {edited}");
+            // The pause ends by itself.
+            cluster.rest.now = Timestamp::from_seconds(1060);
+            leader.settle(&mut cluster);
+            assert_eq!(
+                cluster.quota("a").hard,
+                if how == "mode=Observe" { edited } else { 5 },
+                "{how} {edited}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_quota_that_a_person_deletes_during_a_pause_comes_back_after_it() {
+    let mut cluster = then("paused=1060");
+    cluster.quotas.clear();
+    let mut leader = cluster.leader();
+    leader.settle(&mut cluster);
+    assert!(cluster.quotas.keys().all(|name| name.as_str() == "b"));
+    cluster.rest.now = Timestamp::from_seconds(1060);
+    leader.settle(&mut cluster);
+    assert_eq!(cluster.quota("a").hard, 5);
+}
+
+#[test]
+fn a_write_that_was_granted_before_the_pause_is_carried_out_if_it_raises() {
+    for (before, after, expected) in [(3, 8, 8), (8, 3, 8)] {
+        let text = |request: i32, how: &str| {
+            format!(
+                "node n1 cpu=10 memory=10Gi
+                 queue a fixed=cpu:{request} {how}"
+            )
+        };
+        let mut cluster = Cluster::new(story::parse(&text(before, "")));
+        let mut leader = cluster.leader();
+        leader.settle(&mut cluster);
+        // The ledger is written, and the operator ends before the quota is.
+        cluster.rest = Cluster::new(story::parse(&text(after, ""))).rest;
+        let (decided, _) = leader.act(&mut cluster);
+        assert_eq!(granted(&decided, "a"), after.into());
+        cluster.rest = Cluster::new(story::parse(&text(after, "paused=2000"))).rest;
+        let mut leader = cluster.leader();
+        leader.settle(&mut cluster);
+        assert_eq!(cluster.quota("a").hard, expected);
+        assert_eq!(plan(&cluster.see(&leader)).resources, [Resource::Cpu]);
+    }
+}

@@ -1,0 +1,76 @@
+//! What the writer leaves alone in mode Observe, and what an operator in mode Observe asks for at all.
+
+use quotient_engine::snapshot::Mode;
+use serde_json::{Value, json};
+
+use super::{NOW, SETTINGS, node, planned, queue, quota, tools, view};
+use crate::ledger::LedgerSettings;
+use crate::test_api::{Log, Reply, client};
+use crate::writer::Writer;
+
+fn ledger_settings() -> LedgerSettings {
+    LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT }
+}
+
+/// A ReplicaSet of namespace a whose pods were refused.
+fn refused() -> Value {
+    json!({
+        "kind": "ReplicaSet", "apiVersion": "apps/v1",
+        "metadata": {"name": "web", "namespace": "a", "uid": "uid-web", "resourceVersion": "1"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {
+                "metadata": {"labels": {"app": "web"}},
+                "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]},
+            },
+        },
+    })
+}
+
+/// The requests of one cycle in which two queues share 4 cpu, and `a` has this mode.
+async fn asked(mode: &str) -> Vec<String> {
+    let mut team = queue("a");
+    team["spec"] = json!({"mode": mode, "defaultRequests": {"cpu": "100m"}});
+    let mut standing = quota("a", 1, Some(1), 4, 4);
+    standing["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
+    let view = view(&[node(4), team, queue("b"), standing, refused()]);
+    let (client, log): (_, Log) = client(|_| Reply::failure(503, "ServiceUnavailable", "later"));
+    let (tools, _told) = tools(client, view.clone());
+    let mut writer = Writer::new(&tools, Mode::Full, SETTINGS, ledger_settings());
+    let plan = planned(&view);
+    let nudges = writer.nudges(&view.read(|index| index.snapshot(NOW)));
+    assert_eq!(nudges.len(), 1, "the owner has room in the quota that stands");
+    writer.write_quotas(&plan).await;
+    writer.evict_and_nudge(&plan, nudges).await;
+    writer.scale(&plan).await;
+    log.lines().into_iter().filter(|line| line.contains("/namespaces/a/")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_to_the_namespace_of_a_queue_in_observe() {
+    assert_eq!(asked("Observe").await, [""; 0]);
+    for mode in ["Quota", "Full"] {
+        assert_eq!(
+            asked(mode).await,
+            [
+                "POST /api/v1/namespaces/a/limitranges",
+                "PATCH /api/v1/namespaces/a/resourcequotas/quotient",
+                "PATCH /apis/apps/v1/namespaces/a/replicasets/web",
+            ],
+            "{mode}"
+        );
+    }
+}
+
+/// It has no right to write the ledger, and needs none.
+#[tokio::test]
+async fn an_operator_in_observe_does_not_ask_for_the_ledger() {
+    let view = view(&[node(4), queue("a")]);
+    let (client, log) = client(|_| Reply::failure(403, "Forbidden", "configmaps is forbidden"));
+    let (tools, _told) = tools(client, view);
+    let mut writer = Writer::new(&tools, Mode::Observe, SETTINGS, ledger_settings());
+    writer.before_snapshot().await.unwrap();
+    writer.grant(None).await.unwrap();
+    assert_eq!(log.lines(), [""; 0]);
+}
