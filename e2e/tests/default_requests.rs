@@ -155,7 +155,8 @@ async fn a_strangers_limit_range_is_left_alone() -> Result<()> {
     }))?;
     let ranges = limit_ranges(&stage.bed, "team");
     let before = ranges.create(&PostParams::default(), &theirs).await?;
-    stage.queue_object("team", "team", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    let claim = json!({"cpu": "1k", "memory": "1Ti"});
+    stage.queue_object("team", "team", json!({"request": claim, "defaultRequests": {"cpu": "100m"}})).await?;
     let told =
         ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {

@@ -7,9 +7,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, Pod, ResourceQuota, Secret};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
-use quotient_e2e::quotient::{
-    PATIENCE, RELEASE, SYSTEM_NAMESPACE, helm_arguments, queue, quotas, workspace_root,
-};
+use quotient_e2e::quotient::{PATIENCE, RELEASE, SYSTEM_NAMESPACE, helm_arguments, queue, quotas};
 use quotient_e2e::testbed::{Options, TestBed, eventually, objects};
 use serde_json::{Value, json};
 
