@@ -200,11 +200,12 @@ pub struct QueueSpec {
     #[serde(default)]
     pub preemption: Preemption,
 
-    /// What a container requests that does not say it. A quota refuses every pod with a container that does not
-    /// request cpu and memory, so a namespace whose workloads leave that open needs defaults. Quotient writes them
-    /// into the `LimitRange` "quotient" of the namespace. A resource for which the namespace has a default of its own,
-    /// in another `LimitRange`, keeps that one. Example: {cpu: 100m, memory: 128Mi}; only cpu and memory can be
-    /// named. Pods that exist already stay as they are. A parent has no use for it. Default: none.
+    /// The requests of containers that name none. Without them the quota rejects every pod with a container that
+    /// requests no cpu or no memory. Quotient writes them into the `LimitRange` "quotient" of the namespace. Only cpu
+    /// and memory can be named. Default: {cpu: 100m, memory: 128Mi}, as far as Quotient shares out these resources. {}
+    /// turns it off. Example: {cpu: 250m, memory: 512Mi}. Inheritance: none; a parent queue does not use it. If another
+    /// `LimitRange` of the namespace has a default for a resource, that one applies. Pods that exist stay as they are.
+    /// The operator writes no `LimitRange` in mode Observe.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "ResourceMap::default_requests_schema")]
     pub default_requests: Option<ResourceMap>,

@@ -72,6 +72,11 @@ impl ResourceMap {
 }
 
 impl ResourceMap {
+    /// What `spec.defaultRequests` is where it is left out.
+    pub fn default_requests() -> Self {
+        Self::from([("cpu", "100m"), ("memory", "128Mi")])
+    }
+
     /// The schema of what containers request by default: only of what a quota insists on.
     ///
     /// A default for devices would refuse containers, because a request for one without an equal limit is no valid one.

@@ -34,6 +34,8 @@ mod reclaims;
 mod rejected_pods;
 mod rest_goes_on;
 mod rights;
+mod runbooks;
+mod share_verb;
 mod shares;
 mod tenants;
 mod testbed;

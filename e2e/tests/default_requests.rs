@@ -1,4 +1,4 @@
-//! Default requests: a quota refuses containers that name none, and a Queue can say what they have.
+//! Default requests: a quota rejects containers that name none, so a Queue gives them some, unless it says otherwise.
 
 use anyhow::{Result, bail, ensure};
 use k8s_openapi::api::core::v1::{LimitRange, Pod};
@@ -51,12 +51,12 @@ async fn until_created(bed: &TestBed, namespace: &str, name: &str) -> Result<Pod
     .await?)
 }
 
-/// The same pod is refused without the field, for a reason that is told to its user and to its owner, and starts with it.
+/// The same pod is rejected where they are turned off, for a reason that its user and its controller see, and starts with them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pod_without_requests_starts_where_the_queue_says_what_it_has() -> Result<()> {
+async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.claim("team", json!({"weight": 1})).await?;
+    stage.claim("team", json!({"defaultRequests": {}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 
     let pods = pods(&stage.bed, "team");
@@ -79,7 +79,7 @@ async fn a_pod_without_requests_starts_where_the_queue_says_what_it_has() -> Res
     })
     .await?;
 
-    stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "100m", "memory": "128Mi"}})).await?;
+    stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     let pod = until_created(&stage.bed, "team", "second").await?;
     let resources = pod.spec.and_then(|spec| spec.containers.into_iter().next()?.resources);
@@ -108,7 +108,7 @@ async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<
     let repairs = ["--quota-repair-seconds=1"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &repairs).await?;
     let ranges = limit_ranges(&stage.bed, "team");
-    stage.claim("team", json!({"defaultRequests": {"cpu": "100m", "memory": "128Mi"}})).await?;
+    stage.claim("team", json!({})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": "0.2", "memory": "64Mi"}})).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
@@ -136,8 +136,10 @@ async fn the_limit_range_says_what_the_queue_says_and_others_do_not() -> Result<
     ranges.delete("own", &DeleteParams::default()).await?;
     until_defaults(&stage.bed, "team", json!({"cpu": "200m", "memory": "64Mi"})).await?;
 
-    stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
+    stage.patch_queue("team", "team", json!({"defaultRequests": {"cpu": null, "memory": null}})).await?;
     until_defaults(&stage.bed, "team", Value::Null).await?;
+    stage.patch_queue("team", "team", json!({"defaultRequests": null})).await?;
+    until_defaults(&stage.bed, "team", json!({"cpu": "100m", "memory": "128Mi"})).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -153,7 +155,8 @@ async fn a_strangers_limit_range_is_left_alone() -> Result<()> {
     }))?;
     let ranges = limit_ranges(&stage.bed, "team");
     let before = ranges.create(&PostParams::default(), &theirs).await?;
-    stage.queue_object("team", "team", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    let claim = json!({"cpu": "1k", "memory": "1Ti"});
+    stage.queue_object("team", "team", json!({"request": claim, "defaultRequests": {"cpu": "100m"}})).await?;
     let told =
         ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsRefused", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {
@@ -175,7 +178,7 @@ async fn observing_writes_none() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let observe = ["--mode=Observe"];
     let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &observe).await?;
-    stage.claim("team", json!({"defaultRequests": {"cpu": "100m"}})).await?;
+    stage.claim("team", json!({})).await?;
     eventually("the Queue has a status", PATIENCE, async || {
         ensure!(queue(&stage.bed, "team", "team").await?.is_told, "not yet");
         Ok(())

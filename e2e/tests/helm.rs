@@ -4,10 +4,12 @@ use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    IMAGE_REGISTRY, Newcomer, Operator, PATIENCE, Programs, RELEASE, SYSTEM_NAMESPACE, Stage, Write, chart,
-    helm_arguments, installed, queues, quotas, shares_text, value_sets, writes_of_operator,
+    IMAGE_REGISTRY, Newcomer, Operator, PATIENCE, PodCounts, Programs, RELEASE, SYSTEM_NAMESPACE, Stage,
+    Write, chart, helm_arguments, installed, queue, queues, quotas, shares_text, value_sets,
+    writes_of_operator,
 };
 use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
+use serde_json::json;
 use tokio::process::Command;
 
 /// Values under which the test bed's pretended kubelets and nodes are enough: the chart's own pods run on a node that is
@@ -21,14 +23,17 @@ const VALUES: [&str; 5] = [
 ];
 
 /// The admission policies.
-const POLICIES: [&str; 7] = [
+const POLICIES: [&str; 10] = [
     "quotient-operator",
     "quotient-operator-events",
     "quotient-operator-jobs",
     "quotient-operator-owners",
     "quotient-operator-pods",
+    "quotient-queue-status",
     "quotient-queues",
+    "quotient-quota-status",
     "quotient-quotas",
+    "quotient-shares",
 ];
 
 /// What docs/install.md has kubectl ask after Quotient has gone.
@@ -172,6 +177,62 @@ async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<
     Ok(bed.stop().await?)
 }
 
+/// The first install observes; its notes lead from there to quotas.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_install_observes_and_says_the_next_step() -> Result<()> {
+    let stage = Stage { programs: Programs::build().await?, bed: bed().await? };
+    let Stage { bed, programs } = &stage;
+    bed.add_node("node-1", &[("cpu", "8"), ("memory", "16Gi")]).await?;
+    for team in ["team-a", "team-b"] {
+        bed.create_namespace(team).await?;
+        stage.deployment(team, "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+        stage.until_pods(team, PodCounts::running(4)).await?;
+    }
+    let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
+    for line in
+        ["mode Observe", "helm test quotient", "kubectl get queues.quotient.dev", "reason=WouldReclaim"]
+    {
+        assert!(notes.contains(line), "{line:?} is not in the notes:\n{notes}");
+    }
+    let (is_good, said) = check(bed, programs).await?;
+    assert!(is_good && said.contains("rights of mode Observe are granted"), "{said}");
+
+    // The Queue of the notes.
+    let sample =
+        notes.lines().find(|line| line.trim_start().starts_with("{apiVersion")).context("no Queue")?;
+    eventually("the kind is served", PATIENCE, async || bed.apply(sample).await).await?;
+    let operator = Operator::start_as_installed(bed, &programs.operator).await?;
+    eventually("the Queue has a status", PATIENCE, async || {
+        ensure!(queue(bed, "team-a", "team-a").await?.is_told, "not yet");
+        Ok(())
+    })
+    .await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
+    assert!(quotas(bed).await?.is_empty());
+    operator.stop().await?;
+
+    // The next step of the notes.
+    let next = notes.lines().find(|line| line.ends_with("config.mode=Quota")).context("no next step")?;
+    let folder = chart().to_string_lossy().into_owned();
+    let words = next.trim().strip_prefix("helm ").context("no command of Helm")?.split(' ');
+    bed.helm(words.map(|word| if word == "CHART" { folder.as_str() } else { word })).await?;
+    let (is_good, said) = check(bed, programs).await?;
+    assert!(is_good && said.contains("rights of mode Quota are granted"), "{said}");
+    let operator = Operator::start_as_installed(bed, &programs.operator).await?;
+    eventually("the team has a quota", PATIENCE, async || {
+        ensure!(quotas(bed).await?.len() == 1, "it has none");
+        Ok(())
+    })
+    .await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
+    for team in ["team-a", "team-b"] {
+        stage.until_pods(team, PodCounts::running(4)).await?;
+    }
+    operator.stop().await?;
+    assert_eq!(Newcomer::evicted(&bed.audit().events()?), [""; 0]);
+    Ok(stage.bed.stop().await?)
+}
+
 /// Install, work, upgrade, uninstall.
 #[tokio::test(flavor = "multi_thread")]
 async fn from_install_to_uninstall() -> Result<()> {
@@ -180,10 +241,8 @@ async fn from_install_to_uninstall() -> Result<()> {
     for (name, cpu, memory) in Newcomer::NODES {
         bed.add_node(name, &[("cpu", cpu), ("memory", memory)]).await?;
     }
-    let notes = bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
-    for line in ["helm test quotient", "kubectl create -f -", "kubectl get queues.quotient.dev"] {
-        assert!(notes.contains(line), "{line:?} is not among the next commands:\n{notes}");
-    }
+    let values = [&VALUES[..], &["config.mode=Full"]].concat();
+    bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &values)).await?;
     let running = ["get", "deployment/quotient", "-o=jsonpath={.status.availableReplicas}"];
     let place = ["--namespace", SYSTEM_NAMESPACE];
     assert_eq!(bed.kubectl(running.into_iter().chain(place)).await?, "1");
@@ -202,7 +261,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     // An upgrade: the new one begins before the old one ends, and nobody notices.
     let before = bed.audit().mark()?;
     let shares = shares_text(&queues(bed).await?);
-    let upgraded = [&VALUES[..], &["config.statusIntervalSeconds=5", "config.logLevel=debug"]].concat();
+    let upgraded = [&values[..], &["config.statusIntervalSeconds=5", "config.logLevel=debug"]].concat();
     bed.helm(helm_arguments(&["upgrade", "--wait"], &upgraded)).await?;
     let (_, arguments) = installed(bed).await?;
     assert!(arguments.iter().any(|argument| argument == "--status-interval-seconds=5"), "{arguments:?}");
@@ -241,8 +300,8 @@ async fn from_install_to_uninstall() -> Result<()> {
     let left = bed.kubectl(WHAT_IS_LEFT.split(' ').chain(["--output=name"])).await?;
     let mut left: Vec<&str> = left.lines().collect();
     left.sort_unstable();
-    let quota = "resourcequota/quotient";
-    assert_eq!(left, ["configmap/quotient-ledger", quota, quota, quota]);
+    let kept = [["limitrange/quotient"; 3], ["resourcequota/quotient"; 3]].concat();
+    assert_eq!(left, [&["configmap/quotient-ledger"][..], &kept].concat());
     // Nobody keeps the quotas any more, once the API server has forgotten the policies, too.
     eventually("a quota can be deleted", PATIENCE, async || {
         bed.kubectl(["delete", "resourcequota/quotient", "--namespace=q1"]).await

@@ -15,8 +15,11 @@ use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
 use quotient_judge::Tolerance;
 use serde_json::{Value, json};
 
-/// The namespaces: one rolls out, one is drained, one gives pods to the last one.
-const TEAMS: [&str; 4] = ["rolls", "drains", "gives", "comes"];
+use crate::within_queue::{leaving_commands, shell};
+
+/// The namespaces: one rolls out, one is drained, in one a workload yields to another of a higher priority, and one gives pods to
+/// the last one.
+const TEAMS: [&str; 5] = ["rolls", "drains", "yields", "gives", "comes"];
 
 fn quotas(bed: &TestBed, namespace: &str) -> Api<ResourceQuota> {
     Api::namespaced(bed.client(), namespace)
@@ -75,9 +78,34 @@ fn evicted(bed: &TestBed, since: AuditMark) -> Result<Vec<String>> {
     Ok(evictions.map(|write| write.object).collect())
 }
 
-/// A rollout, a drain and a preemption, each of which waits for pods that terminate.
+/// A preemption inside a queue, which waits for pods that terminate.
+async fn preemption(stage: &Stage) -> Result<()> {
+    let queue = json!({"guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "preemption": "LowerPriority"});
+    stage.claim("yields", queue).await?;
+    stage.until_allowed("yields", "cpu 4, memory 72Gi").await?;
+    stage.deployment("yields", "low", 4, one_cpu(), true).await?;
+    stage.until_pods("yields", PodCounts::running(4)).await?;
+    let class = "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 9, \
+                 preemptionPolicy: Never}";
+    stage.bed.apply(class).await?;
+    let high = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "high", "namespace": "yields"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "high"}}, "template": {
+            "metadata": {"labels": {"app": "high"}},
+            "spec": {"priorityClassName": "high", "terminationGracePeriodSeconds": 0, "containers": [
+                {"name": "main", "image": "main", "resources": {"requests": one_cpu()}},
+            ]},
+        }},
+    });
+    stage.bed.apply(&high.to_string()).await?;
+    let leaving = PodCounts { running: 2, terminating: 2, pending: 0 };
+    stage.until_pods("yields", leaving).await
+}
+
+/// A rollout, a drain and two preemptions, each of which waits for pods that terminate.
 async fn in_the_middle(stage: &Stage) -> Result<()> {
     let bed = &stage.bed;
+    preemption(stage).await?;
     let fixed = json!({
         "guaranteed": {"cpu": "4"}, "limit": {"cpu": "4"}, "defaultRequests": {"cpu": "100m", "memory": "128Mi"},
     });
@@ -119,8 +147,9 @@ async fn delete_all_queues(bed: &TestBed) -> Result<()> {
     Ok(())
 }
 
-/// Whatever was in the middle comes to its end, as if there had never been a Queue.
+/// Whatever was in the middle comes to its end, as if there had never been a Queue. The size that was lowered has a command.
 async fn everything_goes_on(stage: &Stage) -> Result<()> {
+    let (_, restore) = leaving_commands()?;
     for team in TEAMS {
         until_unmanaged(&stage.bed, team).await?;
         nothing_is_refused(&stage.bed, team).await?;
@@ -129,7 +158,8 @@ async fn everything_goes_on(stage: &Stage) -> Result<()> {
         for team in TEAMS {
             stage.release(team).await?;
         }
-        for (team, pods) in [("rolls", 4), ("drains", 4), ("gives", 8), ("comes", 2)] {
+        shell(stage, restore).await?;
+        for (team, pods) in [("rolls", 4), ("drains", 4), ("yields", 6), ("gives", 8), ("comes", 2)] {
             let counts = stage.pod_counts(team).await?;
             ensure!(counts == PodCounts::running(pods), "{team}: {counts:?}");
         }
@@ -145,7 +175,7 @@ async fn everything_goes_on(stage: &Stage) -> Result<()> {
 }
 
 async fn stage() -> Result<Stage> {
-    Stage::set(&[("node-1", "8", "24Gi"), ("node-2", "8", "24Gi"), ("node-3", "4", "24Gi")]).await
+    Stage::set(&[("node-1", "8", "24Gi"), ("node-2", "8", "24Gi"), ("node-3", "8", "24Gi")]).await
 }
 
 async fn short_lived(stage: &Stage) -> Result<Operator> {
@@ -309,7 +339,7 @@ async fn the_garbage_collector_may_delete_a_quota() -> Result<()> {
         stage.bed.kubectl([&["patch"][..], &quota, &["--type=merge", &patch]].concat()).await
     };
     let refused = patch(r#"{"spec":{"hard":{"requests.cpu":"9"}}}"#).await.unwrap_err().to_string();
-    ensure!(refused.contains("is written by Quotient alone"), "{refused}");
+    ensure!(refused.contains("is written by Quotient"), "{refused}");
     patch(r#"{"metadata":{"ownerReferences":null}}"#).await?;
     stage.bed.kubectl([&["delete"][..], &quota].concat()).await?;
     Ok(stage.bed.stop().await?)

@@ -93,7 +93,7 @@ async fn pods_that_the_api_server_refuses_are_told_within_a_minute() -> Result<(
     let stage = Stage::set(&[("node-1", "32", "64Gi")]).await?;
     let operator = stage.start_operator().await?;
     for team in ["team", "strict"] {
-        stage.claim(team, json!({"weight": 1})).await?;
+        stage.claim(team, json!({"defaultRequests": {}})).await?;
     }
     let namespaces: Api<Namespace> = Api::all(stage.bed.client());
     let restricted = json!({"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}});

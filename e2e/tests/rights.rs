@@ -228,7 +228,7 @@ async fn default_requests(stage: &Stage) -> Result<()> {
     let steps = [
         (json!({"cpu": "1"}), json!({"cpu": "1"})),
         (json!({"cpu": null, "memory": "1Gi"}), json!({"memory": "1Gi"})),
-        (json!(null), json!(null)),
+        (json!({"memory": null}), json!(null)),
     ];
     for (patch, wanted) in steps {
         stage.patch_queue("first", "first", json!({"defaultRequests": patch})).await?;

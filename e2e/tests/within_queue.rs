@@ -38,9 +38,10 @@ async fn stage(nodes: &[(&str, &str, &str)]) -> anyhow::Result<(Stage, Operator)
         stage.bed.apply(&class).await?;
     }
     let operator = stage.start_operator().await?;
-    stage
-        .queue(NAMESPACE, json!({"preemption": "LowerPriority", "eviction": {"forceAfterSeconds": 3600}}))
-        .await?;
+    let all = json!({"cpu": "1k", "memory": "1Ti", "nvidia.com/gpu": "1k"});
+    let spec =
+        json!({"request": all, "preemption": "LowerPriority", "eviction": {"forceAfterSeconds": 3600}});
+    stage.queue(NAMESPACE, spec).await?;
     Ok((stage, operator))
 }
 
@@ -366,7 +367,7 @@ async fn every_kind_yields_and_who_may_not_be_scaled_is_left_alone() -> anyhow::
     stage.end(Tolerance::default()).await
 }
 
-/// Whoever leaves gets the sizes back by the command on the page, but for those that somebody else has set since.
+/// The commands of the page: one lists the lowered sizes, the other restores those that nobody has changed since.
 #[tokio::test(flavor = "multi_thread")]
 async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
     let (stage, operator) = stage(&[("node-1", "8", "all")]).await?;
@@ -379,24 +380,38 @@ async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
     apply(&stage, &workload("Deployment", "high", "high", 4, 1)).await?;
     until(&stage, "job 1, set 1, stateful 1, web 1, leaving 4").await?;
     operator.stop().await?;
+    let (list, restore) = leaving_commands()?;
+    let lowered = "Deployment team/web: 1 of 2\nReplicaSet team/set: 1 of 2\nStatefulSet team/stateful: 1 of 2\nJob team/job: 1 of 2\n";
+    assert_eq!(shell(&stage, list).await?, lowered);
     stage.bed.kubectl(["scale", "replicaset/set", "--replicas=0", "-n", NAMESPACE]).await?;
-    let (_, page) =
-        include_str!("../../docs/within-queue.md").split_once("## Leave").context("no section")?;
-    let (_, block) = page.split_once("```sh\n").context("no command")?;
-    let (command, _) = block.split_once("```").context("no end of the command")?;
+    shell(&stage, restore).await?;
+    for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
+        assert_eq!(size(&stage, kind, name).await?, "2", "{kind}");
+    }
+    assert!(size(&stage, "replicaset", "set").await?.starts_with("unclear: 0"));
+    assert_eq!(shell(&stage, list).await?, "ReplicaSet team/set: 1 of 2\n");
+    Ok(stage.bed.stop().await?)
+}
+
+/// What docs/install.md says of lowered sizes: the command that lists them, and the one that restores them.
+pub(crate) fn leaving_commands() -> anyhow::Result<(&'static str, &'static str)> {
+    let page = include_str!("../../docs/install.md");
+    let (_, section) = page.split_once("### Restore lowered sizes").context("no section")?;
+    let mut blocks = section.split("```sh\n").skip(1).filter_map(|block| Some(block.split_once("```")?.0));
+    blocks.next().zip(blocks.next()).context("no two commands")
+}
+
+/// What a shell with kubectl prints.
+pub(crate) async fn shell(stage: &Stage, command: &str) -> anyhow::Result<String> {
     let path = std::env::var("PATH").unwrap_or_default();
     let output = tokio::process::Command::new("sh")
-        .args(["-c", &format!("{} | sh", command.trim_end())])
+        .args(["-c", command])
         .env("KUBECONFIG", stage.bed.kubeconfig_path())
         .env("PATH", format!("{}:{path}", stage.bed.programs_directory().display()))
         .output()
         .await?;
     ensure!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    for (kind, name) in [("deployment", "web"), ("statefulset", "stateful"), ("job", "job")] {
-        assert_eq!(size(&stage, kind, name).await?, "2", "{kind}");
-    }
-    assert!(size(&stage, "replicaset", "set").await?.starts_with("unclear: 0"));
-    Ok(stage.bed.stop().await?)
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Victims that do not end are deleted without grace, where the queue says so; the operator may end meanwhile.

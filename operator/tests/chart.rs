@@ -55,8 +55,8 @@ const NO_VALUES: [&str; 11] = [
     "version",
 ];
 
-/// Where a flag's default would be wrong in a cluster: machines read its logs.
-const OTHER_DEFAULTS: [(&str, &str); 1] = [("log-format", "json")];
+/// Where a flag's default would be wrong in a cluster: machines read its logs, and a first install changes nothing.
+const OTHER_DEFAULTS: [(&str, &str); 2] = [("log-format", "json"), ("mode", "Observe")];
 
 #[test]
 fn every_flag_is_a_value_with_the_same_default() {

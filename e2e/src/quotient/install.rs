@@ -21,7 +21,8 @@ pub async fn install_crds(bed: &TestBed) -> anyhow::Result<()> {
     until_served(bed).await
 }
 
-/// Applies all of the chart: kinds, account, roles and admission policies; does nothing where that was done before.
+/// Applies all of the chart for mode Full: kinds, account, roles and admission policies; does nothing where that was done
+/// before.
 ///
 /// Its Deployment has no replicas, because the operator is a process of ours.
 pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
@@ -40,7 +41,8 @@ pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
 }
 
 async fn render() -> anyhow::Result<String> {
-    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &["replicaCount=0"])).await?)
+    let values = ["replicaCount=0", "config.mode=Full"];
+    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
 }
 
 async fn until_served(bed: &TestBed) -> anyhow::Result<()> {

@@ -1,4 +1,6 @@
-//! What a Queue's containers request that do not say it.
+//! The requests of a Queue's containers that name none.
+
+use std::collections::BTreeSet;
 
 use quotient_crds::{QueueSpec, ResourceMap};
 use quotient_engine::amounts::{Bounds, Resource};
@@ -19,10 +21,20 @@ pub(super) fn read(map: Option<&ResourceMap>, mistakes: &mut Mistakes) -> Bounds
     read
 }
 
-/// The defaults of a spec; none if there is a mistake in them.
-pub(super) fn of(spec: &QueueSpec) -> Bounds {
+/// The defaults of a spec; none if there is a mistake in them, and none of a parent, which has no pods.
+///
+/// A spec without the field has the usual ones, but only of what the quota bounds: `governed`, or everything if that is empty.
+pub(super) fn of(spec: &QueueSpec, governed: &BTreeSet<Resource>) -> Bounds {
+    if spec.children.is_some() {
+        return Bounds::new();
+    }
     let mut mistakes = Mistakes::default();
-    let read = read(spec.default_requests.as_ref(), &mut mistakes);
+    let Some(named) = &spec.default_requests else {
+        let usual = read(Some(&ResourceMap::default_requests()), &mut mistakes);
+        let bounded = usual.iter().filter(|(one, _)| governed.is_empty() || governed.contains(*one));
+        return bounded.map(|(resource, amount)| (resource.clone(), amount)).collect();
+    };
+    let read = read(Some(named), &mut mistakes);
     if mistakes.text().is_some() { Bounds::new() } else { read }
 }
 

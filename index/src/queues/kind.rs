@@ -7,7 +7,7 @@ use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Queue;
 
-use super::{ObservedQueue, decode, undecodable};
+use super::{ObservedQueue, decode, default_requests, undecodable};
 use crate::decoded::Undecodable;
 use crate::gone::Gone;
 use crate::index::Index;
@@ -80,7 +80,9 @@ impl Index {
         if kept.is_some_and(|kept| Age::of(metadata).is_stale_beside(kept.age())) {
             return false;
         }
-        let observed = ObservedQueue::of(metadata, &uid, spec, status);
+        let governed = &self.settings.engine.resources;
+        let defaults = spec.map(|spec| default_requests::of(spec, governed)).unwrap_or_default();
+        let observed = ObservedQueue::of(metadata, &uid, status, defaults);
         let mut queue = decode();
         if queue.children.is_none() && self.settings.protected.contains(&namespace) {
             let problem = format!(

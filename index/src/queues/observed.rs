@@ -1,11 +1,10 @@
 //! What the API server said of one Queue beyond its spec.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use quotient_crds::{QueueSpec, QueueStatus};
+use quotient_crds::QueueStatus;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::QueueUid;
 
-use super::default_requests;
 use crate::resource_version::{Age, ResourceVersion};
 
 /// A Queue as it was seen last: what the operator needs to write its status only when that changes.
@@ -21,7 +20,7 @@ pub struct ObservedQueue {
     pub deleting: bool,
     /// Its status as it stands, none if it never had one or cannot be decoded.
     pub status: Option<QueueStatus>,
-    /// What containers of its namespace are to request that do not say it; nothing if that cannot be read.
+    /// The requests that containers of its namespace get where they name none; nothing if that cannot be read.
     pub default_requests: Bounds,
 }
 
@@ -30,8 +29,8 @@ impl ObservedQueue {
     pub(crate) fn of(
         metadata: &ObjectMeta,
         uid: &str,
-        spec: Option<&QueueSpec>,
         status: Option<&QueueStatus>,
+        default_requests: Bounds,
     ) -> Self {
         Self {
             uid: QueueUid::from(uid),
@@ -39,7 +38,7 @@ impl ObservedQueue {
             generation: metadata.generation,
             deleting: metadata.deletion_timestamp.is_some(),
             status: status.cloned(),
-            default_requests: spec.map(default_requests::of).unwrap_or_default(),
+            default_requests,
         }
     }
 

@@ -1,12 +1,12 @@
 //! What is to be done with the LimitRange of a namespace.
 
-use quotient_engine::amounts::Bounds;
+use quotient_engine::amounts::{Bounds, Resource};
 use quotient_engine::names::Namespace;
 
 use super::kinds::{delete_value, relist_begin, relist_finish};
 use super::{apply, documents, index_of};
-use crate::Index;
 use crate::limit_ranges::LimitRangeDue;
+use crate::{Index, IndexSettings};
 
 const QUEUE: &str = "
 ---
@@ -81,8 +81,30 @@ fn it_says_what_the_queue_says() {
     }
 }
 
+/// A Queue without the field has the usual defaults, of the resources that its quota bounds.
 #[test]
-fn without_default_requests_there_is_none() {
+fn there_are_usual_defaults() {
+    for spec in ["{}", "{defaultRequests: null}", "{eviction: {}}"] {
+        let queue = QUEUE.replace("{defaultRequests: {cpu: 100m, memory: 128Mi}}", spec);
+        check(&[&queue], "create: cpu 100m, memory 128Mi");
+        check(&[&queue, &limit_range("own", 5, false, ONE)], "create: memory 128Mi");
+        check(&[&queue, &limit_range("own", 5, false, BOTH)], "nothing");
+        check(&[&queue, &limit_range("quotient", 5, true, ONE)], "change l-quotient: cpu 100m, memory 128Mi");
+    }
+    let parent = QUEUE.replace("{defaultRequests: {cpu: 100m, memory: 128Mi}}", "{children: {}}");
+    check(&[&parent], "nothing");
+    let usual = QUEUE.replace("{defaultRequests: {cpu: 100m, memory: 128Mi}}", "{}");
+    for (governed, expected) in [("nvidia.com/gpu", "nothing"), ("cpu", "create: cpu 100m")] {
+        let mut settings = IndexSettings::default();
+        settings.engine.resources.insert(Resource::from_name(governed));
+        let mut index = Index::new(settings);
+        apply(&mut index, &usual);
+        assert_eq!(due(&index), expected, "of {governed}");
+    }
+}
+
+#[test]
+fn an_empty_map_turns_default_requests_off() {
     let queue = QUEUE.replace("{cpu: 100m, memory: 128Mi}", "{}");
     check(&[&queue], "nothing");
     check(&[&queue, &limit_range("quotient", 5, true, BOTH)], "delete l-quotient as of 5");

@@ -4,8 +4,9 @@ use super::kinds::{delete_value, relist_begin, relist_finish};
 use super::{apply, at, documents, index_of};
 use crate::Index;
 
-const QUEUE: &str =
-    "{kind: Queue, metadata: {name: q, namespace: a, uid: q, resourceVersion: '1'}, spec: {}}\n---\n";
+/// A Queue without default requests.
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q, resourceVersion: '1'}, \
+     spec: {defaultRequests: {}}}\n---\n";
 
 /// A ReplicaSet with this condition of its status.
 fn failing(version: u32, condition: &str) -> String {
@@ -136,7 +137,7 @@ fn what_has_a_default_need_not_be_named() {
     assert!(delete_value(&mut index, &gone));
     assert_eq!(unspecified(&mut index), "cpu memory");
     // What the Queue says is there in a moment.
-    let with_defaults = QUEUE.replace("'1'", "'2'").replace("{}", "{defaultRequests: {memory: 1Gi}}");
+    let with_defaults = QUEUE.replace("'1'", "'2'").replace("{}", "{memory: 1Gi}");
     apply(&mut index, &with_defaults);
     assert_eq!(unspecified(&mut index), "cpu");
     // An owner that comes later is read alike.
@@ -149,6 +150,9 @@ fn what_has_a_default_need_not_be_named() {
     assert!(delete_value(&mut index, &queue));
     apply(&mut index, &QUEUE.replace("uid: q", "uid: q-2"));
     assert_eq!(unspecified(&mut index), "cpu memory");
+    // And so is what it has without saying so.
+    apply(&mut index, &QUEUE.replace("'1'", "'3'").replace("uid: q", "uid: q-2").replace("{}", "null"));
+    assert_eq!(unspecified(&mut index), "");
 }
 
 /// Quota admission looks at requests before it looks at room.

@@ -103,7 +103,7 @@ impl LimitRangeWriter {
         if task.due == LimitRangeDue::Taken {
             let why = format!(
                 "the namespace has a LimitRange named \"{LIMIT_RANGE}\" that Quotient does not keep; rename that one, or \
-                 have it give the defaults and leave defaultRequests out of the Queue"
+                 have it give the defaults"
             );
             self.tell_refusal(task, why);
             return false;

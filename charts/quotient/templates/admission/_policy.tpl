@@ -20,6 +20,17 @@ spec:
 {{- include "quotient.celList" (append .Values.admission.protectedNamespaces .Release.Namespace | uniq) -}}
 {{- end -}}
 
+{{/* Whether the user decides over shares. In the whole cluster: a role of one namespace, such as one with every right in it, is
+not enough. */}}
+{{- define "quotient.mayShare" -}}
+authorizer.group('quotient.dev').resource('queues').check('share').allowed()
+{{- end -}}
+
+{{/* Whether the request is by the garbage collector. With a single identity for all controllers its name is another one. */}}
+{{- define "quotient.isGarbageCollector" -}}
+request.userInfo.username in ['system:serviceaccount:kube-system:generic-garbage-collector', 'system:kube-controller-manager']
+{{- end -}}
+
 {{/* Only requests of the operator. */}}
 {{- define "quotient.isOperator" -}}
 matchConditions:

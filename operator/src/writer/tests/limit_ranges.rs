@@ -93,7 +93,7 @@ async fn one_that_says_something_else_is_changed_in_its_life() {
 async fn one_that_nobody_wants_is_deleted_just_as_it_was_seen() {
     let answer = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"});
     let ours = || range(5, true, &json!({"cpu": "1"}));
-    let mut it = writer(&[node(4), queue("a"), ours()], move |_| Reply::Json(200, answer.clone()));
+    let mut it = writer(&[node(4), asking(&json!({})), ours()], move |_| Reply::Json(200, answer.clone()));
     it.settle().await;
     let [asked] = it.log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("DELETE {RANGES}/quotient"));

@@ -1,0 +1,214 @@
+//! The critical runbooks: the command under *Mitigation* is executed as written, by a user with the rights that the page names.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::ListParams;
+use quotient_e2e::quotient::{
+    Operator, PATIENCE, PodCounts, SHORT_LEASE, SYSTEM_NAMESPACE, Stage, quotas, workspace_root,
+};
+use quotient_e2e::testbed::{TestBed, eventually};
+use serde_json::json;
+
+/// The critical alerts, each with a test below.
+const CRITICAL: [&str; 5] = [
+    "QuotientCycleStalled",
+    "QuotientDown",
+    "QuotientNoLeader",
+    "QuotientQueueBelowGuaranteed",
+    "QuotientSeveralLeaders",
+];
+
+/// What a runbook says under *Mitigation*: the commands, and the user that may execute them.
+struct Emergency {
+    commands: String,
+    role: String,
+    /// The whole cluster if there is none.
+    namespace: Option<String>,
+}
+
+impl Emergency {
+    fn of(alert: &str) -> Result<Self> {
+        let page = std::fs::read_to_string(workspace_root().join(format!("docs/runbooks/{alert}.md")))?;
+        let (_, page) = page.split_once("## Mitigation").context("no mitigation")?;
+        let (_, page) = page.split_once("You need the ClusterRole `").context("no user is named")?;
+        let (role, page) = page.split_once("`, bound in the ").context("it is bound nowhere")?;
+        let (place, page) = page.split_once(":\n\n```sh\n").context("no commands")?;
+        let (commands, _) = page.split_once("```").context("no end of the commands")?;
+        let namespace = place.strip_prefix("namespace `").map(|name| name.trim_end_matches('`').to_owned());
+        ensure!(namespace.is_some() || place == "whole cluster", "{place}");
+        Ok(Self { commands: commands.to_owned(), role: role.to_owned(), namespace })
+    }
+
+    /// A user with that role and no other right.
+    async fn user(&self, bed: &TestBed) -> Result<PathBuf> {
+        let role = format!("--clusterrole={}", self.role);
+        let place = self.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
+        let kind = if place.is_some() { "rolebinding" } else { "clusterrolebinding" };
+        let bind = ["create", kind, "on-call", &role, "--user=on-call"];
+        bed.kubectl(bind.into_iter().chain(place.as_deref())).await?;
+        Ok(bed.user_kubeconfig("on-call", None)?)
+    }
+
+    /// Executes the commands until they succeed: RBAC learns of the user a moment later.
+    async fn execute(&self, bed: &TestBed) -> Result<()> {
+        let user = self.user(bed).await?;
+        eventually(format!("{} succeeds", self.commands), PATIENCE, async || {
+            let path = std::env::var("PATH").unwrap_or_default();
+            let output = tokio::process::Command::new("sh")
+                .args(["-e", "-c", &self.commands])
+                .env("KUBECONFIG", &user)
+                .env("PATH", format!("{}:{path}", bed.programs_directory().display()))
+                .output()
+                .await?;
+            ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    }
+}
+
+/// A critical alert without a command that works would wake a person for nothing.
+#[test]
+fn every_critical_runbook_names_commands_and_user() -> Result<()> {
+    let rules = std::fs::read_to_string(workspace_root().join("charts/quotient/files/rules/alerts.yaml"))?;
+    let alerts = rules.split("- alert: ").skip(1);
+    let critical = alerts.filter(|rule| rule.contains("severity: critical"));
+    let mut critical: Vec<&str> = critical.filter_map(|rule| rule.lines().next()).collect();
+    critical.sort_unstable();
+    assert_eq!(critical, CRITICAL);
+    for alert in CRITICAL {
+        Emergency::of(alert).with_context(|| alert.to_owned())?;
+    }
+    Ok(())
+}
+
+/// While the operator is down an administrator gives room by hand, and admission follows at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "16", "32Gi")]).await?;
+    let bed = &stage.bed;
+    let operator = stage.start_operator().await?;
+    stage.claim("team-a", json!({"limit": {"cpu": "2"}})).await?;
+    stage.until_allowed("team-a", "cpu 2, memory 32Gi").await?;
+    operator.stop().await?;
+    stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    Emergency::of("QuotientDown")?.execute(bed).await?;
+    stage.until_pods("team-a", PodCounts::running(9)).await?;
+    let quota = ["delete", "resourcequota/quotient", "--namespace=team-a", "--as=on-call"];
+    bed.kubectl(quota).await?;
+    assert!(quotas(bed).await?.is_empty());
+    Ok(stage.bed.stop().await?)
+}
+
+/// A Lease that no replica renews is deleted, and the next replica leads at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lease_that_no_replica_renews_is_deleted() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let bed = &stage.bed;
+    let operator = stage.start_operator().await?;
+    stage.claim("team", json!({})).await?;
+    stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
+    operator.process().kill()?;
+    let leases: Api<Lease> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+    let holder = async || -> Result<Option<String>> {
+        Ok(leases.get("quotient-operator").await?.spec.and_then(|spec| spec.holder_identity))
+    };
+    let dead = holder().await?;
+    Emergency::of("QuotientNoLeader")?.execute(bed).await?;
+    let operator = Operator::start_with(bed, &stage.programs.operator, &SHORT_LEASE).await?;
+    eventually("another replica leads", PATIENCE, async || {
+        let now = holder().await?;
+        ensure!(now.is_some() && now != dead, "{now:?}");
+        Ok(())
+    })
+    .await?;
+    stage.patch_queue("team", "team", json!({"limit": {"cpu": "4"}})).await?;
+    stage.until_allowed("team", "cpu 4, memory 16Gi").await?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// The pods of the chart's Deployment that are not terminating.
+async fn operator_pods(bed: &TestBed) -> Result<Vec<String>> {
+    let pods: Api<Pod> = Api::namespaced(bed.client(), SYSTEM_NAMESPACE);
+    let all = pods.list(&ListParams::default().labels("app.kubernetes.io/name=quotient")).await?;
+    let stay = all.items.into_iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
+    Ok(stay.filter_map(|pod| pod.metadata.name).collect())
+}
+
+/// A bed on which the chart's Deployment has its pod.
+async fn installed() -> Result<Stage> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    stage.bed.kubectl(["label", "node/node-1", "kubernetes.io/os=linux", "--overwrite"]).await?;
+    let one = ["scale", "deployment/quotient", "--replicas=1", "--namespace", SYSTEM_NAMESPACE];
+    stage.bed.kubectl(one).await?;
+    eventually("the operator has a pod", PATIENCE, async || {
+        ensure!(operator_pods(&stage.bed).await?.len() == 1, "it has none");
+        Ok(())
+    })
+    .await?;
+    Ok(stage)
+}
+
+/// A process that hangs gets a successor.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_that_hangs_is_started_again() -> Result<()> {
+    let stage = installed().await?;
+    let before = operator_pods(&stage.bed).await?;
+    Emergency::of("QuotientCycleStalled")?.execute(&stage.bed).await?;
+    eventually("it has another pod", PATIENCE, async || {
+        let now = operator_pods(&stage.bed).await?;
+        ensure!(now.len() == 1 && now != before, "{now:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Of two installations one is stopped.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_installations_is_stopped() -> Result<()> {
+    let stage = installed().await?;
+    Emergency::of("QuotientSeveralLeaders")?.execute(&stage.bed).await?;
+    eventually("it has no pod", PATIENCE, async || {
+        let now = operator_pods(&stage.bed).await?;
+        ensure!(now.is_empty(), "{now:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// A queue that keeps its pods from eviction borrows what another queue is guaranteed, until an administrator lifts that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team-b", json!({"eviction": {"policy": "Never"}})).await?;
+    stage.deployment("team-b", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("team-b", PodCounts::running(8)).await?;
+    stage.queue("team-a", json!({"guaranteed": {"cpu": "4"}})).await?;
+    eventually("team-a is allowed no cpu", PATIENCE, async || {
+        let path = "-o=jsonpath={.status.hard.requests\\.cpu}";
+        let quota = ["get", "resourcequota/quotient", "--namespace=team-a", path];
+        let cpu = stage.bed.kubectl(quota).await?;
+        ensure!(cpu == "0", "{cpu}");
+        Ok(())
+    })
+    .await?;
+    // Admission follows the quota's status a moment later.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    stage.deployment("team-a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
+    assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());
+    Emergency::of("QuotientQueueBelowGuaranteed")?.execute(&stage.bed).await?;
+    stage.until_pods("team-a", PodCounts::running(4)).await?;
+    operator.stop().await?;
+    stage.end(quotient_judge::Tolerance::default()).await
+}
