@@ -42,7 +42,7 @@ fn open() -> [Value; 4] {
     ]
 }
 
-/// A user with this ClusterRole in the namespace `team`, or in the whole cluster.
+/// A user with this `ClusterRole` in the namespace `team`, or in the whole cluster.
 async fn user(bed: &TestBed, role: &str, namespaced: bool) -> Result<Client> {
     let name = format!("has-{role}");
     let kind = if namespaced { "rolebinding" } else { "clusterrolebinding" };

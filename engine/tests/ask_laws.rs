@@ -64,6 +64,9 @@ impl fmt::Debug for Cluster {
 
 const GIVERS: [&str; 2] = ["x", "y"];
 
+/// What a giver is to keep, and is guaranteed of that, of every resource.
+type Kept = ([u32; 3], [u32; 3]);
+
 impl Cluster {
     /// The pods that find room where they are put: no kubelet runs more than its node has.
     fn placed(&self) -> Vec<&PodSpec> {
@@ -100,7 +103,7 @@ impl Cluster {
     }
 
     /// What each giver is to keep and is guaranteed of that, and what a third queue claims so that no more is left.
-    fn shares(&self, placed: &[&PodSpec]) -> ([([u32; 3], [u32; 3]); 2], [u32; 3]) {
+    fn shares(&self, placed: &[&PodSpec]) -> ([Kept; 2], [u32; 3]) {
         let mut left = [0u32; 3];
         for (size, _) in &self.nodes {
             left.iter_mut().zip(size).for_each(|(left, size)| *left += u32::from(*size));

@@ -30,7 +30,7 @@ pub struct Owner {
     pub priority: i32,
     /// What says how many it wants, and whether that may be changed.
     pub size: Size,
-    /// What controls it, and so is the workload that people know: a Deployment, a CronJob, a QueueJob, ….
+    /// What controls it, and so is the workload that people know: a Deployment, a `CronJob`, a QueueJob, ….
     pub controller: Option<Arc<Workload>>,
     /// The API server's words for why it refuses its pods, for other reasons than the quota `quotient` being used up.
     pub rejected: Option<Arc<str>>,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::{NamespaceState, Pod};
 use crate::names::OwnerUid;
 
-/// What creates pods, by itself or through objects that it controls: a Deployment, a Job, a RayCluster, ….
+/// What creates pods, by itself or through objects that it controls: a Deployment, a Job, a `RayCluster`, ….
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Workload {
     /// Its API version, such as `apps/v1`.

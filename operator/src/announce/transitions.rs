@@ -183,7 +183,9 @@ mod tests {
         let workload = |name: &str| Workload { uid: name.into(), name: name.into(), ..Workload::default() };
         let of = |name: &str, at: usize| {
             let mut evictions = plan(0, at).evictions;
-            evictions.iter_mut().for_each(|one| one.workload = Some(workload(name)));
+            for one in &mut evictions {
+                one.workload = Some(workload(name));
+            }
             evictions
         };
         let withheld = |evictions: Vec<Eviction>| Plan { withheld: evictions, ..Plan::default() };

@@ -247,7 +247,6 @@ fn the_state_names_a_mode_below_full() {
         let reach = Reach { mode, ..Reach::default() };
         let lacking = if starved.is_some() { amounts(1000, 0) } else { Amounts::new() };
         state(&status(&plan(QueuePlan { reach, starved, lacking, used, ..settled() }), None, &normal(), 10))
-            .to_owned()
     };
     let (less, more) = (amounts(1000, 1), amounts(9000, 1));
     assert_eq!(told(Mode::Observe, Some(Reason::EvictionsDisabled), less.clone()), "Observe");
