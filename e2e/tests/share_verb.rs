@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 const TENANTS: [&str; 3] = ["edit", "admin", "cluster-admin"];
 
 /// Changes of every field that decides over shares.
-fn guarded() -> [Value; 13] {
+fn guarded() -> [Value; 15] {
     [
         json!({"weight": 9}),
         json!({"guaranteed": {"cpu": "1"}}),
@@ -22,6 +22,8 @@ fn guarded() -> [Value; 13] {
         json!({"request": {"cpu": "9"}}),
         json!({"parentRef": {"name": "other"}}),
         json!({"children": {}}),
+        json!({"mode": "Observe"}),
+        json!({"pausedUntil": "2100-01-01T00:00:00Z"}),
         json!({"reclaim": {"from": "Subtree"}}),
         json!({"eviction": {"policy": "Never"}}),
         json!({"eviction": {"maxGraceSeconds": 9000}}),
@@ -145,6 +147,7 @@ async fn an_administrator_changes_shares(administrator: &Client) -> Result<()> {
     }
     for spec in [json!({"children": {}}), team_spec()] {
         let reset = json!({"guaranteed": null, "request": null, "parentRef": null, "reclaim": null, "children": null,
+            "mode": "Full", "pausedUntil": null,
             "eviction": {"policy": null, "lastReplica": null, "gangs": null}});
         patch_queue(administrator, &reset).await?;
         patch_queue(administrator, &spec).await.with_context(|| spec.to_string())?;

@@ -1,14 +1,13 @@
 //! What withholds an eviction or the write of a quota, in words.
 
 use k8s_openapi::jiff;
-use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Pause, Withheld};
 
 /// `queue team-a is in mode Quota`.
 pub fn cause(withheld: &Withheld) -> String {
     match withheld {
         Withheld::OperatorMode(mode) => format!("the operator runs in mode {mode}"),
-        Withheld::QueueMode(queue, mode) => format!("queue {} is in mode {mode}", called(queue)),
+        Withheld::QueueMode(queue, mode) => format!("queue {} is in mode {mode}", queue.in_words()),
         Withheld::Pause(pause) => paused(pause),
     }
 }
@@ -16,17 +15,13 @@ pub fn cause(withheld: &Withheld) -> String {
 /// `queue team-a is paused until 2026-12-01T08:00:00Z`.
 pub fn paused(pause: &Pause) -> String {
     let until = jiff::Timestamp::from_millisecond(pause.until.millis()).unwrap_or_default();
-    format!("queue {} is paused until {until}", called(&pause.of))
-}
-
-/// A queue that is named as its namespace by one name.
-fn called(queue: &QueueName) -> String {
-    if queue.namespace.as_str() == &*queue.name { queue.name.to_string() } else { queue.to_string() }
+    format!("queue {} is paused until {until}", pause.of.in_words())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quotient_engine::names::QueueName;
     use quotient_engine::snapshot::Mode;
     use quotient_engine::time::Timestamp;
 

@@ -25,13 +25,14 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
     }
     let asked = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64);
     let by_force = asked == Some(0);
-    if by_force || !pod.is_terminating {
+    let cap = place.leaf().and_then(|(_, queue)| queue.grace_seconds).unwrap_or(MOST_GRACE_SECONDS);
+    // Something else gave it longer than its queue allows.
+    let shortens = asked == Some(cap) && pod.deletion_grace_seconds.is_some_and(|given| given > cap);
+    if by_force || shortens || !pod.is_terminating {
         found.extend(restraint::eviction(judge, write));
     }
     if pod.is_terminating {
-        let cap = place.leaf().and_then(|(_, queue)| queue.grace_seconds).unwrap_or(MOST_GRACE_SECONDS);
-        // Something else gave it longer than its queue allows.
-        if asked == Some(cap) && pod.deletion_grace_seconds.is_some_and(|given| given > cap) {
+        if shortens {
             return found;
         }
         let wanted = place.leaf().is_some_and(|(_, queue)| queue.force_after.is_some());

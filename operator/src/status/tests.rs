@@ -353,18 +353,18 @@ fn what_withholds_evictions_is_named() {
         (message(&status, "Starved").to_owned(), status.unmet[0].message.clone())
     };
     let (message, unmet) = told(Some(Withheld::QueueMode(QueueName::new("team-b", "team-b"), Mode::Quota)));
-    let why =
-        "the pods that use it are kept: queue team-b is in mode Quota. The quota rises as these pods finish.";
+    let why = "queue team-b is in mode Quota. No pod is evicted for it. The quota rises as pods of other queues \
+               finish.";
     assert!(message.contains(&format!("because {why}")), "{message}");
     assert_eq!(unmet, format!("The pods cannot start because {why}"));
     let pause = paused().pause.map(Withheld::Pause);
     assert!(
-        told(pause).0.contains("kept: queue org/research is paused until 2026-12-01T08:00:00Z. The quota")
+        told(pause).0.contains("because queue org/research is paused until 2026-12-01T08:00:00Z. No pod")
     );
     assert!(
         told(Some(Withheld::OperatorMode(Mode::Observe)))
             .0
-            .contains("kept: the operator runs in mode Observe.")
+            .contains("because the operator runs in mode Observe.")
     );
 }
 

@@ -103,7 +103,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::Fenced => "queues outside the preemption fence use it",
         Reason::NothingToEvict => "no pod that uses it may be evicted",
         Reason::Blocked => "the pods that use it may not be evicted now",
-        Reason::EvictionsDisabled => "the pods that use it are not evicted because of a mode or a pause",
+        Reason::EvictionsDisabled => "a mode or a pause withholds the evictions",
         Reason::StuckTerminating => "terminating pods that use it are past their deadline",
         Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
         Reason::ViewStale => "the API server has sent nothing for too long",
@@ -137,7 +137,9 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         }
         Reason::Fenced => "The quota rises as pods outside the fence finish.",
         Reason::NothingToEvict => "The quota rises as these pods finish.",
-        Reason::EvictionsDisabled => "The quota rises as these pods finish, or when you change that.",
+        Reason::EvictionsDisabled => {
+            "No pod is evicted for it. The quota rises as pods of other queues finish."
+        }
         Reason::Blocked | Reason::Budget | Reason::EvictionRefused => {
             "The quota rises as such pods finish, or when their disruption budgets allow more."
         }

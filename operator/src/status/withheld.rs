@@ -4,10 +4,10 @@ use quotient_engine::plan::{Pause, QueuePlan, Reach};
 use quotient_engine::snapshot::Mode;
 use quotient_index::{cause, paused};
 
-/// Why the pods that hold what `queue` lacks stay.
+/// What withholds the evictions for `queue`: the end of a sentence after "because".
 pub(super) fn evictions(queue: &QueuePlan) -> Option<String> {
     let withheld = queue.withheld.clone().or_else(|| queue.reach.withheld())?;
-    Some(format!("the pods that use it are kept: {}", cause(&withheld)))
+    Some(cause(&withheld))
 }
 
 /// Why no quota is written, if none is.
