@@ -30,7 +30,7 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     stage.until_pods("a", PodCounts::running(3)).await?;
 
     let before = stage.bed.audit().mark()?;
-    stage.queue("b", json!({})).await?;
+    stage.claim("b", json!({})).await?;
     let shares = "
         a/a: deserved cpu 3, memory 4Gi; allocated cpu 3, memory 4Gi; preempting nothing
         b/b: deserved cpu 1, memory 4Gi; allocated cpu 1, memory 4Gi; preempting nothing";
@@ -118,7 +118,10 @@ async fn nobody_goes_for_a_pod_that_was_there_and_cannot_start() -> anyhow::Resu
 async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    let request = |cpu: &str| json!({"request": {"cpu": cpu, "memory": "8Gi"}});
+    let request = |cpu: &str| {
+        let amounts = json!({"cpu": cpu, "memory": "8Gi"});
+        json!({"request": amounts, "limit": amounts})
+    };
     stage.queue("a", request("1")).await?;
     stage.until_allowed("a", "cpu 1, memory 8Gi").await?;
     stage.deployment("a", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;

@@ -14,7 +14,7 @@ const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, mem
 async fn bad_input_is_refused_or_reported_and_disturbs_nobody() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    stage.claim("good", json!({})).await?;
+    stage.claim("good", json!({"defaultRequests": {}})).await?;
     stage.until_shares("the only queue has everything", GOOD).await?;
 
     eventually("the Queue is Ready", PATIENCE, async || {

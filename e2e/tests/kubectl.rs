@@ -11,7 +11,10 @@ const QUEUE: &str = r#"
 apiVersion: quotient.dev/v1alpha1
 kind: Queue
 metadata: {name: team-a, namespace: team-a}
-spec: {weight: 2, request: {cpu: "3", memory: 9Gi, example.com/gpu: 2}}
+spec:
+  weight: 2
+  request: {cpu: "3", memory: 9Gi, example.com/gpu: 2}
+  limit: {cpu: "3", memory: 9Gi, example.com/gpu: 2}
 "#;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -63,7 +66,7 @@ async fn its_fields_are_explained(bed: &TestBed) -> anyhow::Result<()> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("FIELD: weight <integer>"), "{text}");
     assert!(
-        text.contains("Two queues of weights 2 and 4 that both ask for everything get a third"),
+        text.contains("Only the ratio matters. With weight 0 the queue gets its guaranteed amounts"),
         "{text}"
     );
     Ok(())

@@ -71,7 +71,10 @@ impl Stage {
     /// The same with a claim to everything: pods of other queues are evicted for it even while it has none.
     pub async fn claim(&self, namespace: &str, mut spec: Value) -> anyhow::Result<()> {
         let fields = spec.as_object_mut().context("the spec of a Queue is an object")?;
-        fields.insert("request".to_owned(), json!({"cpu": "1k", "memory": "1Ti"}));
+        fields.insert(
+            "request".to_owned(),
+            json!({"cpu": "1k", "memory": "1Ti", "example.com/gpu": "1k", "nvidia.com/gpu": "1k"}),
+        );
         self.queue(namespace, spec).await
     }
 
