@@ -264,7 +264,7 @@ async fn deleting_the_kind_opens_every_namespace() -> Result<()> {
 async fn a_queue_that_is_created_again_has_its_quota() -> Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
     let operator = stage.start_operator().await?;
-    let spec = json!({"defaultRequests": {"cpu": "100m"}});
+    let spec = json!({"request": {"cpu": "8", "memory": "16Gi"}});
     stage.claim("other", json!({})).await?;
     stage.queue("team", spec.clone()).await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
@@ -306,7 +306,8 @@ async fn a_quota_that_is_orphaned_is_left_alone() -> Result<()> {
     stage.until_allowed("other", "cpu 8, memory 16Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     ensure!(quotas(&stage.bed, "team").get("quotient").await?.owner_references().is_empty());
-    stage.queue_object("team", "team", json!({})).await?;
+    let spec = json!({"request": {"cpu": "8", "memory": "16Gi"}});
+    stage.queue_object("team", "team", spec).await?;
     stage.until_allowed("other", "cpu 4, memory 8Gi").await?;
     stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
     eventually("it is owned again", PATIENCE, async || {
