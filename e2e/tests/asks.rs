@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::Node;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
 use quotient_judge::Tolerance;
 use serde_json::json;
@@ -164,8 +164,12 @@ async fn a_deleted_queue_opens_its_namespace() -> anyhow::Result<()> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "opened");
     queues.delete("opened", &kube::api::DeleteParams::default()).await?;
     stage.until_allowed("kept", "cpu 6, memory 14Gi").await?;
-    let left: Vec<String> = quotient_e2e::quotient::quotas(&stage.bed).await?.into_keys().collect();
-    assert_eq!(left, ["kept"]);
+    eventually("the quota is deleted with its Queue", PATIENCE, async || {
+        let left: Vec<String> = quotas(&stage.bed).await?.into_keys().collect();
+        ensure!(left == ["kept"], "{left:?}");
+        Ok(())
+    })
+    .await?;
     let size = [("cpu", "3"), ("memory", "1Gi")];
     eventually("a pod above the former share is admitted", PATIENCE, async || {
         stage.bed.create_pod("opened", "more", &size).await

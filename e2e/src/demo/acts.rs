@@ -102,12 +102,12 @@ async fn owner(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
     );
     let started = Instant::now();
     apply(narrator, stage, "3-owner.yaml").await?;
-    stage.until_pods("team-a", PodCounts::running(2)).await?;
+    stage.until_pods("team-a", PodCounts::running(3)).await?;
     narrator.line("");
-    let what = format!("both pods of team-a run; the evicted pods took {} s to stop", TERMINATION.as_secs());
+    let what = format!("three pods of team-a run; the evicted pods took {} s to stop", TERMINATION.as_secs());
     narrator.done(&what, started);
     stage.until_pods("team-b", PodCounts::running(4)).await?;
-    until_used(stage, &[("team-a", "cpu 3, memory 2Gi"), ("team-b", "cpu 6, memory 4Gi")]).await?;
+    until_used(stage, &[("team-a", "cpu 3, memory 3Gi"), ("team-b", "cpu 6, memory 4Gi")]).await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await?;
     why(narrator, stage).await
 }
@@ -143,7 +143,7 @@ async fn claims(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
         .await?;
     narrator.line("");
     narrator.done("the evicted pods are gone; team-c has its 3 cpu", waited);
-    until_used(stage, &[("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi")]).await?;
+    until_used(stage, &[("team-a", "cpu 2, memory 2Gi"), ("team-b", "cpu 4, memory 2Gi")]).await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
 }
 
@@ -166,7 +166,7 @@ async fn its_work(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> 
     narrator.line("");
     narrator.done("three pods of one cpu run", started);
     let used =
-        [("team-a", "cpu 2, memory 1Gi"), ("team-b", "cpu 4, memory 2Gi"), ("team-c", "cpu 3, memory 3Gi")];
+        [("team-a", "cpu 2, memory 2Gi"), ("team-b", "cpu 4, memory 2Gi"), ("team-c", "cpu 3, memory 3Gi")];
     until_used(stage, &used).await?;
     narrator.kubectl(&stage.bed, "get pods -A").await?;
     narrator.kubectl(&stage.bed, "get queues.quotient.dev -A").await
