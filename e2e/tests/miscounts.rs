@@ -32,7 +32,7 @@ async fn what_is_charged_without_a_pod_is_counted_anew_and_the_refused_owner_is_
     })
     .await?;
     stage.deployment("team", "web", 2, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.queue_object("team", "team", json!({"weight": 1})).await?;
+    stage.queue_object("team", "team", json!({"request": {"cpu": "8", "memory": "16Gi"}})).await?;
     stage.until_allowed("team", "cpu 8, memory 16Gi").await?;
 
     let miscounted = Patch::Merge(json!({"status": {"used": {"requests.cpu": "8"}}}));

@@ -55,8 +55,20 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
         json!({"weight": 2, "children": {"namespaces": {"from": "All"}}, "reclaim": {"from": "Subtree"}});
     stage.queue("org", fence).await?;
     let below = json!({"namespace": "org", "name": "org"});
-    stage.queue("b", json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"}})).await?;
-    stage.queue("c", json!({"weight": 1, "request": {"cpu": "6", "memory": "9Gi"}})).await?;
+    stage
+        .queue(
+            "b",
+            json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"},
+        "limit": {"cpu": "3", "memory": "9Gi"}}),
+        )
+        .await?;
+    stage
+        .queue(
+            "c",
+            json!({"weight": 1, "request": {"cpu": "6", "memory": "9Gi"},
+        "limit": {"cpu": "6", "memory": "9Gi"}}),
+        )
+        .await?;
     stage
         .until_shares(
             "everybody has what it asks for",
@@ -70,7 +82,13 @@ async fn a_fence_keeps_its_queues_from_taking_outside() -> anyhow::Result<()> {
     stage.until_pods("b", PodCounts::running(3)).await?;
     stage.until_pods("c", PodCounts::running(2)).await?;
 
-    stage.queue("a", json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"}})).await?;
+    stage
+        .queue(
+            "a",
+            json!({"parentRef": below, "request": {"cpu": "3", "memory": "9Gi"},
+        "limit": {"cpu": "3", "memory": "9Gi"}}),
+        )
+        .await?;
     eventually("a is starved behind its fence", PATIENCE, async || {
         let view = queue(&stage.bed, "a", "a").await?;
         let starved = view.conditions.get("Starved").map(String::as_str);
