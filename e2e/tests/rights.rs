@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
 use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule, Role};
-use kube::Api;
 use kube::api::DeleteParams;
+use kube::{Api, ResourceExt as _};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{
     OPERATOR_USER, Operator, PATIENCE, PodCounts, RELEASE, SYSTEM_NAMESPACE, Stage, nothing_forbidden,
@@ -159,11 +159,15 @@ async fn every_right_is_used() -> Result<()> {
     // A quota of that name was there before; its Queue takes it over.
     stage.bed.create_namespace("old").await?;
     stage.bed.create_quota("old", "quotient", &[("requests.cpu", "1"), ("requests.memory", "1Gi")]).await?;
-    stage.queue_object("old", "old", json!({"weight": 1, "request": {"cpu": "1", "memory": "1Gi"}})).await?;
-    stage.until_allowed("old", "cpu 1, memory 1Gi").await?;
+    stage.queue_object("old", "old", json!({})).await?;
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "old");
+    eventually("the quota is owned by its Queue", PATIENCE, async || {
+        ensure!(!quotas.get("quotient").await?.owner_references().is_empty(), "it has no owner");
+        Ok(())
+    })
+    .await?;
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "old");
     queues.delete("old", &DeleteParams::default()).await?;
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "old");
     eventually("the quota is gone with its Queue", PATIENCE, async || {
         ensure!(quotas.get_opt("quotient").await?.is_none(), "it is there");
         Ok(())

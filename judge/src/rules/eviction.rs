@@ -29,7 +29,7 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
     // Something else gave it longer than its queue allows.
     let shortens = asked == Some(cap) && pod.deletion_grace_seconds.is_some_and(|given| given > cap);
     if by_force || shortens || !pod.is_terminating {
-        found.extend(restraint::eviction(judge, write));
+        found.extend(restraint::eviction(judge, write, pod.is_terminating));
     }
     if pod.is_terminating {
         if shortens {

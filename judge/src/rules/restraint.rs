@@ -8,7 +8,8 @@ use crate::violation::Invariant;
 use crate::write::Write;
 
 /// The promises that an eviction breaks: from a queue that is not in mode Full or is paused, or for none but such queues.
-pub(crate) fn eviction(judge: &Judge, write: &Write<'_>) -> Option<(Invariant, String)> {
+/// A terminating pod that is evicted `again` may end sooner for its own queue.
+pub(crate) fn eviction(judge: &Judge, write: &Write<'_>, again: bool) -> Option<(Invariant, String)> {
     let at = judge.time(write.at);
     let of = format!("{}/{}", write.namespace, write.name);
     let restraint = judge.truth.restraint(write.namespace, at)?;
@@ -17,7 +18,7 @@ pub(crate) fn eviction(judge: &Judge, write: &Write<'_>) -> Option<(Invariant, S
         let message = format!("{of}: evicted from a queue with {restraint:?}");
         return is_known.then_some((Invariant::Restrained, message));
     }
-    if judge.changes.of_queues() {
+    if again || judge.changes.of_queues() {
         return None;
     }
     let (_, queue) = judge.truth.places.get(write.namespace)?.leaf()?;
