@@ -146,8 +146,8 @@ async fn a_refused_owner_starts_soon_after_its_quota_rises() -> anyhow::Result<(
     stage.end(Tolerance::default()).await
 }
 
-/// A Queue that is deleted takes its quota along. Its namespace is unmanaged: what its pods hold is nobody's share, and the
-/// rest is the others'.
+/// A Queue that is deleted takes its quota along. Its namespace is unmanaged: its pods reduce the capacity, and the other
+/// queues share the rest.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_deleted_queue_opens_its_namespace() -> anyhow::Result<()> {
     let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;

@@ -231,6 +231,9 @@ impl<'a> Idle<'a> {
         let mut holders: Vec<Index> = (0..self.part.len()).collect();
         holders.sort_by(|a, b| self.per_weight(*b, *a).then(a.cmp(b)));
         for at in holders {
+            if amount.is_zero() {
+                return;
+            }
             let part = get(&self.part, at);
             let taken = part.less(get(anew, at)).min(amount);
             set(&mut self.part, at, part - taken);
@@ -239,7 +242,7 @@ impl<'a> Idle<'a> {
     }
 
     /// Whether `lacks` is not worth a write: less than a hundredth of what the leaf at `at` deserves, or than a tenth of
-    /// what would be its part by weight. What is divided anew leaves a little here and there that nobody waits for.
+    /// what would be its part by weight. What is divided anew leaves a little here and there that no queue waits for.
     fn is_next_to_nothing(&self, at: Index, lacks: Amount) -> bool {
         let weight = |at: Index| self.weight.get(at).copied().unwrap_or(0).max(1);
         let all = self.leaves().map(weight).fold(0i128, i128::saturating_add);

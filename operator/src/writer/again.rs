@@ -62,27 +62,7 @@ impl Again {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::Amounts;
-    use quotient_engine::names::QueueName;
-    use quotient_engine::plan::Stage;
-    use quotient_engine::reason::Reason;
-
-    fn eviction(uid: &str) -> Eviction {
-        Eviction {
-            pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
-            workload: None,
-            queue: QueueName::new("a", "team"),
-            beneficiary: None,
-            reason: Reason::ForceDeleted,
-            stage: Stage::Terminating,
-            rank: None,
-            priority: 0,
-            requests: Amounts::new(),
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            grace_seconds: Some(0),
-        }
-    }
+    use crate::writer::tests::again::again as eviction;
 
     #[tokio::test(start_paused = true)]
     async fn each_is_asked_twice_a_minute_and_told_once() {

@@ -17,7 +17,7 @@ fn id(name: &str) -> PodId {
     PodId { namespace: "a".into(), name: name.into(), uid: format!("uid-{name}").as_str().into() }
 }
 
-pub(super) fn again(name: &str) -> Eviction {
+pub(in crate::writer) fn again(name: &str) -> Eviction {
     Eviction {
         pod: id(name),
         workload: None,

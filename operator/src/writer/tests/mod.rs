@@ -1,6 +1,6 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
-mod again;
+pub(super) mod again;
 mod drift;
 mod evictions;
 mod limit_ranges;
