@@ -35,6 +35,7 @@ mod rejected_pods;
 mod rest_goes_on;
 mod rights;
 mod runbooks;
+mod samples;
 mod share_verb;
 mod shares;
 mod tenants;
