@@ -82,6 +82,7 @@ where only time would change anything, when it has passed.
 What manifests leave out:
   - Without an explicit namespace an object is in \"default\".
   - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
+  - A pod that runs and has no status.startTime started when it was created.
   - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
   - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
 Deployment's replicas.
@@ -93,8 +94,8 @@ admits; in a namespace that has a Queue and no quota yet it waits for the first 
 queue may select it; one that is described has this label, too.
   - Objects without creationTimestamp are created at the time that the cluster is looked at.
   - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
-  - The ResourceQuota \"quotient\" of a namespace is what its queue is allocated at the beginning; without \
-status.hard, spec.hard is in force. Other ResourceQuotas are limits.
+  - The ResourceQuota \"quotient\" of a namespace, with or without Quotient's label, is what its queue is allocated \
+at the beginning; without status.hard, spec.hard is enforced. Other ResourceQuotas are limits.
 
 Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
 each problem that names file, object and field.";
