@@ -70,7 +70,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 const SIMULATE: &str = "\
 Show what Quotient would do with a cluster described by manifests.
 
-Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, \
+Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, \
 PriorityClass, Queue, ResourceQuota; YAML or JSON; several documents or a List), asks the same engine as the \
 operator, and prints each step: what every queue asks for, deserves, is allocated and uses (children below their \
 parents), which pods are evicted and why, which start, and which cannot. Nothing is contacted or changed.
@@ -86,6 +86,7 @@ What manifests leave out:
   - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
   - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
 Deployment's replicas.
+  - A DaemonSet without status wants a pod on every node that its template admits.
   - An owner without some of its pods has created, before the first step, those that the quota of its namespace \
 admits; in a namespace that has a Queue and no quota yet it waits for the first step.
   - A PodDisruptionBudget without status allows what the disruption controller would.
@@ -110,7 +111,7 @@ Examples:
 
   # What if node-7 were cordoned, in the cluster as it is now?
   kubectl get -A -o json nodes,namespaces,pods,queues.quotient.dev,resourcequotas,\
-deployments.apps,replicasets.apps,statefulsets.apps,jobs.batch,\
+deployments.apps,replicasets.apps,statefulsets.apps,daemonsets.apps,jobs.batch,\
 poddisruptionbudgets,priorityclasses \\
     | jq '(.items[] | select(.metadata.name == \"node-7\"))
             .spec.unschedulable = true' \\

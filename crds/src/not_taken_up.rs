@@ -13,7 +13,7 @@ pub const MAX_NOT_TAKEN_UP: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NotTakenUp {
-    /// The kind of the object: ReplicaSet, StatefulSet or Job, or Pod for a pod without an owner.
+    /// The kind of the object: such as ReplicaSet, StatefulSet, DaemonSet or Job, or Pod for a pod without an owner.
     pub kind: String,
     /// The name of the object, which is in the namespace of the queue.
     pub name: String,

@@ -22,6 +22,7 @@ mod leaving;
 mod ledger;
 mod miscounts;
 mod modes;
+mod no_immunity;
 mod pod_groups;
 mod preemption;
 mod processes;

@@ -70,10 +70,6 @@ pub enum Reason {
     PolicyDisabled,
     /// Passed over: a mirror of a static pod.
     MirrorPod,
-    /// Passed over: of a DaemonSet.
-    DaemonSetPod,
-    /// Passed over: of a system-critical priority class.
-    SystemCritical,
     /// Passed over: its node does not count, so its room leaves with it.
     NodeNotCounted,
     /// Passed over: the last replica of its owner, and its queue says Never.
@@ -127,7 +123,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 53] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -158,8 +154,6 @@ impl Reason {
         Self::NotTakenUp,
         Self::PolicyDisabled,
         Self::MirrorPod,
-        Self::DaemonSetPod,
-        Self::SystemCritical,
         Self::NodeNotCounted,
         Self::LastReplica,
         Self::GangFloor,
@@ -218,8 +212,6 @@ impl Reason {
             Self::NotTakenUp => "NotTakenUp",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",
-            Self::DaemonSetPod => "DaemonSetPod",
-            Self::SystemCritical => "SystemCritical",
             Self::NodeNotCounted => "NodeNotCounted",
             Self::LastReplica => "LastReplica",
             Self::GangFloor => "GangFloor",

@@ -41,7 +41,7 @@ impl fmt::Display for Right {
 /// Read everywhere.
 const WATCHED: [(&str, &[&str]); 10] = [
     ("", &["limitranges", "namespaces", "nodes", "pods", "resourcequotas"]),
-    ("apps", &["deployments", "replicasets", "statefulsets"]),
+    ("apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("batch", &["jobs"]),
     ("policy", &["poddisruptionbudgets"]),
@@ -53,7 +53,8 @@ const WATCHED: [(&str, &[&str]); 10] = [
 ];
 
 /// Owners that are told when there is room again for what was refused.
-const NUDGED: [(&str, &[&str]); 2] = [("apps", &["replicasets", "statefulsets"]), ("batch", &["jobs"])];
+const NUDGED: [(&str, &[&str]); 2] =
+    [("apps", &["daemonsets", "replicasets", "statefulsets"]), ("batch", &["jobs"])];
 
 /// What an operator in this mode needs. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
 /// metrics to others than its own pod, who have to prove themselves.

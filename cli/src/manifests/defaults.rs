@@ -24,6 +24,7 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::Job(job) => complete_job(job),
         Object::Node(_)
+        | Object::DaemonSet(_)
         | Object::Queue(_)
         | Object::QueueJob(_)
         | Object::PodDisruptionBudget(_)

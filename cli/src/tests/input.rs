@@ -17,9 +17,9 @@ fn other_kinds_are_refused_by_name() {
         &[(
             "cluster.yaml",
             "
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: agent, namespace: team-a}
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: team-a}
 ---
 apiVersion: extensions/v1beta1
 kind: Deployment
@@ -38,7 +38,7 @@ metadata: {name: p}
 ",
         )],
         &expect![[r#"
-            error: DIR/cluster.yaml (document 1): DaemonSet team-a/agent: kind: DaemonSet is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
+            error: DIR/cluster.yaml (document 1): CronJob team-a/nightly: kind: CronJob is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
             error: DIR/cluster.yaml (document 2): Deployment team-a/web: apiVersion: Deployment is understood in apps/v1, not in extensions/v1beta1
             error: DIR/cluster.yaml (document 3): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
             error: DIR/cluster.yaml (document 4): kind: a manifest says what it describes, such as kind: Pod

@@ -58,13 +58,19 @@ pub(crate) struct OwnerKinds {
     replica_sets: Relist<Key>,
     stateful_sets: Relist<Key>,
     jobs: Relist<Key>,
+    daemon_sets: Relist<Key>,
 }
 
 type Key = (Namespace, Arc<str>);
 
 impl Default for OwnerKinds {
     fn default() -> Self {
-        Self { replica_sets: Relist::idle(), stateful_sets: Relist::idle(), jobs: Relist::idle() }
+        Self {
+            replica_sets: Relist::idle(),
+            stateful_sets: Relist::idle(),
+            jobs: Relist::idle(),
+            daemon_sets: Relist::idle(),
+        }
     }
 }
 
@@ -74,11 +80,12 @@ impl OwnerKinds {
             OwnerKind::ReplicaSet => &mut self.replica_sets,
             OwnerKind::StatefulSet => &mut self.stateful_sets,
             OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
+            OwnerKind::DaemonSet => &mut self.daemon_sets,
         }
     }
 }
 
-/// ReplicaSets, StatefulSets and Jobs, of which those that want no pods are not kept at all.
+/// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
 /// The reply to a nudge must not be applied: unlike for Queues and our quotas, nobody remembers here which of them
 /// were deleted. The watch shows the same a moment later.

@@ -11,7 +11,7 @@ mod patience;
 mod pulses;
 mod synced;
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
@@ -51,7 +51,8 @@ const KUBERNETES_ALPHA: &str = "podgroups.v1alpha2.scheduling.k8s.io";
 const KUBERNETES_BETA: &str = "podgroups.v1beta1.scheduling.k8s.io";
 
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 19] = [
+pub const KINDS: [&str; 20] = [
+    "daemonsets",
     "deployments",
     "horizontalpodautoscalers",
     "jobs",
@@ -99,7 +100,7 @@ impl Signs {
 ///
 /// RBAC, cluster-wide: list and watch on limitranges, namespaces, nodes, pods and resourcequotas; `queues.quotient.dev` and
 /// `queuejobs.quotient.dev`;
-/// `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
+/// `daemonsets.apps`, `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
 /// `priorityclasses.scheduling.k8s.io`; the PodGroups of `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and
 /// `scheduling.x-k8s.io`. Without one of them nothing is decided at all; that the API serves no PodGroups is no lack.
 pub fn start(
@@ -135,6 +136,7 @@ pub fn start(
     // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
     tasks.spawn(feed("replicasets").run::<ReplicaSet>(client.clone(), config()));
     tasks.spawn(feed("statefulsets").run::<StatefulSet>(client.clone(), config()));
+    tasks.spawn(feed("daemonsets").run::<DaemonSet>(client.clone(), config()));
     tasks.spawn(feed("jobs").run::<Job>(client.clone(), config()));
     // What says how many pods a workload wants.
     tasks.spawn(feed("deployments").run::<Deployment>(client.clone(), config()));

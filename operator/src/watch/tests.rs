@@ -48,6 +48,7 @@ async fn every_kind_is_listed_in_pages_and_then_watched() {
         ("/api/v1/nodes", false),
         ("/api/v1/pods", true),
         ("/api/v1/resourcequotas", false),
+        ("/apis/apps/v1/daemonsets", false),
         ("/apis/apps/v1/deployments", false),
         ("/apis/apps/v1/replicasets", false),
         ("/apis/apps/v1/statefulsets", false),
