@@ -44,3 +44,4 @@ mod trees;
 mod tutorial;
 mod undecodable;
 mod within_queue;
+mod workload_kinds;

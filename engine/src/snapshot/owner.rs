@@ -75,11 +75,12 @@ impl Owner {
                 ("apps/v1", self.kind.name())
             }
             OwnerKind::Job | OwnerKind::QueueJob => ("batch/v1", OwnerKind::Job.name()),
+            OwnerKind::Configured(kind) => (kind.api_version, kind.name),
         };
         Workload {
             api_version: api_version.into(),
             kind: kind.into(),
-            // A task's owner is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
+            // The owner of a QueueJob's task is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
             name: self.name.replace('/', "-").into(),
             uid: self.uid.clone(),
         }
@@ -111,6 +112,19 @@ pub enum OwnerKind {
     QueueJob,
     /// apps/v1 DaemonSet: one pod on every node that it selects.
     DaemonSet,
+    /// A kind of the operator's setting `workloadKinds`.
+    Configured(&'static ConfiguredKind),
+}
+
+/// A kind of objects that Quotient knows by configuration alone, such as `RayCluster`.
+///
+/// It lives as long as the process, which reads its settings once: so the kind of an owner is a copy of a reference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConfiguredKind {
+    /// Its API version, such as `ray.io/v1`.
+    pub api_version: &'static str,
+    /// The kind as manifests name it.
+    pub name: &'static str,
 }
 
 impl OwnerKind {
@@ -122,6 +136,7 @@ impl OwnerKind {
             Self::Job => "Job",
             Self::QueueJob => "QueueJob",
             Self::DaemonSet => "DaemonSet",
+            Self::Configured(kind) => kind.name,
         }
     }
 }

@@ -147,6 +147,7 @@ impl Index {
         let stays = node.is_some() && (is_of_daemon_set || immunity == Some(Immunity::Mirror));
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
         let requested = effective_requests(spec, object.status.as_ref());
+        let ties = self.ties_of_owner(namespace, ties, &requested.amounts);
         let shape = Shape { requests: requested.amounts, placement, left_out: requested.left_out };
         Pod {
             shape: self.shapes.get_like(shape, known.map(|(shape, _)| shape)),

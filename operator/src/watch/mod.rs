@@ -6,6 +6,7 @@
 
 mod feed;
 mod full_list;
+mod intake;
 mod listening;
 mod patience;
 mod pulses;
@@ -23,7 +24,7 @@ use kube::Client;
 use kube::runtime::watcher;
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano};
+use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano, WorkloadKind};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -74,7 +75,7 @@ pub const KINDS: [&str; 20] = [
     "statefulsets",
 ];
 
-/// What the watches tell beside what they see.
+/// What the watches are asked for and tell beside what they see.
 #[derive(Clone, Debug)]
 pub struct Signs {
     /// Which kinds have had their first full list.
@@ -83,15 +84,19 @@ pub struct Signs {
     pub pulses: Pulses,
     /// The full lists of nodes.
     pub nodes: FullList,
+    /// The configured kinds, which are watched beside [`KINDS`].
+    pub workloads: Vec<WorkloadKind>,
 }
 
 impl Signs {
     /// Before anything was seen or heard.
-    pub fn new(settings: WatchSettings) -> Self {
+    pub fn new(settings: WatchSettings, workloads: &[WorkloadKind]) -> Self {
+        let kinds = || KINDS.into_iter().chain(workloads.iter().map(|kind| kind.name));
         Self {
-            synced: Synced::none_of(KINDS),
-            pulses: Pulses::of(KINDS, settings.too_silent()),
+            synced: Synced::none_of(kinds()),
+            pulses: Pulses::of(kinds(), settings.too_silent()),
             nodes: FullList::default(),
+            workloads: workloads.to_vec(),
         }
     }
 }
@@ -103,6 +108,7 @@ impl Signs {
 /// `daemonsets.apps`, `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
 /// `priorityclasses.scheduling.k8s.io`; the PodGroups of `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and
 /// `scheduling.x-k8s.io`. Without one of them nothing is decided at all; that the API serves no PodGroups is no lack.
+/// Of the configured kinds, list and watch as well; without these rights decisions go on without those workloads.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,
@@ -125,6 +131,7 @@ pub fn start(
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
         look_again: None,
+        is_optional: false,
     };
     let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
 
@@ -155,6 +162,11 @@ pub fn start(
     tasks.spawn(pod_groups(KAI).run::<PodGroup<Kai>>(client.clone(), config()));
     tasks.spawn(pod_groups(KUBERNETES_ALPHA).run::<PodGroup<KubernetesAlpha>>(client.clone(), config()));
     tasks.spawn(pod_groups(KUBERNETES_BETA).run::<PodGroup<KubernetesBeta>>(client.clone(), config()));
+    // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
+    for kind in &signs.workloads {
+        let feed = feed::Feed { is_optional: true, ..pod_groups(kind.name) };
+        tasks.spawn(feed.run_workloads(kind.clone(), client.clone(), config()));
+    }
 }
 
 #[cfg(test)]

@@ -349,6 +349,8 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
         return;
     }
     let answer = match nudge.kind {
+        // Nothing grants to write objects of other operators, which try again by themselves.
+        OwnerKind::Configured(_) => return,
         OwnerKind::ReplicaSet => patch::<ReplicaSet>(tools, &nudge).await,
         OwnerKind::StatefulSet => patch::<StatefulSet>(tools, &nudge).await,
         OwnerKind::DaemonSet => patch::<DaemonSet>(tools, &nudge).await,

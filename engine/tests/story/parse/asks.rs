@@ -82,7 +82,7 @@ fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
         OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
         OwnerKind::StatefulSet => SetterKind::StatefulSet,
         OwnerKind::Job => SetterKind::Job,
-        OwnerKind::DaemonSet => return Size::default(),
+        OwnerKind::DaemonSet | OwnerKind::Configured(_) => return Size::default(),
     };
     let (_, name) = words.path();
     Size {
