@@ -66,7 +66,6 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),
         remembered: Remembered { room_since: words.seconds("roomSince"), ..Remembered::default() },
-        ..Queue::default()
     }
 }
 
