@@ -139,7 +139,7 @@ proptest! {
             }
             // Never more than it asks for, but for what cannot be taken from it.
             let untakeable = untakeable(&snapshot, &snapshot.namespaces[&name.namespace]);
-            let claimed = queue.deserved.less(&queue.idle);
+            let claimed = queue.deserved.clone();
             prop_assert!(claimed.fits_in(&queue.demand.max(&untakeable)));
             // The idle part is never promised, only had.
             prop_assert!(queue.idle.fits_in(&queue.allocated.less(&claimed)));
@@ -178,7 +178,7 @@ proptest! {
                 let roots = || plan.queues.values().filter(|queue| queue.parent.is_none());
                 let demand: Amount = roots().map(|queue| queue.demand.get(resource)).sum();
                 let shared: Amount =
-                    leaves(&plan).map(|(_, queue)| (queue.deserved.less(&queue.idle)).get(resource)).sum();
+                    leaves(&plan).map(|(_, queue)| (queue.deserved.clone()).get(resource)).sum();
                 // Shares are handed out in whole quanta, so less than one may be left.
                 let wasted = demand.min(plan.capacity.get(resource)) - shared;
                 prop_assert!((0..resource.quantum()).contains(&wasted.units()), "{:?}", wasted);
@@ -349,7 +349,7 @@ proptest! {
         // Pods that do not count as demand, or cannot be taken, are charged all the same: then the part is in use.
         let fits = |queue: &QueuePlan| {
             requests.fits_in(&queue.idle.less(&quanta))
-                && queue.used.fits_in(&queue.deserved.less(&queue.idle).min(&queue.demand))
+                && queue.used.fits_in(&queue.deserved.clone().min(&queue.demand))
                 // Where demand is about to fall, a new pod is part of what is still counted.
                 && queue.remember.falling.is_empty()
                 && queue.remember.not_taken_up.is_empty()
@@ -361,7 +361,7 @@ proptest! {
         let plenty = before.resources.iter().all(|resource| {
             let sum = |of: &dyn Fn(&QueuePlan) -> Amount| leaves(&before).map(|(_, queue)| of(queue)).sum::<Amount>();
             let given = sum(&|queue| queue.idle.get(resource));
-            let occupied = sum(&|queue| (queue.deserved.less(&queue.idle)).max(&queue.used).get(resource));
+            let occupied = sum(&|queue| (queue.deserved.clone()).max(&queue.used).get(resource));
             let left = before.capacity.get(resource).less(occupied);
             left.is_zero() || (given - requests.get(resource)).units() * 4 >= (left - requests.get(resource)).units()
         });

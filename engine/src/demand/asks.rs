@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::live_by_owner;
-use crate::amounts::Amounts;
 use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, NotTakenUp, Owner};
 
@@ -20,9 +19,9 @@ pub(crate) struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// Everything that it lacks.
-    pub(crate) fn requests(&self) -> Amounts {
-        self.owner.shape.requests.times(self.pods)
+    /// How many of its pods count as demand.
+    pub(crate) const fn counted(&self) -> u32 {
+        if self.not_taken_up { 0 } else { self.pods }
     }
 }
 

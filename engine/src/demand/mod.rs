@@ -11,12 +11,10 @@
 
 mod asks;
 mod taken_up;
-mod units;
 mod window;
 
-pub(crate) use asks::{Ask, asks};
+pub(crate) use asks::Ask;
 pub(crate) use taken_up::{first_patience, is_ignored, node_patience};
-pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,10 +35,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
     pub(crate) asks: Vec<Ask<'a>>,
-    /// What live pods request and owners lack, whether it counts or not.
-    pub(crate) known: Amounts,
-    /// What owners want, whether they have it or not: units that come back when they are evicted.
-    pub(crate) lasting: Amounts,
+    /// The part of it that known pods show: what live pods request and owners lack, as far as it counts.
+    pub(crate) shown: Amounts,
     /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
     pub(crate) remember: Remembered,
     /// When the demand changes although nothing happens.
@@ -77,12 +73,9 @@ impl<'a> Demand<'a> {
         }
 
         let live = headcount.all_staying();
-        let (mut known, mut counts) = (live.clone(), live);
+        let mut counts = live;
         for ask in &asks {
-            known.add_all(&ask.requests());
-            if !ask.not_taken_up {
-                counts.add_all(&ask.requests());
-            }
+            counts.add_all(&ask.owner.shape.requests.times(ask.counted()));
         }
         if !remember.not_taken_up.is_empty() {
             for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
@@ -94,6 +87,7 @@ impl<'a> Demand<'a> {
             }
         }
 
+        let shown = counts.clone();
         for (resource, least) in queue.request.iter() {
             // No claim is above what there is, so that the amounts shown stay readable.
             let least = least.min(capacity.get(resource));
@@ -103,11 +97,7 @@ impl<'a> Demand<'a> {
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
         next_change = earliest(next_change, window.next_change);
-        let mut lasting = Amounts::new();
-        for owner in &state.owners {
-            lasting.add_all(&owner.shape.requests.times(owner.rightful()));
-        }
-        Self { counted: window.demand, asks, known, lasting, remember, next_change }
+        Self { counted: window.demand, asks, shown, remember, next_change }
     }
 
     /// Whether what `pod` requests does not count, because nothing came of it.

@@ -2,10 +2,10 @@
 
 use std::cell::LazyCell;
 
-use super::leaf::Leaf;
 use super::{Eviction, PodId, Stage};
 use crate::amounts::Amounts;
 use crate::demand::earliest;
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};

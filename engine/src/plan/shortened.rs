@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::hanging::again;
-use super::leaf::Leaf;
 use super::{Eviction, Plan};
 use crate::amounts::Amounts;
 use crate::demand::earliest;
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::snapshot::{Pod, Snapshot, Workloads};
 use crate::time::Timestamp;
@@ -138,7 +138,7 @@ fn short<'a>(
     branches
         .filter_map(|(at, (branch, leaf))| {
             let lacking = &plan.queues.get(&branch.name)?.lacking;
-            let waits = branch.reach.evicts() && leaf.as_ref().is_some_and(|leaf| !leaf.is_to_wait(snapshot));
+            let waits = branch.reach.evicts() && leaf.as_ref().is_some_and(|leaf| !leaf.queue.is_delayed(snapshot.now));
             (waits && !lacking.is_empty()).then(|| Short { at, name: &branch.name, lacking: lacking.clone() })
         })
         .collect()

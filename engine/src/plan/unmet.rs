@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::leaf::Leaf;
 use super::{Asker, Lowered, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest, node_patience};
 use crate::names::OwnerUid;
+use crate::leaf::Leaf;
 use crate::reason::Reason;
 use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Rejection, Snapshot};
 use crate::time::Timestamp;
@@ -207,7 +207,7 @@ impl Obstacles<'_, '_> {
         let fits = |room: &Amounts, used: &Amounts| {
             asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
-        let share = self.decided.deserved.max(&self.decided.nominal);
+        let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
         if ask.not_taken_up {
             Reason::NotTakenUp
         } else if ask.held_back == ask.pods {
@@ -229,7 +229,7 @@ impl Obstacles<'_, '_> {
             } else {
                 Reason::WaitingForQuota
             }
-        } else if fits(&self.decided.deserved, &self.decided.used) {
+        } else if fits(&self.decided.target, &self.decided.used) {
             self.decided.starved.unwrap_or(Reason::WaitingForQuota)
         } else {
             Reason::ShareInUse

@@ -37,7 +37,7 @@ pub use queue::{
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use rejection::Rejection;
-pub use remembered::{NotTakenUp, Remembered};
+pub use remembered::{NotTakenUp, Remembered, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};
@@ -46,6 +46,7 @@ pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;
+use crate::ledger::Targets;
 use crate::names::{Namespace, NodeName, PodUid};
 use crate::time::Timestamp;
 
@@ -62,6 +63,8 @@ pub struct Snapshot {
     pub growth: Growth,
     /// Whether anything may be taken from anybody on the strength of what is seen.
     pub destruction: Destruction,
+    /// The targets that the ledger holds; none where it holds none.
+    pub targets: Option<Arc<Targets>>,
     /// Every node that the API server knows.
     pub nodes: BTreeMap<NodeName, Arc<Node>>,
     /// Every namespace that holds a pod, a Queue or a quota of ours.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::names::OwnerUid;
 use crate::plan::Asker;
-use crate::reclaim::Party;
+use crate::choice::Party;
 use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 

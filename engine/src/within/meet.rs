@@ -6,7 +6,7 @@ use super::asks::{Ask, Kind};
 use super::household::{Books, Household, Need, Place};
 use crate::amounts::Amounts;
 use crate::names::OwnerUid;
-use crate::reclaim::Rooms;
+use crate::choice::Rooms;
 
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
 const MOST_SEARCHES: u32 = 64;

@@ -87,7 +87,7 @@ fn keep_statuses(world: &mut Snapshot, decided: &Plan) {
 fn moved(one: &Plan, other: &Plan) -> String {
     let numbers = |plan: &Plan, name: &QueueName, resource: &Resource| {
         plan.queues.get(name).map(|queue| {
-            let all = [&queue.demand, &queue.deserved, &queue.idle, &queue.allocated, &queue.used];
+            let all = [&queue.demand, &queue.deserved, &queue.target, &queue.allocated, &queue.used];
             (all.map(|amounts| amounts.get(resource).units()), queue.starved)
         })
     };
@@ -97,7 +97,7 @@ fn moved(one: &Plan, other: &Plan) -> String {
         (before != after).then(|| format!("{name} {resource}: {before:?} then {after:?}"))
     });
     let moved: Vec<String> = moved.collect();
-    format!("demand, deserved, idle, allocated, used: {}", moved.join("; "))
+    format!("demand, deserved, target, allocated, used: {}", moved.join("; "))
 }
 
 /// At rest nobody lacks what somebody could give.

@@ -1,0 +1,375 @@
+//! The cluster while victims are chosen: pods are removed and added, and everything can be undone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::budgets::Budgets;
+use super::candidate::Candidate;
+use super::nodes::{At, Rooms, Search};
+use super::{Case, Party};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::names::PodUid;
+use crate::reason::Reason;
+use crate::shares::Fraction;
+use crate::snapshot::{Phase, Pod, Shape};
+use crate::tree::{Branch, Index, Tree};
+
+/// A candidate that was chosen, and for whom it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Victim<'a> {
+    /// The leaf that loses it.
+    pub(super) at: Index,
+    pub(super) candidate: Candidate<'a>,
+    /// The leaf that gains by it.
+    pub(super) beneficiary: Option<Index>,
+    pub(super) reason: Reason,
+    /// Whether its queue's lowered quota is in force, so that it may go now.
+    pub(super) in_force: bool,
+    /// What it leaves others.
+    freed: Amounts,
+}
+
+/// How far a queue is above its target: the queues from the root down to it, each by its weight among its siblings.
+pub(super) type Level = Vec<Fraction>;
+
+/// The cluster while victims are chosen.
+pub(super) struct Simulation<'a> {
+    pub(super) case: Case<'a>,
+    /// The nodes; none where no pod asks for a place.
+    pub(super) rooms: Option<Rooms<'a>>,
+    /// Where pods of queues above their targets are, and where pods of any queue are.
+    pub(super) search: Option<Search<'a>>,
+    pub(super) search_everywhere: Option<Search<'a>>,
+    /// What is free once things have settled and kept for no queue; negative where too much is held.
+    pub(super) free: Amounts,
+    /// The same below the limits of branches; only of resources with a limit.
+    pub(super) slack: Vec<Amounts>,
+    /// What pods below every branch hold that stay.
+    pub(super) staying: Vec<Amounts>,
+    /// The part of that above the targets.
+    pub(super) over: Vec<Amounts>,
+    /// What is guaranteed and deserved below every branch.
+    pub(super) floor: Vec<Amounts>,
+    /// What pods without a node hold in each leaf: they go first, and leave no node any room.
+    unbound: Vec<Amounts>,
+    budgets: BTreeMap<Index, Budgets<'a>>,
+    /// The branches that contain a leaf that asks: what moves inside them does not leave them.
+    pub(super) takers: FxHashSet<Index>,
+    pub(super) gone: FxHashSet<&'a PodUid>,
+    /// The victims so far, in the order of their choice.
+    pub(super) victims: Vec<Victim<'a>>,
+    /// The pods that were placed, each with its node.
+    placed: Vec<(At, &'a Shape)>,
+    /// What was promised, to which leaf.
+    promised: Vec<(Index, Amounts)>,
+    /// The pods that a rule kept although they would have helped, by leaf.
+    pub(super) kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+    noted: FxHashSet<&'a PodUid>,
+}
+
+/// A state to go back to.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    pub(super) victims: usize,
+    placed: usize,
+    promised: usize,
+}
+
+impl<'a> Simulation<'a> {
+    pub(super) fn new(case: Case<'a>, takers: FxHashSet<Index>) -> Self {
+        let tree = case.tree;
+        let of_leaves = |of: &dyn Fn(&Party<'a>) -> Amounts| -> Vec<Amounts> {
+            case.parties.iter().map(|party| party.as_ref().map(of).unwrap_or_default()).collect()
+        };
+        let occupied = tree.sums(of_leaves(&|party| party.settled().plus(party.owed)));
+        let nothing = Amounts::new();
+        let mut free = case.capacity.of(case.resources);
+        for root in &tree.roots {
+            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(case.resources));
+        }
+        let slack = tree.branches.iter().zip(&occupied).map(|(branch, occupied)| {
+            // A leaf's own limit is in its target already.
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit - occupied.get(one))).collect()
+        });
+        let deserved = tree.sums(of_leaves(&|party| party.deserved.clone()));
+        let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
+            let guaranteed = branch.queue.guaranteed.iter();
+            guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved.get(one)))).collect()
+        });
+        Self {
+            rooms: None,
+            search: None,
+            search_everywhere: None,
+            free,
+            slack: slack.collect(),
+            staying: tree.sums(of_leaves(&|party| party.staying().clone())),
+            over: tree.sums(of_leaves(&|party| party.overuse())),
+            floor: floor.collect(),
+            unbound: of_leaves(&unbound),
+            budgets: BTreeMap::new(),
+            takers,
+            gone: FxHashSet::default(),
+            victims: Vec::new(),
+            placed: Vec::new(),
+            promised: Vec::new(),
+            kept: BTreeMap::new(),
+            noted: FxHashSet::default(),
+            case,
+        }
+    }
+
+    pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
+        let party = self.case.party(at)?;
+        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(party.state)))
+    }
+
+    /// What a list with an entry a branch says of `resource`.
+    pub(super) fn of(list: &[Amounts], at: Index, resource: &Resource) -> Amount {
+        list.get(at).map(|amounts| amounts.get(resource)).unwrap_or_default()
+    }
+
+    /// What pods on nodes hold above the target of the leaf at `at`: what pods without a node hold goes first.
+    pub(super) fn over_on_nodes(&self, at: Index, resource: &Resource) -> Amount {
+        Self::of(&self.over, at, resource).less(Self::of(&self.unbound, at, resource))
+    }
+
+    /// How far the leaf at `at` is above its target.
+    pub(super) fn level(&self, at: Index) -> Level {
+        let of_branch = |(at, branch): (Index, &Branch<'_>)| {
+            let part = |one: &Resource| Fraction {
+                part: Self::of(&self.over, at, one).units(),
+                whole: self.case.capacity.get(one).units().saturating_mul(i128::from(branch.queue.weight.max(1))),
+            };
+            self.case.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
+        };
+        let mut level: Level = self.case.tree.path_up(at).map(of_branch).collect();
+        level.reverse();
+        level
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { victims: self.victims.len(), placed: self.placed.len(), promised: self.promised.len() }
+    }
+
+    /// Goes back to how it was at `mark`.
+    pub(super) fn undo(&mut self, mark: Mark) {
+        for (at, amounts) in self.promised.split_off(mark.promised) {
+            self.account(at, &amounts, true);
+        }
+        for (node, shape) in self.placed.split_off(mark.placed) {
+            if let Some(rooms) = &mut self.rooms {
+                rooms.give(node, &shape.requests);
+            }
+        }
+        let back = self.victims.split_off(mark.victims);
+        back.iter().rev().for_each(|victim| self.bring_back(victim));
+        if !back.is_empty() {
+            // Nodes may be cheaper again than what is known of them.
+            [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
+        }
+    }
+
+    /// Keeps `amounts` for the leaf at `at`.
+    pub(super) fn promise(&mut self, at: Index, amounts: Amounts) {
+        self.account(at, &amounts, false);
+        self.promised.push((at, amounts));
+    }
+
+    /// Keeps so much less for the leaf at `at` than was promised last.
+    pub(super) fn waive(&mut self, at: Index, amounts: &Amounts) {
+        self.account(at, amounts, true);
+        if let Some((_, promised)) = self.promised.last_mut() {
+            promised.subtract_all(amounts);
+        }
+    }
+
+    /// Puts a pod of `shape` on a node.
+    pub(super) fn place(&mut self, node: At, shape: &'a Shape) {
+        if let Some(rooms) = &mut self.rooms {
+            rooms.take(node, &shape.requests);
+        }
+        self.placed.push((node, shape));
+    }
+
+    /// Removes `candidate` of the leaf at `at`; what others gain by it.
+    pub(super) fn remove(
+        &mut self,
+        at: Index,
+        candidate: Candidate<'a>,
+        beneficiary: Option<Index>,
+        reason: Reason,
+        in_force: bool,
+    ) -> Amounts {
+        let requests = candidate.all_requests().of(self.case.resources);
+        let before = self.occupied(at);
+        self.hold(at, &requests, false);
+        let freed = before.less(&self.occupied(at));
+        self.account(at, &freed, true);
+        for pod in candidate.pods() {
+            self.gone.insert(&pod.uid);
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
+                unbound.subtract_all(pod.requests());
+            }
+            self.change_room(pod, true);
+        }
+        if let Some(budgets) = self.budgets(at) {
+            budgets.book(&candidate);
+        }
+        self.victims.push(Victim { at, candidate, beneficiary, reason, in_force, freed: freed.clone() });
+        freed
+    }
+
+    fn bring_back(&mut self, victim: &Victim<'a>) {
+        let at = victim.at;
+        let requests = victim.candidate.all_requests().of(self.case.resources);
+        self.account(at, &victim.freed, false);
+        self.hold(at, &requests, true);
+        for pod in victim.candidate.pods() {
+            self.gone.remove(&pod.uid);
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
+                unbound.add_all(pod.requests());
+            }
+            self.change_room(pod, false);
+        }
+        if let Some(budgets) = self.budgets(at) {
+            budgets.unbook(&victim.candidate);
+        }
+    }
+
+    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first.
+    pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
+        for place in (mark.victims..self.victims.len()).rev() {
+            let victim = self.victims.remove(place);
+            self.bring_back(&victim);
+            // What it freed depends on who went before.
+            let Victim { at, candidate, beneficiary, reason, in_force, .. } = victim;
+            let fits_again = self.rooms.as_ref().is_none_or(|rooms| {
+                candidate.pods().iter().all(|pod| {
+                    let node = pod.node.as_ref().and_then(|node| rooms.find(node));
+                    node.is_none_or(|node| rooms.has(node, &Amounts::new()))
+                })
+            });
+            if fits_again && suffices(self) {
+                continue;
+            }
+            self.remove(at, candidate, beneficiary, reason, in_force);
+            if let Some(again) = self.victims.pop() {
+                self.victims.insert(place, again);
+            }
+        }
+    }
+
+    fn occupied(&self, at: Index) -> Amounts {
+        let staying = self.staying.get(at).cloned().unwrap_or_default();
+        self.case.party(at).map_or_else(Amounts::new, |party| party.firm.max(&staying))
+    }
+
+    /// Books that the leaf at `at` holds more, or less.
+    fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
+        let Some(party) = self.case.party(at) else { return };
+        let bound = party.target.max(party.firm);
+        let over = |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
+        let before = over(self.staying.get(at));
+        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        for index in &path {
+            if let Some(staying) = self.staying.get_mut(*index) {
+                if more { staying.add_all(requests) } else { staying.subtract_all(requests) }
+            }
+        }
+        let after = over(self.staying.get(at));
+        for index in path {
+            if let Some(over) = self.over.get_mut(index) {
+                over.subtract_all(&before);
+                over.add_all(&after);
+            }
+        }
+    }
+
+    /// Books that so much is free below the branches above the leaf at `at`, or is not.
+    fn account(&mut self, at: Index, amounts: &Amounts, is_free: bool) {
+        let change = |list: &mut Amounts, bounded: Option<&Bounds>| {
+            for (one, amount) in amounts.iter() {
+                if bounded.is_none_or(|bounds| bounds.get(one).is_some()) {
+                    list.add(one, if is_free { amount } else { Amount::ZERO - amount });
+                }
+            }
+        };
+        change(&mut self.free, None);
+        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        for index in path {
+            let branch = self.case.tree.branches.get(index).filter(|branch| !branch.is_leaf());
+            if let (Some(branch), Some(slack)) = (branch, self.slack.get_mut(index)) {
+                change(slack, Some(&branch.queue.limit));
+            }
+        }
+    }
+
+    fn change_room(&mut self, pod: &Pod, gives: bool) {
+        let Some(rooms) = &mut self.rooms else { return };
+        let Some(node) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
+        if gives { rooms.give(node, pod.requests()) } else { rooms.take(node, pod.requests()) }
+        for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
+            search.changed(node);
+        }
+    }
+
+    /// Notes that a rule keeps `pods` of the leaf at `at`, each once.
+    pub(super) fn keep(&mut self, at: Index, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
+        for pod in pods {
+            if self.noted.insert(&pod.uid) {
+                self.kept.entry(at).or_default().push((pod, rule));
+            }
+        }
+    }
+
+    /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
+    pub(super) fn ranks(&self) -> FxHashMap<&'a PodUid, u32> {
+        let mut victims: BTreeMap<Index, FxHashSet<&'a PodUid>> = BTreeMap::new();
+        for victim in &self.victims {
+            let of_leaf = victims.entry(victim.at).or_default();
+            of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
+        }
+        let mut ranks = FxHashMap::default();
+        for (at, mut victims) in victims {
+            let Some(party) = self.case.party(at) else { continue };
+            for (candidate, rank) in party.leaf.candidates(self.case.snapshot).may_go.iter().zip(1_u32..) {
+                let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
+                ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
+                // Most victims stand in front.
+                if victims.is_empty() {
+                    break;
+                }
+            }
+        }
+        ranks
+    }
+}
+
+/// Whether a pod waits for a node.
+pub(super) fn is_unbound(pod: &Pod) -> bool {
+    pod.node.is_none() && pod.phase == Phase::Pending
+}
+
+/// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
+fn unbound(party: &Party<'_>) -> Amounts {
+    let mut sum = Amounts::new();
+    if party.headcount.pods.pending > 0 {
+        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.immunity.is_none();
+        party.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
+        // Those that no node could run take no place.
+        let not_counted = party.headcount.all_staying().less(party.staying());
+        sum = sum.less(&not_counted);
+    }
+    sum
+}
+
+/// The branches from the root down to any of `leaves`.
+pub(super) fn above(tree: &Tree<'_>, leaves: impl Iterator<Item = Index>) -> FxHashSet<Index> {
+    let mut above: BTreeSet<Index> = BTreeSet::new();
+    for at in leaves {
+        above.extend(tree.path_up(at).map(|(index, _)| index));
+    }
+    above.into_iter().collect()
+}

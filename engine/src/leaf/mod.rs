@@ -1,0 +1,100 @@
+//! A leaf: the queue that governs a namespace, what is there, and what is wanted.
+
+mod runnable;
+mod unit;
+mod wanted;
+
+use std::cell::OnceCell;
+
+pub(crate) use runnable::Runnable;
+pub(crate) use unit::Unit;
+pub(crate) use wanted::Wanted;
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::{Census, Headcount};
+use crate::choice::{self, Candidates};
+use crate::demand::Demand;
+use crate::shares::Wish;
+use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Snapshot};
+use crate::tree::Tree;
+
+/// The queue that governs a namespace, what is there, and what is wanted.
+pub(crate) struct Leaf<'a> {
+    pub(crate) queue: &'a Queue,
+    pub(crate) state: &'a NamespaceState,
+    pub(crate) headcount: &'a Headcount,
+    pub(crate) demand: Demand<'a>,
+    /// What may be taken from it, inherited rules included.
+    pub(crate) eviction: EvictionRules,
+    /// Whether its pods are never evicted, by policy.
+    pub(crate) spared: bool,
+    /// What its pods will hold once all that leave are gone, of the governed resources. Pods that no node could run hold
+    /// nothing that others could use.
+    pub(crate) staying: Amounts,
+    /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
+    /// know no priority.
+    pub(crate) wanted: Vec<Wanted<'a>>,
+    candidates: OnceCell<Candidates<'a>>,
+}
+
+impl<'a> Leaf<'a> {
+    /// The leaves of the tree; an entry a branch, none for parents.
+    pub(crate) fn all(
+        snapshot: &'a Snapshot,
+        census: &'a Census<'_>,
+        tree: &Tree<'a>,
+        capacity: &Amounts,
+        resources: &[Resource],
+    ) -> Vec<Option<Self>> {
+        let runnable = Runnable::new(snapshot);
+        let of_branch = |branch: &crate::tree::Branch<'a>| {
+            let namespace = &branch.name.namespace;
+            let state = &**snapshot.namespaces.get(namespace)?;
+            let headcount = census.namespaces.get(namespace)?;
+            let queue = branch.queue;
+            branch.is_leaf().then(|| {
+                let demand = Demand::of(queue, state, headcount, capacity, snapshot);
+                let wanted = Wanted::all(state, &demand, &runnable, resources);
+                Self {
+                    queue,
+                    state,
+                    headcount,
+                    eviction: branch.eviction,
+                    spared: branch.eviction.policy() == EvictionPolicy::Never,
+                    staying: staying(state, headcount, &runnable).of(resources),
+                    wanted,
+                    demand,
+                    candidates: OnceCell::new(),
+                }
+            })
+        };
+        tree.branches.iter().map(of_branch).collect()
+    }
+
+    /// What it brings to the division of capacity.
+    pub(crate) fn wish(&self) -> Wish {
+        let held = if self.spared { self.headcount.all_staying() } else { Amounts::new() };
+        Wish { asked: self.demand.counted.clone(), held }
+    }
+
+    /// Its live pods as candidates for an eviction.
+    pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
+        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot))
+    }
+
+    /// Whether pods of it were admitted that count for nothing, because nothing came of them.
+    pub(crate) fn ignores(&self, pod: &Pod, snapshot: &Snapshot) -> bool {
+        self.demand.ignores(pod, snapshot.now)
+    }
+}
+
+fn staying(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
+    let mut staying = headcount.all_staying();
+    if headcount.pods.pending > 0 {
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
+        for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
+            staying.subtract_all(pod.requests());
+        }
+    }
+    staying
+}
