@@ -93,21 +93,21 @@ fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               sibling: deserved 2c, allocated 2c, used 4c
               evict sibling/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 4c, used 2c
               sibling: deserved 2c, allocated 2c, used 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 4c, used 4c
               sibling: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -231,7 +231,12 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
-              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (Guarantee)
+              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 0, allocated 4c 0, used 0c 0
+              b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
         "#]],
     );
 }
@@ -337,8 +342,8 @@ fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
          owner b/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (UnitAboveShare)
+              a: deserved 2c, allocated 4c, used 6c, target 4c
+              b: deserved 4c, allocated 0c, used 0c, target 2c
         "#]],
     );
 }
@@ -538,7 +543,7 @@ fn s21_a_policy_is_a_fence() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
@@ -546,7 +551,7 @@ fn s21_a_policy_is_a_fence() {
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 4c
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 0c
@@ -554,7 +559,7 @@ fn s21_a_policy_is_a_fence() {
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 6c
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 2c
@@ -583,23 +588,23 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 6c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict a/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 3c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 6c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
         "#]],
     );
 }
@@ -625,24 +630,25 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 5c
-              b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
-              org: deserved 6c, allocated 5c, used 5c, preempting 1c (WaitingForPreemption)
-              outside: deserved 3c, allocated 3c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 3c, allocated 1c, used 0c, preempting 0c (Delayed), lacks 2c
+              org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
+              evict outside/p3 for b: Reclaimed
               evict a/p3 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 3c, used 4c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
               org: deserved 6c, allocated 6c, used 5c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 3c, used 4c
         "#]],
     );
 }
@@ -668,21 +674,21 @@ fn s23_victims_come_only_from_inside_the_fence() {
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 4c, used 2c
               outside: deserved 2c, allocated 2c, used 4c
               started b/web-r1002-0
             step 3: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 4c, used 4c
               outside: deserved 2c, allocated 2c, used 4c
         "#]],
@@ -823,7 +829,7 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 8c
-              a: deserved 6c, allocated 6c, used 8c
+              a: deserved 6c, allocated 5c, used 8c, target 5c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
             step 2: capacity 8c
@@ -853,14 +859,10 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/nowhere for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
+              started b/web-r1001-0
+            step 2: capacity 6c
+              a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
@@ -908,7 +910,7 @@ fn s28_a_guarantee_may_not_be_crossed() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (Guarantee)
+              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
         "#]],
     );
 }
@@ -948,7 +950,7 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 6c 1gpu, allocated 6c 1gpu, used 4c 2gpu
-              b: deserved 2c 1gpu, allocated 2c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu (WaitingForPreemption)
               evict a/device-2 for b: Reclaimed
             step 2: capacity 8c 2gpu
               a: deserved 6c 1gpu, allocated 6c 1gpu, used 3c 1gpu
@@ -982,20 +984,20 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
               a: deserved 0c, allocated 0c, used 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 0c
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               started b/web-r1002-0
             step 3: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 2c
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
         "#]],
     );
 }
@@ -1016,15 +1018,7 @@ fn s32_predicates_decide_which_nodes_count() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/p2 for b: Reclaimed
-            step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 6c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -1067,13 +1061,12 @@ fn s34_additional_victims_come_from_elsewhere() {
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
-              evict a/nowhere for b: Reclaimed
             step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 6c
               b: deserved 4c, allocated 4c, used 0c
               started b/web-r1002-0
             step 3: capacity 8c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 6c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
@@ -1094,8 +1087,7 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 7c 1gpu, allocated 7c 1gpu, used 5c 2gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
-              evict a/nowhere-1 for b: Reclaimed
+              b: deserved 1c 1gpu, allocated 1c 1gpu, used 0c 0gpu
         "#]],
     );
 }
@@ -1198,14 +1190,16 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
             step 1: capacity 6c
               a: deserved 2c, allocated 2c, used 6c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
+              evict a/one-2 for b: Reclaimed
+              evict a/one-1 for b: Reclaimed
               evict a/four for b: Reclaimed
             step 2: capacity 6c
-              a: deserved 2c, allocated 2c, used 2c
+              a: deserved 2c, allocated 2c, used 0c
               b: deserved 4c, allocated 4c, used 0c
               started b/web-r1002-0
               started b/web-r1002-1
             step 3: capacity 6c
-              a: deserved 2c, allocated 2c, used 2c
+              a: deserved 2c, allocated 2c, used 0c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );

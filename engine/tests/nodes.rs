@@ -162,7 +162,7 @@ fn part_of_the_room_may_be_free_already() {
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 6c
-              b: deserved 3c, allocated 2c, used 0c, preempting 1c (WaitingForPreemption)
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
@@ -393,7 +393,7 @@ fn one_device_comes_from_the_node_with_the_lowest_priority() {
         &expect![[r#"
             step 1: capacity 24c 3gpu
               a: deserved 23c 2gpu, allocated 23c 2gpu, used 3c 3gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
@@ -421,7 +421,7 @@ fn several_devices_come_from_one_node() {
         &expect![[r#"
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
-              b: deserved 1c 4gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 4gpu (WaitingForPreemption)
+              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 4gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
               evict a/p8 for b: Reclaimed
               evict a/p7 for b: Reclaimed
@@ -454,7 +454,7 @@ fn pods_without_devices_stay_where_only_devices_are_short() {
         &expect![[r#"
             step 1: capacity 4c 2gpu
               a: deserved 3c 1gpu, allocated 3c 1gpu, used 3c 2gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/device-2 for b: Reclaimed
         "#]],
@@ -478,7 +478,7 @@ fn every_pod_of_an_ask_gets_its_room() {
          owner b/train replicas=2 cpu=2",
         &expect![[r#"
             step 1: capacity 9c
-              a: deserved 5c, allocated 5c, used 9c
+              a: deserved 5c, allocated 3c, used 9c, target 3c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 2 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p3 for b: Reclaimed
@@ -528,9 +528,9 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 0c, allocated 0c, used 4c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (NoNodeFits)
-                1 pods of ReplicaSet lost, 2c each: NoNodeFits
-                1 pods of ReplicaSet train, 2c each: NoNodeFits
+              b: deserved 4c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet lost, 2c each: WaitingForPreemption
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
     );
@@ -549,9 +549,9 @@ fn what_cannot_run_is_told_with_its_number() {
          owner b/lost replicas=3 cpu=1 selector=zone:moon",
         &expect![[r#"
             step 1: capacity 4c
-              a: deserved 1c, allocated 1c, used 4c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)
-                3 pods of ReplicaSet lost, 1c each: NoNodeFits
+              a: deserved 1c, allocated 0c, used 4c, target 0c
+              b: deserved 3c, allocated 0c, used 0c
+                3 pods of ReplicaSet lost, 1c each: WaitingForQuota
         "#]],
     );
 }
@@ -592,7 +592,7 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict a/p1 for b: Reclaimed
         "#]],
     );
@@ -616,12 +616,12 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 3c, allocated 3c, used 4c
+              a: deserved 3c, allocated 2c, used 4c, target 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
-              evict c/p0 for b: Reclaimed
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
+              evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -641,9 +641,9 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 4c
-              a: deserved 1c, allocated 1c, used 4c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)
-                1 pods of ReplicaSet train, 3c each: NoNodeFits
+              a: deserved 1c, allocated 0c, used 4c, target 0c
+              b: deserved 3c, allocated 0c, used 0c
+                1 pods of ReplicaSet train, 3c each: WaitingForQuota
         "#]],
     );
 }
@@ -856,11 +856,13 @@ fn nobody_is_moved_aside_out_of_his_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-            pod big, 3c: Fragmented
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+              spare a/p1: Guarantee
+              spare a/p2: Guarantee
+        "#]],
     );
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:2"),
@@ -914,7 +916,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 3c, allocated 1c, used 0c, preempting 2c (Delayed)
+              late: deserved 3c, allocated 1c, used 0c, preempting 0c (Delayed), lacks 2c
               evict c/p1 for b: Reclaimed
         "#]],
     );

@@ -18,12 +18,12 @@ fn mirror_daemonset_and_critical_pods_are_never_victims() {
          pod a/plain cpu=2 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 6c 4Gi, allocated 6c 4Gi, used 8c 4Gi
-              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 4Gi
+              b: deserved 4c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (NothingToEvict), lacks 4c 0
               evict a/plain for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 6c 4Gi, allocated 6c 4Gi, used 6c 3Gi
-              b: deserved 2c 4Gi, allocated 2c 4Gi, used 0c 0
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 6c 3Gi
+              b: deserved 4c 4Gi, allocated 2c 4Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 2c 0
         "#]],
     );
 }
@@ -164,12 +164,12 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
          pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 5c 9Gi, allocated 5c 9Gi, used 7c 7Gi, idle 0c 2Gi
+              a: deserved 5c 7Gi, allocated 5c 6272Mi, used 7c 7Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/p7 for b: Reclaimed
               evict a/p6 for b: Reclaimed
             step 2: capacity 9c 9Gi
-              a: deserved 5c 9Gi, allocated 5c 9Gi, used 5c 5Gi, idle 0c 2Gi
+              a: deserved 5c 7Gi, allocated 5c 8320Mi, used 5c 5Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
         "#]],
     );

@@ -47,6 +47,8 @@ pub(crate) struct Need<'a> {
     pub(crate) units: Vec<(&'a Wanted<'a>, u32)>,
     /// The pods that have room in the quota and do not exist yet.
     pub(crate) coming: Vec<(&'a Wanted<'a>, u32)>,
+    /// What is granted or owed already of the units that are not covered by it wholly.
+    pub(crate) begun: Amounts,
     /// What is claimed without pods.
     pub(crate) claimed: Amounts,
     /// Everything, what is owed included.
@@ -95,10 +97,14 @@ impl<'a> Party<'a> {
             need.units.push((wanted, lacks.saturating_sub(is_owed)));
         }
         let claimed: Amounts = room.min(&self.claimed());
-        let claimed = claimed.less(&granted);
-        need.lacking.add_all(&claimed);
-        need.claimed = claimed.less(&owed);
         need.units.retain(|(_, units)| *units > 0);
+        // What is begun is for units first.
+        let mut waiting = Amounts::new();
+        need.units.iter().for_each(|(wanted, units)| waiting.add_all(&wanted.requests.times(*units)));
+        let claimed = claimed.less(&granted.less(&waiting));
+        need.lacking.add_all(&claimed);
+        need.claimed = claimed.less(&owed.less(&waiting.less(&granted)));
+        need.begun = granted.plus(&owed).min(&waiting);
         need.coming.retain(|(_, units)| *units > 0);
         need
     }

@@ -56,13 +56,13 @@ impl<'a> Service<'a> {
                 self.reserve(wanted, *units);
             }
         }
-        self.meet_limits();
         self.back_promises(needs);
         let mut order: Vec<(Index, &Need<'a>)> = needs.iter().map(|(at, need)| (*at, need)).collect();
         order.sort_by_key(|(at, _)| self.turn(*at));
         for (at, need) in order {
             self.serve(at, need);
         }
+        self.meet_limits();
         self.serve_stuck(stuck);
         self.finish()
     }
@@ -165,28 +165,30 @@ impl<'a> Service<'a> {
         }
         let mut units = need.units.clone();
         units.sort_by_key(|(wanted, _)| Reverse((wanted.priority, size(&wanted.requests, self.case.capacity))));
+        let mut begun = need.begun.clone();
         for (wanted, count) in units {
-            self.serve_units(at, wanted, count);
+            self.serve_units(at, wanted, count, &mut begun);
         }
         self.serve_claim(at, &need.claimed);
     }
 
-    fn serve_units(&mut self, at: Index, wanted: &Wanted<'a>, count: u32) {
+    fn serve_units(&mut self, at: Index, wanted: &Wanted<'a>, count: u32, begun: &mut Amounts) {
         for served in 0..count {
             let mark = self.simulation.mark();
-            if let Err(reason) = self.serve_unit(at, wanted) {
+            let lacks = wanted.requests.less(begun);
+            if let Err(reason) = self.serve_unit(at, wanted, &lacks) {
                 self.simulation.undo(mark);
                 let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
                 self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
                 return;
             }
-            let owed = self.taken.owed.entry(at).or_default();
-            owed.add_all(&wanted.requests);
+            *begun = begun.less(&wanted.requests);
+            self.taken.owed.entry(at).or_default().add_all(&lacks);
         }
     }
 
-    /// Makes room for one unit, or says why that cannot be; what was begun then has to be undone.
-    fn serve_unit(&mut self, at: Index, wanted: &Wanted<'a>) -> Result<(), Reason> {
+    /// Makes room for one unit of which so much is lacking, or says why that cannot be; what was done then has to be undone.
+    fn serve_unit(&mut self, at: Index, wanted: &Wanted<'a>, lacks: &Amounts) -> Result<(), Reason> {
         let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.priority);
         let mark = self.simulation.mark();
@@ -196,25 +198,24 @@ impl<'a> Service<'a> {
                 // What is asked for beyond is taken anywhere.
                 self.pods_left = self.pods_left.saturating_sub(1);
                 if self.pods_left > 0 {
-                    self.simulation.place_pod(shape, &errand)?;
+                    self.simulation.place_pod(shape, &errand).map_err(|reason| self.why(reason, &errand))?;
                 }
             }
         }
-        self.simulation.promise(at, wanted.requests.clone());
-        if self.must_wait_for_nodes(&wanted.requests) {
+        self.simulation.promise(at, lacks.clone());
+        if self.must_wait_for_nodes(lacks) {
             return Err(Reason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
             let errand = self.errand(at, bound, priority, Reason::Reclaimed);
-            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &wanted.requests));
+            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, lacks));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&errand));
             }
         }
         let bounds = self.bounds(at);
-        let requests = wanted.requests.clone();
         self.simulation.reprieve(mark, &|simulation| {
-            bounds.iter().all(|bound| simulation.short(*bound, &requests).is_empty())
+            bounds.iter().all(|bound| simulation.short(*bound, lacks).is_empty())
         });
         Ok(())
     }
@@ -266,6 +267,14 @@ impl<'a> Service<'a> {
         let inside = fence.into_iter().chain(bound).max();
         let may_take = self.case.party(at).is_some_and(|party| self.hindrance(party).is_none());
         Errand { taker: Some(at), may_take, inside, priority, within_target: false, reason }
+    }
+
+    /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
+    fn why(&self, reason: Reason, errand: &Errand) -> Reason {
+        match self.what_keeps(errand) {
+            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) if reason == Reason::Fragmented => rule,
+            _ => reason,
+        }
     }
 
     /// What keeps pods that would have helped, if it is more than that there are none.

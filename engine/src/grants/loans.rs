@@ -16,6 +16,9 @@ use crate::tree::Index;
 /// How long a window stays as large as it has grown without being used, in seconds.
 const IDLE_SECONDS: i64 = 600;
 
+/// What is lent moves no quota if it is less than one part of the target in so many.
+const ONE_IN: i128 = 100;
+
 /// A pod of common size: two cores, eight gibibytes.
 const COMMON_CPU: Amount = Amount::new(2000);
 const COMMON_MEMORY: Amount = Amount::new(8 << 30);
@@ -139,6 +142,8 @@ impl OfResource {
         }
         let standing = holder.written(&self.resource).map(|written| written.less(target));
         match standing {
+            // Next to nothing moves no quota.
+            Some(lent) if lent.units().saturating_mul(ONE_IN) < target.units() && most.units() / 2 <= lent.units() => lent,
             Some(lent) if lent <= idle && lent <= window && lent.units() >= most.units() / 2 => lent,
             _ => most,
         }

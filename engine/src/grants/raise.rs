@@ -47,9 +47,10 @@ impl<'a, 'g> Free<'a, 'g> {
             let lent = loans.get(at).map_or(&nothing, |loan| &loan.lent);
             settled.subtract_all(&firm.max(&leaf.staying));
             let of_resource = |one: &Resource| {
-                let charged = holder.charged(one);
+                // Pods that no node could run take no room.
+                let charged = holder.charged(one).less(leaf.unrunnable.get(one));
                 // What a quota still allows above all that it is to allow may yet be filled.
-                let revoked = holder.hold(one).less(charged.max(firm.get(one) + lent.get(one)));
+                let revoked = holder.hold(one).less(holder.charged(one).max(firm.get(one) + lent.get(one)));
                 (one.clone(), charged.max(firm.get(one)) + revoked)
             };
             if let Some(entry) = occupied.get_mut(at) {

@@ -31,6 +31,8 @@ pub(crate) struct Leaf<'a> {
     /// What its pods will hold once all that leave are gone, of the governed resources. Pods that no node could run hold
     /// nothing that others could use.
     pub(crate) staying: Amounts,
+    /// What its pods are charged that no node could run.
+    pub(crate) unrunnable: Amounts,
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
@@ -54,6 +56,7 @@ impl<'a> Leaf<'a> {
             let queue = branch.queue;
             branch.is_leaf().then(|| {
                 let demand = Demand::of(queue, state, headcount, capacity, snapshot);
+                let unrunnable = unrunnable(state, headcount, &runnable);
                 let wanted = Wanted::all(state, &demand, &runnable, resources);
                 Self {
                     queue,
@@ -61,7 +64,8 @@ impl<'a> Leaf<'a> {
                     headcount,
                     eviction: branch.eviction,
                     spared: branch.eviction.policy() == EvictionPolicy::Never,
-                    staying: staying(state, headcount, &runnable).of(resources),
+                    staying: headcount.all_staying().less(&unrunnable).of(resources),
+                    unrunnable,
                     wanted,
                     demand,
                     candidates: OnceCell::new(),
@@ -88,13 +92,13 @@ impl<'a> Leaf<'a> {
     }
 }
 
-fn staying(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
-    let mut staying = headcount.all_staying();
+fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
+    let mut unrunnable = Amounts::new();
     if headcount.pods.pending > 0 {
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
         for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
-            staying.subtract_all(pod.requests());
+            unrunnable.add_all(pod.requests());
         }
     }
-    staying
+    unrunnable
 }

@@ -9,11 +9,13 @@
 //! until something changes from outside: own evictions change neither what is deserved nor which units are wanted, and so
 //! not the stamp.
 
+mod damped;
 mod rest;
 mod stamp;
 
 use std::sync::Arc;
 
+use damped::damped;
 use rest::hand_out_rest;
 use stamp::Stamp;
 
@@ -54,6 +56,23 @@ impl Making {
 
 /// The targets of `leaves`, which deserve `shares`: those that the ledger holds, unless something has changed from outside.
 pub(crate) fn targets<'a>(
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'a>>],
+    shares: &[Shares],
+    snapshot: &'a Snapshot,
+    capacity: &Amounts,
+    resources: &[Resource],
+) -> Decided {
+    let mut decided = whole(tree, leaves, shares, snapshot, capacity, resources);
+    for (target, leaf) in decided.targets.iter_mut().zip(leaves) {
+        if let Some(leaf) = leaf {
+            *target = damped(leaf, std::mem::take(target), resources);
+        }
+    }
+    decided
+}
+
+fn whole<'a>(
     tree: &Tree<'_>,
     leaves: &[Option<Leaf<'a>>],
     shares: &[Shares],
@@ -115,8 +134,17 @@ fn begin<'a>(
         unit.count = unit.count.saturating_sub(u32::try_from(fits).unwrap_or(u32::MAX));
     }
     left.retain(|unit| unit.count > 0);
-    // A claim, or demand that fell a moment ago: it comes in no units.
-    let claimed = shares.demand.less(&leaf.demand.shown).min(&deserved.less(&fitted));
+    // A claim, or demand that fell a moment ago: it comes in no units. Nor does what only units show that no target of the
+    // queue could hold.
+    let mut possible = fitted.clone();
+    for unit in &left {
+        let below_limit: Amounts =
+            leaf.queue.limit.iter().map(|(one, limit)| (one.clone(), limit.less(possible.get(one)))).collect();
+        let named = unit.requests.iter().filter(|(one, _)| leaf.queue.limit.get(one).is_some());
+        let named: Amounts = named.map(|(one, amount)| (one.clone(), amount)).collect();
+        possible.add_all(&unit.requests.times(named.times_in(&below_limit, unit.count.into())));
+    }
+    let claimed = shares.demand.less(&possible).min(&deserved.less(&fitted));
     let held = if leaf.spared { leaf.headcount.all_staying().of(resources) } else { Amounts::new() };
     let guaranteed: Amounts = leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let floor = guaranteed.max(&held).min(deserved);
