@@ -182,7 +182,7 @@ fn a_quota_of_others_is_told_where_it_is_tighter() {
         let plan = plan(&story::parse(&scenario));
         let queue = &plan.queues[&queue("a")];
         (
-            queue.deserved.clone().get(&Resource::Cpu).units(),
+            queue.deserved.get(&Resource::Cpu).units(),
             queue.foreign_limit.get(&Resource::Cpu).map(Amount::units),
         )
     };

@@ -65,6 +65,13 @@ pub fn settle(snapshot: &Snapshot) -> (Snapshot, Plan) {
     (snapshot, decided)
 }
 
+/// Keeps what `plan` wants remembered in the Queues' statuses and in the ledger, as the operator does before it carries a
+/// plan out.
+pub fn keep(snapshot: &mut Snapshot, plan: &Plan) {
+    statuses::keep(snapshot, plan);
+    quotas::keep_ledger(snapshot, plan);
+}
+
 /// What is seen one second after `plan` was carried out on `snapshot`.
 pub fn advance(snapshot: &Snapshot, plan: &Plan) -> Advanced {
     advance_until(snapshot, plan, snapshot.now)

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use crate::amounts::{Amounts, Bounds};
-use crate::names::{QueueName, QueueUid};
-use crate::plan::{Plan, QueuePlan, QuotaWrite};
+use crate::names::QueueUid;
+use crate::plan::{Plan, QuotaWrite};
 use crate::snapshot::{Growth, NamespaceState, Quota, Snapshot};
 
 /// Puts every quota write of `plan` in force at once, and deletes the quotas whose Queue is gone; whether that changed
 /// anything.
 pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut changed = false;
-    snapshot.targets.clone_from(&plan.targets);
+    keep_ledger(snapshot, plan);
     for (name, queue) in &plan.queues {
         if queue.quota_write.is_none() && queue.quota_in_force {
-            changed |= owe(snapshot, name, queue);
             continue;
         }
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
@@ -47,13 +46,15 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     changed
 }
 
-/// Writes down what a queue is owed.
-fn owe(snapshot: &mut Snapshot, name: &QueueName, queue: &QueuePlan) -> bool {
-    let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { return false };
-    let Some(quota) = state.quota.clone().filter(|quota| quota.owed != queue.preempting) else { return false };
-    replace(state, Some(Quota { owed: queue.preempting.clone(), ..quota }));
-    // It moves no quota.
-    false
+/// Writes down the targets, and what queues are owed. It moves no quota.
+pub(super) fn keep_ledger(snapshot: &mut Snapshot, plan: &Plan) {
+    snapshot.targets.clone_from(&plan.targets);
+    for (name, queue) in &plan.queues {
+        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
+        if let Some(quota) = state.quota.clone().filter(|quota| quota.owed != queue.preempting) {
+            replace(state, Some(Quota { owed: queue.preempting.clone(), ..quota }));
+        }
+    }
 }
 
 /// Puts the quota that stands in force, whoever wrote it.

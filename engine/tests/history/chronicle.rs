@@ -28,8 +28,6 @@ struct Since {
     demand: BTreeMap<QueueName, Amounts>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
-    /// Whether shares of whole pods have moved once.
-    corrected: bool,
     losers: BTreeSet<(QueueName, Resource)>,
     gainers: BTreeSet<(QueueName, Resource)>,
     /// Evicted pods whose beneficiaries still lack what was taken.
@@ -94,10 +92,6 @@ impl Chronicle {
     /// While nothing changes from outside, nobody both gains and loses, no newcomer is evicted, and the equal of an
     /// evicted pod does not come back while whoever it went for still lacks; but for what went although its queue
     /// deserved it, because a gang or a node went as a whole.
-    ///
-    /// With one exception. Which pods go is decided by nodes, budgets and fences as well, so others may be left than shares
-    /// of whole pods were made for. Then these shares move, by what completes a pod, and one of these things may happen:
-    /// once, and whatever comes after that has to last.
     fn nothing_goes_back_and_forth(
         &mut self,
         before: &Snapshot,
@@ -111,12 +105,7 @@ impl Chronicle {
         if since.old.is_empty() || since.capacity != decided.capacity || since.demand != demand {
             *since = Since::beginning(before, decided, demand);
         }
-        if let Err(moved) = since.evict(decided) {
-            prop_assert!(!since.corrected, "{}, again", moved);
-            let demand = std::mem::take(&mut since.demand);
-            *since = Since { corrected: true, ..Since::beginning(before, decided, demand) };
-            since.evict(decided).map_err(TestCaseError::fail)?;
-        }
+        since.evict(decided).map_err(TestCaseError::fail)?;
         let still: BTreeSet<&PodUid> = pods(&advanced.snapshot).map(|(_, pod)| &pod.uid).collect();
         if pods(before).any(|(_, pod)| !still.contains(&pod.uid) && !self.evicted.contains(&pod.uid)) {
             // Somebody else made room.
@@ -133,11 +122,8 @@ impl Chronicle {
                     && owed.requests.fits_in(pod.requests())
                     && again.next().is_some()
             };
-            if let Some(lost) = since.owed.iter().find(replaces) {
-                prop_assert!(!since.corrected, "{} comes in place of {:?}, again", pod.uid, lost);
-                since.corrected = true;
-                since.owed.clear();
-            }
+            let lost = since.owed.iter().find(replaces);
+            prop_assert!(lost.is_none(), "{} comes in place of {:?}", pod.uid, lost);
         }
         Ok(())
     }
@@ -176,7 +162,7 @@ impl Since {
             return Err(format!("{both:?} lose and gain"));
         }
         // Whoever makes no use of what he claims lacks nothing.
-        let lacks = |queue: &QueuePlan, requests: &Amounts| queue.preempting.overlaps(requests);
+        let lacks = |queue: &QueuePlan, requests: &Amounts| queue.lacking.overlaps(requests);
         self.owed.retain(|owed| {
             decided.queues.get(&owed.beneficiary).is_some_and(|queue| lacks(queue, &owed.requests))
         });

@@ -29,10 +29,7 @@ pub(super) fn same_plan_on_shuffled_input(snapshot: &Snapshot, decided: &Plan, s
     Ok(())
 }
 
-/// Victims take their time to go; while they do, nobody else is chosen (S-MCM).
-///
-/// The others are the same ones as a rule, not always: it is not remembered for whom somebody goes, so one of two victims
-/// of a room may be found only once the pod is there that waits for it (`reclaim/fixed_point.rs`).
+/// Victims take their time to go; while they do, no other pod is chosen (S-MCM).
 pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided: &Plan) -> Checked {
     let all: BTreeSet<&PodUid> = decided.evictions.iter().map(|eviction| &eviction.pod.uid).collect();
     let (Some(first), Some(last)) = (decided.evictions.first(), decided.evictions.last()) else {
@@ -42,7 +39,7 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
     let others = |one: &BTreeSet<_>| all.difference(one).copied().collect();
     for leaving in [others(&first), others(&last), first, last, all.clone()] {
         let mut later = settled.clone();
-        keep_statuses(&mut later, decided);
+        quotient_engine::advance::keep(&mut later, decided);
         for state in later.namespaces.values_mut() {
             if state.pods.iter().any(|pod| leaving.contains(&pod.uid)) {
                 let state = Arc::make_mut(state);
@@ -71,16 +68,6 @@ pub(super) fn victims_on_their_way_change_no_choice(settled: &Snapshot, decided:
         );
     }
     Ok(())
-}
-
-/// What a plan wants remembered stands in the statuses before the next one is made.
-fn keep_statuses(world: &mut Snapshot, decided: &Plan) {
-    for (name, queue) in leaves(decided) {
-        let state = Arc::make_mut(world.namespaces.get_mut(&name.namespace).unwrap());
-        for one in state.queues.iter_mut().filter(|one| one.uid == queue.uid) {
-            one.remembered = queue.remember.clone();
-        }
-    }
 }
 
 /// Whose numbers moved from one plan to the next.
@@ -112,7 +99,7 @@ pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> 
     }
     let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
     for (name, queue) in leaves(decided).filter(|(name, _)| !is_spared(world, decided, name)) {
-        let overuse = queue.used.less(&queue.deserved);
+        let overuse = queue.used.less(&queue.target);
         let useful = |pod: &&Pod| {
             let resources = pod.requests().resources();
             let mut useful = resources.filter(|resource| {
@@ -135,10 +122,9 @@ pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> 
     Ok(())
 }
 
-/// What `queue` is promised and its own pods do not hold already: of that nobody has to give anything. A quota that is
-/// below both stays there while all that queues hold is more than nodes offer.
+/// What `queue` lacks of its target.
 pub(super) fn lacking(queue: &QueuePlan) -> Amounts {
-    queue.preempting.min(&queue.deserved.less(&queue.used))
+    queue.lacking.clone()
 }
 
 /// Whether the queue or one above it says that its pods are never taken.
@@ -163,7 +149,7 @@ fn in_time(snapshot: &Snapshot) -> Timestamp {
     snapshot.now.plus_seconds(30)
 }
 
-/// Σ max(enforced, charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
+/// Σ max(min(enforced, T), charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
 ///
 /// `meanwhile` is the plan once quotas had settled: those without a Queue have been lowered by then.
 pub(super) fn nothing_newly_over_granted(
@@ -190,12 +176,12 @@ pub(super) fn nothing_newly_over_granted(
 }
 
 fn held(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> Amount {
-    let hold = |name: &QueueName| {
+    let hold = |name: &QueueName, queue: &QueuePlan| {
         let state = &snapshot.namespaces[&name.namespace];
         let enforced = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
-        charged(state).get(resource).max(enforced.unwrap_or_default())
+        charged(state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
     };
-    leaves(decided).map(|(name, _)| hold(name)).sum()
+    leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
 }
 
 /// Whoever loses a pod is not who it goes for.
@@ -224,7 +210,8 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
         }
         for (resource, guaranteed) in queue.guaranteed.iter() {
             let floor = guaranteed.min(deserved.get(resource));
-            let is_taken = before.get(resource) > deserved.get(resource);
+            let target = &decided.queues[name].target;
+            let is_taken = before.get(resource) > target.get(resource);
             prop_assert!(
                 !is_taken || staying.get(resource) >= floor,
                 "{} is left {:?} of {} where {:?} are guaranteed",
