@@ -62,23 +62,9 @@ fn held(snapshot: &Snapshot, plan: &Plan, resource: &Resource, with_grants: bool
             let ceiling = state.quota.as_ref().map(|quota| quota.ceiling(resource)).unwrap_or_default();
             let granted = if with_grants { queue.allocated.get(resource) } else { Amount::ZERO };
             // What no node could run holds nothing.
-            ceiling.max(granted).min(queue.target.get(resource)).max(runnable(snapshot, state).get(resource))
+            ceiling.max(granted).min(queue.target.get(resource)).max(history::runnable(snapshot, state).get(resource))
         })
         .sum()
-}
-
-fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
-    let could_run = |pod: &Pod| {
-        snapshot.nodes.iter().any(|(name, node)| {
-            node.counts
-                && pod.requests().fits_in(&node.allocatable)
-                && pod.shape.placement.allows(name.as_str(), &node.labels, &node.taints)
-        })
-    };
-    let mut sum = Amounts::new();
-    let charged = state.pods.iter().filter(|pod| pod.is_charged());
-    charged.filter(|pod| pod.node.is_some() || could_run(pod)).for_each(|pod| sum.add_all(pod.requests()));
-    sum
 }
 
 fn pods(snapshot: &Snapshot) -> BTreeMap<&str, (&Namespace, &Pod)> {

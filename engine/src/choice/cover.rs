@@ -38,13 +38,20 @@ impl<'a> Simulation<'a> {
     /// lacking then.
     pub(super) fn cover(&mut self, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
         let mark = self.mark();
-        for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-            if lacking(self).is_empty() {
+        let mut rest = lacking(self);
+        // A guarantee of one resource keeps a pod only as long as that resource is lacking.
+        loop {
+            let before = rest.resources().count();
+            for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
+                if !lacking(self).is_empty() {
+                    self.cover_with(kind, errand, lacking);
+                }
+            }
+            rest = lacking(self);
+            if rest.is_empty() || rest.resources().count() == before {
                 break;
             }
-            self.cover_with(kind, errand, lacking);
         }
-        let rest = lacking(self);
         // Whatever is covered stays covered.
         let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
         self.reprieve(mark, &suffices);

@@ -9,7 +9,6 @@ use crate::census::Headcount;
 use crate::demand::Ask;
 use crate::leaf::{Leaf, Wanted};
 use crate::names::{OwnerUid, QueueName};
-use crate::plan::Reach;
 use crate::snapshot::{EvictionRules, NamespaceState, NotTakenUp, Pod, Queue};
 
 /// One leaf, after grants are made.
@@ -33,7 +32,6 @@ pub(crate) struct Party<'a> {
     pub(crate) asks: &'a [Ask<'a>],
     /// Of what it asks for, what does not count because nothing came of it.
     pub(crate) not_taken_up: &'a BTreeMap<OwnerUid, NotTakenUp>,
-    pub(crate) reach: &'a Reach,
     /// What may be taken from it, inherited rules included.
     pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.

@@ -11,7 +11,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::{get, sums};
 use crate::snapshot::Window;
 use crate::time::Timestamp;
-use crate::tree::Index;
+use crate::tree::{Index, Tree};
 
 /// How long a window stays as large as it has grown without being used, in seconds.
 const IDLE_SECONDS: i64 = 600;
@@ -70,7 +70,7 @@ impl Idle {
                 continue;
             }
             let window = idle.window(known, target, ground.snapshot.now);
-            let lent = idle.lent(at, holder, target, window.size);
+            let lent = idle.lent(ground.tree, at, holder, target, window.size);
             if window.size > idle.first {
                 let returns = window.used.plus_seconds(IDLE_SECONDS);
                 loans.next_change = loans.next_change.into_iter().chain([returns]).min();
@@ -133,8 +133,16 @@ impl OfResource {
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
     /// what may be lent.
-    fn lent(&self, at: Index, holder: Holder<'_>, target: Amount, window: Amount) -> Amount {
-        let idle = self.everywhere.min(get(&self.below, at));
+    fn lent(
+        &self,
+        tree: &Tree<'_>,
+        at: Index,
+        holder: Holder<'_>,
+        target: Amount,
+        window: Amount,
+    ) -> Amount {
+        let below = tree.path_up(at).map(|(index, _)| get(&self.below, index));
+        let idle = below.fold(self.everywhere, Amount::min);
         let mut most = window;
         while most > idle {
             let half = most.units() / 2;

@@ -138,7 +138,6 @@ fn parties<'a>(
             owed: granted.owed.get(at)?,
             asks: &leaf.demand.asks,
             not_taken_up: &leaf.demand.remember.not_taken_up,
-            reach: &branch.reach,
             eviction: leaf.eviction,
             spared: leaf.spared,
         })

@@ -83,15 +83,6 @@ impl Snapshot {
     }
 }
 
-impl Snapshot {
-    /// Whether others could use what `pod` leaves behind.
-    ///
-    /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
-    pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
-        pod.node.as_ref().is_none_or(|node| self.nodes.get(node).is_some_and(|node| node.counts))
-    }
-}
-
 /// One namespace: its labels, its Queues, its quota and its pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceState {

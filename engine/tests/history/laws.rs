@@ -179,7 +179,7 @@ fn held(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> Amount {
     let hold = |name: &QueueName, queue: &QueuePlan| {
         let state = &snapshot.namespaces[&name.namespace];
         let enforced = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
-        charged(state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
+        runnable(snapshot, state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
     };
     leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
 }
@@ -233,5 +233,20 @@ pub(super) fn leaves(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePla
 pub(super) fn charged(state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| sum.add_all(pod.requests()));
+    sum
+}
+
+/// What the pods of a namespace are charged that some node could run.
+pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
+    let could_run = |pod: &Pod| {
+        snapshot.nodes.iter().any(|(name, node)| {
+            node.counts
+                && pod.requests().fits_in(&node.allocatable)
+                && pod.shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+        })
+    };
+    let mut sum = Amounts::new();
+    let charged = state.pods.iter().filter(|pod| pod.is_charged());
+    charged.filter(|pod| pod.node.is_some() || could_run(pod)).for_each(|pod| sum.add_all(pod.requests()));
     sum
 }
