@@ -34,8 +34,10 @@ pub(crate) fn candidates<'a>(
     state: &'a NamespaceState,
     rules: EvictionRules,
     snapshot: &'a Snapshot,
+    counts: &dyn Fn(&Pod) -> bool,
 ) -> Candidates<'a> {
-    let mut all = of_pods(state.pods.iter().filter(|pod| pod.is_live()), rules, snapshot);
+    let pods = state.pods.iter().filter(|pod| pod.is_live() && counts(pod));
+    let mut all = of_pods(pods, rules, snapshot);
     let floors = gangs::sort_into_stages(&mut all, &state.owners, &state.queue_jobs);
     let last = last_replicas(&all, snapshot);
     for (candidate, last) in all.iter_mut().zip(&last) {

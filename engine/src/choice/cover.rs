@@ -177,16 +177,11 @@ impl<'a> Simulation<'a> {
 
     /// Evicts `candidate` with all that go with it.
     pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, errand: &Errand) {
-        let Some(party) = self.case.party(at) else { return };
-        let lowered = self.case.resources.iter().filter(|one| Self::of(&self.over, at, one).is_positive());
-        let lowered: Vec<&Resource> = lowered.collect();
-        // The same for all that go together: the last ones may be more than what the queue holds too much.
-        let in_force = errand.reason == Reason::MovedAside || party.is_fenced(lowered);
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
-        self.remove(at, candidate, errand.taker, errand.reason, in_force);
+        self.remove(at, candidate, errand.taker, errand.reason);
         for pod in followers {
-            self.remove(at, Candidate::surplus(pod), errand.taker, errand.reason, in_force);
+            self.remove(at, Candidate::surplus(pod), errand.taker, errand.reason);
         }
     }
 }

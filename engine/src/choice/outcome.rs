@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::Party;
+use super::{Case, Party};
 use super::simulation::Victim;
 use crate::amounts::Amounts;
 use crate::names::PodUid;
@@ -24,6 +24,8 @@ pub(crate) struct Taken {
     pub(crate) unmet: BTreeMap<Index, Vec<Unmet>>,
     /// The pods that a rule kept.
     pub(crate) passed_over: Vec<PassedOver>,
+    /// What the quotas of leaves that lose pods are to allow, nothing lent included.
+    pub(crate) lowered: BTreeMap<Index, Amounts>,
     /// What each leaf lacks of its target for units and claims.
     pub(crate) lacking: BTreeMap<Index, Amounts>,
     /// What is free or being freed for each leaf, that which these evictions free included.
@@ -34,14 +36,19 @@ impl Taken {
     /// Writes down who goes.
     pub(super) fn evict(
         &mut self,
-        parties: &[Option<Party<'_>>],
+        case: Case<'_>,
         victims: &[Victim<'_>],
         ranks: &FxHashMap<&PodUid, u32>,
     ) {
-        let party = |at: Index| parties.get(at).and_then(Option::as_ref);
+        let party = |at: Index| case.party(at);
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
             let Some(giver) = party(victim.at) else { continue };
+            let over = giver.staying().less(giver.target);
+            let over = case.resources.iter().filter(|one| over.get(one).is_positive());
+            let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
+            // Who is moved comes back.
+            let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);
             let workloads = workloads.entry(victim.at).or_insert_with(|| Workloads::of(giver.state));
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
@@ -58,7 +65,7 @@ impl Taken {
                     deserved: giver.target.clone(),
                     grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
-                self.evictions.push((eviction, victim.in_force));
+                self.evictions.push((eviction, in_force));
             }
         }
     }

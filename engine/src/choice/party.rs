@@ -45,8 +45,9 @@ pub(crate) struct Need<'a> {
     pub(crate) units: Vec<(&'a Wanted<'a>, u32)>,
     /// The pods that have room in the quota and do not exist yet.
     pub(crate) coming: Vec<(&'a Wanted<'a>, u32)>,
-    /// What is granted or owed already of the units that are not covered by it wholly.
+    /// What is granted already of units that are not covered by it wholly, and what is owed of them.
     pub(crate) begun: Amounts,
+    pub(crate) begun_owed: Amounts,
     /// What is claimed without pods.
     pub(crate) claimed: Amounts,
     /// Everything, what is owed included.
@@ -70,14 +71,16 @@ impl<'a> Party<'a> {
     }
 
     /// What of its target it lacks. A part of a unit is of no use, so nothing is needed for it.
-    pub(crate) fn need(&self) -> Need<'a> {
+    ///
+    /// `staying` is what its pods hold once all are gone that leave or are chosen, `owed` what is free or being freed for it.
+    pub(crate) fn need(&self, staying: &Amounts, owed: &Amounts) -> Need<'a> {
         let mut need = Need::default();
-        let mut room = self.target.less(self.staying());
+        let mut room = self.target.less(staying);
         if room.is_empty() {
             return need;
         }
-        let mut granted = self.firm.less(self.staying());
-        let mut owed = self.owed.clone();
+        let mut granted = self.firm.less(staying);
+        let mut owed = owed.clone();
         for wanted in &self.leaf.wanted {
             let fits = wanted.fitting(&room);
             room.subtract_all(&wanted.requests.times(fits));
@@ -102,15 +105,16 @@ impl<'a> Party<'a> {
         let claimed = claimed.less(&granted.less(&waiting));
         need.lacking.add_all(&claimed);
         need.claimed = claimed.less(&owed.less(&waiting.less(&granted)));
-        need.begun = granted.plus(&owed).min(&waiting);
+        need.begun = granted.min(&waiting);
+        need.begun_owed = owed.min(&waiting.less(&granted));
         need.coming.retain(|(_, units)| *units > 0);
         need
     }
 
-    /// What of its target it claims by its spec, used or not.
-    pub(crate) fn claim(&self) -> Amounts {
+    /// What of its target it claims by its spec and its pods do not use.
+    pub(crate) fn unused_claim(&self) -> Amounts {
         let request = self.queue.request.iter().map(|(one, amount)| (one.clone(), amount));
-        request.collect::<Amounts>().min(self.target)
+        request.collect::<Amounts>().min(self.target).less(&self.staying().plus(&self.leaf.unrunnable))
     }
 
     /// What it claims beside all pods that are known.
@@ -145,16 +149,20 @@ impl<'a> Party<'a> {
         withdrawn
     }
 
-    /// Whether admission lets in no more of `resources` than it is allocated, and knows of more: only then is an eviction
+    /// Whether admission lets in no more of `resources` than is `allocated`, and knows of more: only then is an eviction
     /// final, and needed.
     ///
     /// What admission has charged is known here only where the quota is newer than every pod that is seen. If that is no
     /// more than is allocated, the pods that are seen are gone.
-    pub(crate) fn is_fenced<'r>(&self, resources: impl IntoIterator<Item = &'r Resource>) -> bool {
+    pub(crate) fn is_fenced<'r>(
+        &self,
+        allocated: &Amounts,
+        resources: impl IntoIterator<Item = &'r Resource>,
+    ) -> bool {
         let Some(quota) = &self.state.quota else { return false };
         let mut is_over = false;
         resources.into_iter().all(|resource| {
-            let allocated = self.allocated.get(resource);
+            let allocated = allocated.get(resource);
             is_over |= quota.charged.get(resource).is_none_or(|charged| charged > allocated);
             quota.is_fenced_at(resource, allocated)
         }) && is_over

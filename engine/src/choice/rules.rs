@@ -46,15 +46,14 @@ impl<'a> Simulation<'a> {
         errand.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
     }
 
-    /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`.
-    ///
-    /// What moves inside a queue does not take it below its guarantee, so queues that contain a taker do not count.
+    /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`: its own, or one of a queue above
+    /// it. What moves inside a queue does not take that below its guarantee.
     pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts) -> bool {
         let spare = |one: &Resource| {
             self.case.tree.path_up(at).all(|(index, _)| {
+                let has = if index == at { &self.staying } else { &self.occupied };
                 let floor = Self::of(&self.floor, index, one);
-                let matters = floor.is_positive() && (index == at || !self.takers.contains(&index));
-                !matters || Self::of(&self.staying, index, one) - takes.get(one) >= floor
+                !floor.is_positive() || Self::of(has, index, one) - takes.get(one) >= floor
             })
         };
         takes.resources().filter(|one| reclaimed.get(one).is_positive()).all(spare)

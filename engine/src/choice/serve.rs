@@ -1,12 +1,12 @@
 //! Serving asks one after the other, each wholly or at no cost to others.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::Taken;
 use super::party::Need;
 use super::rules::Errand;
-use super::simulation::{Simulation, above};
+use super::simulation::Simulation;
 use super::{Case, Party};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
@@ -16,6 +16,9 @@ use crate::reason::Reason;
 use crate::snapshot::VictimPriority;
 use crate::tree::Index;
 
+/// How often queues are served that lost more than they had too much.
+const MOST_ROUNDS: usize = 8;
+
 /// How many pods a plan looks for nodes for: one owner may ask for two thousand million.
 const MOST_PLACED: u32 = 20_000;
 
@@ -24,14 +27,13 @@ const MOST_PLACED: u32 = 20_000;
 /// None while nothing may be taken.
 pub(crate) fn evictions(case: Case<'_>) -> Taken {
     let mut taken = Taken::default();
-    let needs: BTreeMap<Index, Need<'_>> = case.leaves().map(|(at, party)| (at, party.need())).collect();
+    let needs: BTreeMap<Index, Need<'_>> = case.leaves().map(|(at, party)| (at, party.need(party.staying(), party.owed))).collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
     taken.owed = case.leaves().map(|(at, party)| (at, party.owed.clone())).collect();
     if case.snapshot.destruction.held().is_some() {
         return taken;
     }
-    let takers = needs.iter().filter(|(_, need)| !need.lacking.is_empty()).map(|(at, _)| *at);
-    let simulation = Simulation::new(case, above(case.tree, takers));
+    let simulation = Simulation::new(case);
     let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
     Service { simulation, case, waits_for_nodes, pods_left: MOST_PLACED, taken }.run(&needs)
 }
@@ -56,14 +58,23 @@ impl<'a> Service<'a> {
                 self.reserve(wanted, *units);
             }
         }
-        self.back_promises(needs);
-        let mut order: Vec<(Index, &Need<'a>)> = needs.iter().map(|(at, need)| (*at, need)).collect();
-        order.sort_by_key(|(at, _)| self.turn(*at));
-        for (at, need) in order {
-            self.serve(at, need);
-        }
         self.meet_limits();
+        self.back_promises(needs);
         self.serve_stuck(stuck);
+        let mut order: Vec<Index> = needs.keys().copied().collect();
+        order.sort_by_key(|at| self.turn(*at));
+        // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
+        for _ in 0..MOST_ROUNDS {
+            let mark = self.simulation.victims.len();
+            for at in order {
+                self.serve(at);
+            }
+            let losers = self.simulation.victims.iter().skip(mark).map(|victim| victim.at);
+            order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
+            if order.is_empty() {
+                break;
+            }
+        }
         self.finish()
     }
 
@@ -142,21 +153,22 @@ impl<'a> Service<'a> {
                 granted.add_all(&wanted.requests.times(*units));
             }
             let unused = party.firm.less(party.staying());
-            granted = granted.max(&unused.min(&party.claim()));
+            granted = granted.max(&unused.min(&party.unused_claim()));
             if granted.is_empty() || self.simulation.short(None, &granted).is_empty() {
                 continue;
             }
+            // Pods that wait for a node would take what is granted, so all that is too much goes, those first.
             let errand = self.errand(*at, None, None, Reason::Overcommitted);
-            let before = self.simulation.short(None, &granted);
-            let needed = before.min(&granted);
-            let floor = before.less(&needed);
-            self.simulation.cover(&errand, &|simulation| simulation.short(None, &granted).less(&floor));
+            self.simulation.cover(&errand, &|simulation| simulation.short(None, &granted));
         }
     }
 
     /// Serves what one leaf needs: units by priority and size, largest first, then what it claims without pods.
-    fn serve(&mut self, at: Index, need: &Need<'a>) {
+    fn serve(&mut self, at: Index) {
         let Some(party) = self.case.party(at) else { return };
+        let nothing = Amounts::new();
+        let staying = self.simulation.staying.get(at).unwrap_or(&nothing);
+        let need = party.need(staying, self.taken.owed.get(&at).unwrap_or(&nothing));
         if need.units.is_empty() && need.claimed.is_empty() {
             return;
         }
@@ -165,24 +177,29 @@ impl<'a> Service<'a> {
         }
         let mut units = need.units.clone();
         units.sort_by_key(|(wanted, _)| Reverse((wanted.priority, size(&wanted.requests, self.case.capacity))));
-        let mut begun = need.begun.clone();
+        let mut begun = Begun { granted: need.begun.clone(), owed: need.begun_owed.clone() };
         for (wanted, count) in units {
             self.serve_units(at, wanted, count, &mut begun);
+        }
+        // A part of a unit that cannot be completed is of no use.
+        self.simulation.release(at, &begun.owed);
+        if let Some(owed) = self.taken.owed.get_mut(&at) {
+            *owed = owed.less(&begun.owed);
         }
         self.serve_claim(at, &need.claimed);
     }
 
-    fn serve_units(&mut self, at: Index, wanted: &Wanted<'a>, count: u32, begun: &mut Amounts) {
+    fn serve_units(&mut self, at: Index, wanted: &Wanted<'a>, count: u32, begun: &mut Begun) {
         for served in 0..count {
             let mark = self.simulation.mark();
-            let lacks = wanted.requests.less(begun);
+            let lacks = wanted.requests.less(&begun.granted).less(&begun.owed);
             if let Err(reason) = self.serve_unit(at, wanted, &lacks) {
                 self.simulation.undo(mark);
                 let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
                 self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
                 return;
             }
-            *begun = begun.less(&wanted.requests);
+            begun.use_for(&wanted.requests);
             self.taken.owed.entry(at).or_default().add_all(&lacks);
         }
     }
@@ -315,10 +332,31 @@ impl<'a> Service<'a> {
 
     fn finish(mut self) -> Taken {
         let ranks = self.simulation.ranks();
-        self.taken.evict(self.case.parties, &self.simulation.victims, &ranks);
+        let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
+        for at in givers {
+            // What is lent to a queue whose pods go would only let in others in their place.
+            let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else { continue };
+            let others: Amounts = party.allocated.less(&party.allocated.of(self.case.resources));
+            self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
+        }
+        self.taken.evict(self.case, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.kept);
         self.taken.pass_over(self.case.parties, kept);
         self.taken
+    }
+}
+
+/// What is granted already of units that lack the rest, and what is owed of them.
+struct Begun {
+    granted: Amounts,
+    owed: Amounts,
+}
+
+impl Begun {
+    fn use_for(&mut self, requests: &Amounts) {
+        let rest = requests.less(&self.granted);
+        self.granted = self.granted.less(requests);
+        self.owed = self.owed.less(&rest);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The cluster while victims are chosen: pods are removed and added, and everything can be undone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,7 +13,7 @@ use crate::names::PodUid;
 use crate::reason::Reason;
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
-use crate::tree::{Branch, Index, Tree};
+use crate::tree::{Branch, Index};
 
 /// A candidate that was chosen, and for whom it goes.
 #[derive(Clone, Debug)]
@@ -24,8 +24,6 @@ pub(super) struct Victim<'a> {
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<Index>,
     pub(super) reason: Reason,
-    /// Whether its queue's lowered quota is in force, so that it may go now.
-    pub(super) in_force: bool,
     /// What it leaves others.
     freed: Amounts,
 }
@@ -49,13 +47,13 @@ pub(super) struct Simulation<'a> {
     pub(super) staying: Vec<Amounts>,
     /// The part of that above the targets.
     pub(super) over: Vec<Amounts>,
+    /// What queues occupy below every branch, and what is kept for them.
+    pub(super) occupied: Vec<Amounts>,
     /// What is guaranteed and deserved below every branch.
     pub(super) floor: Vec<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: Vec<Amounts>,
     budgets: BTreeMap<Index, Budgets<'a>>,
-    /// The branches that contain a leaf that asks: what moves inside them does not leave them.
-    pub(super) takers: FxHashSet<Index>,
     pub(super) gone: FxHashSet<&'a PodUid>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
@@ -77,7 +75,7 @@ pub(super) struct Mark {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(case: Case<'a>, takers: FxHashSet<Index>) -> Self {
+    pub(super) fn new(case: Case<'a>) -> Self {
         let tree = case.tree;
         let of_leaves = |of: &dyn Fn(&Party<'a>) -> Amounts| -> Vec<Amounts> {
             case.parties.iter().map(|party| party.as_ref().map(of).unwrap_or_default()).collect()
@@ -107,9 +105,9 @@ impl<'a> Simulation<'a> {
             staying: tree.sums(of_leaves(&|party| party.staying().clone())),
             over: tree.sums(of_leaves(&|party| party.overuse())),
             floor: floor.collect(),
+            occupied,
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
-            takers,
             gone: FxHashSet::default(),
             victims: Vec::new(),
             placed: Vec::new(),
@@ -177,6 +175,11 @@ impl<'a> Simulation<'a> {
         self.promised.push((at, amounts));
     }
 
+    /// Keeps nothing of `amounts` for the leaf at `at` any more: it was owed before.
+    pub(super) fn release(&mut self, at: Index, amounts: &Amounts) {
+        self.account(at, amounts, true);
+    }
+
     /// Keeps so much less for the leaf at `at` than was promised last.
     pub(super) fn waive(&mut self, at: Index, amounts: &Amounts) {
         self.account(at, amounts, true);
@@ -200,12 +203,11 @@ impl<'a> Simulation<'a> {
         candidate: Candidate<'a>,
         beneficiary: Option<Index>,
         reason: Reason,
-        in_force: bool,
     ) -> Amounts {
         let requests = candidate.all_requests().of(self.case.resources);
-        let before = self.occupied(at);
+        let before = self.occupies(at);
         self.hold(at, &requests, false);
-        let freed = before.less(&self.occupied(at));
+        let freed = before.less(&self.occupies(at));
         self.account(at, &freed, true);
         for pod in candidate.pods() {
             self.gone.insert(&pod.uid);
@@ -217,7 +219,7 @@ impl<'a> Simulation<'a> {
         if let Some(budgets) = self.budgets(at) {
             budgets.book(&candidate);
         }
-        self.victims.push(Victim { at, candidate, beneficiary, reason, in_force, freed: freed.clone() });
+        self.victims.push(Victim { at, candidate, beneficiary, reason, freed: freed.clone() });
         freed
     }
 
@@ -244,7 +246,7 @@ impl<'a> Simulation<'a> {
             let victim = self.victims.remove(place);
             self.bring_back(&victim);
             // What it freed depends on who went before.
-            let Victim { at, candidate, beneficiary, reason, in_force, .. } = victim;
+            let Victim { at, candidate, beneficiary, reason, .. } = victim;
             let fits_again = self.rooms.as_ref().is_none_or(|rooms| {
                 candidate.pods().iter().all(|pod| {
                     let node = pod.node.as_ref().and_then(|node| rooms.find(node));
@@ -254,14 +256,14 @@ impl<'a> Simulation<'a> {
             if fits_again && suffices(self) {
                 continue;
             }
-            self.remove(at, candidate, beneficiary, reason, in_force);
+            self.remove(at, candidate, beneficiary, reason);
             if let Some(again) = self.victims.pop() {
                 self.victims.insert(place, again);
             }
         }
     }
 
-    fn occupied(&self, at: Index) -> Amounts {
+    fn occupies(&self, at: Index) -> Amounts {
         let staying = self.staying.get(at).cloned().unwrap_or_default();
         self.case.party(at).map_or_else(Amounts::new, |party| party.firm.max(&staying))
     }
@@ -302,6 +304,9 @@ impl<'a> Simulation<'a> {
             let branch = self.case.tree.branches.get(index).filter(|branch| !branch.is_leaf());
             if let (Some(branch), Some(slack)) = (branch, self.slack.get_mut(index)) {
                 change(slack, Some(&branch.queue.limit));
+            }
+            if let Some(occupied) = self.occupied.get_mut(index) {
+                if is_free { occupied.subtract_all(amounts) } else { occupied.add_all(amounts) }
             }
         }
     }
@@ -363,13 +368,4 @@ fn unbound(party: &Party<'_>) -> Amounts {
         sum = sum.less(&not_counted);
     }
     sum
-}
-
-/// The branches from the root down to any of `leaves`.
-pub(super) fn above(tree: &Tree<'_>, leaves: impl Iterator<Item = Index>) -> FxHashSet<Index> {
-    let mut above: BTreeSet<Index> = BTreeSet::new();
-    for at in leaves {
-        above.extend(tree.path_up(at).map(|(index, _)| index));
-    }
-    above.into_iter().collect()
 }

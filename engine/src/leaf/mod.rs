@@ -5,6 +5,7 @@ mod unit;
 mod wanted;
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
@@ -36,6 +37,7 @@ pub(crate) struct Leaf<'a> {
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
+    runnable: Rc<Runnable<'a>>,
     candidates: OnceCell<Candidates<'a>>,
 }
 
@@ -48,7 +50,7 @@ impl<'a> Leaf<'a> {
         capacity: &Amounts,
         resources: &[Resource],
     ) -> Vec<Option<Self>> {
-        let runnable = Runnable::new(snapshot);
+        let runnable = Rc::new(Runnable::new(snapshot));
         let of_branch = |branch: &crate::tree::Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
@@ -68,6 +70,7 @@ impl<'a> Leaf<'a> {
                     unrunnable,
                     wanted,
                     demand,
+                    runnable: Rc::clone(&runnable),
                     candidates: OnceCell::new(),
                 }
             })
@@ -81,9 +84,15 @@ impl<'a> Leaf<'a> {
         Wish { asked: self.demand.counted.clone(), held }
     }
 
-    /// Its live pods as candidates for an eviction.
+    /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
-        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot))
+        let counts = |pod: &Pod| self.could_run(pod);
+        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot, &counts))
+    }
+
+    /// Whether a pod of it is on a node, or some node could run it.
+    pub(crate) fn could_run(&self, pod: &Pod) -> bool {
+        pod.node.is_some() || self.runnable.could_run(&pod.shape)
     }
 
     /// Whether pods of it were admitted that count for nothing, because nothing came of them.

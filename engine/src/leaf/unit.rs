@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use super::{Leaf, Runnable};
+use super::Leaf;
 use crate::amounts::{Amounts, Resource};
 use crate::choice::{Candidate, select};
 use crate::names::{GangName, PodUid};
@@ -35,10 +35,7 @@ impl<'a> Leaf<'a> {
         capacity: &Amounts,
         resources: &[Resource],
     ) -> Vec<Unit> {
-        let runnable = Runnable::new(snapshot);
-        let counts = |pod: &Pod| {
-            !self.ignores(pod, snapshot) && (pod.node.is_some() || runnable.could_run(&pod.shape))
-        };
+        let counts = |pod: &Pod| !self.ignores(pod, snapshot);
         let all = self.candidates(snapshot);
         let beyond = self.staying.less(share);
         let offered: Amounts =

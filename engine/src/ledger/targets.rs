@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::amounts::Amounts;
 use crate::names::Namespace;
+use crate::time::Timestamp;
 
 /// The targets of all queues, made whole from inputs of which they bear the stamp.
 ///
@@ -12,6 +13,8 @@ use crate::names::Namespace;
 pub struct Targets {
     /// A hash of what the targets were made from.
     pub stamp: u64,
+    /// When the newest pod without an owner was created then: a newer one is a change from outside, too.
+    pub newest: Option<Timestamp>,
     /// The target by namespace, where it is not the deserved share.
     pub of: BTreeMap<Namespace, Amounts>,
 }

@@ -55,17 +55,24 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let case =
         Case { snapshot, census: &census, tree: &tree, parties: &parties, capacity: &capacity, resources: &seen };
     let mut taken = choice::evictions(case);
-    let withheld = WithheldEvictions::take_out(&ground, &granted.allocated, &mut taken, &resources);
+    let mut allocated = granted.allocated.clone();
+    for (at, lowered) in &taken.lowered {
+        let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
+        for (index, _) in tree.path_up(*at) {
+            allocated.get_mut(index).into_iter().for_each(|allocated| allocated.subtract_all(&lent));
+        }
+    }
+    let withheld = WithheldEvictions::take_out(&ground, &allocated, &mut taken, &resources);
     let hanging = Hanging::of(&tree, &leaves, &decided.targets, snapshot.now);
     let held = snapshot.destruction.held();
     let shortage = held.unwrap_or_else(|| {
-        short::why_short(&ground, &granted.allocated, &taken, hanging.overdue.len(), &resources)
+        short::why_short(&ground, &allocated, &taken, hanging.overdue.len(), &resources)
     });
     let keeps = |at: Index| held.is_some() || tree.is_paused(at);
     let allocated = if (0..leaves.len()).any(keeps) {
-        nothing_lowered(&ground, &granted.allocated, &resources, keeps)
+        nothing_lowered(&ground, &allocated, &resources, keeps)
     } else {
-        granted.allocated.clone()
+        allocated
     };
 
     let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };

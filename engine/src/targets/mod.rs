@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use damped::damped;
 use rest::hand_out_rest;
-use stamp::Stamp;
+use stamp::{Stamp, newest_bare_pod};
 
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::{Leaf, Unit};
@@ -92,16 +92,21 @@ fn whole<'a>(
     let short: Vec<Option<&Leaf<'a>>> = (leaves.iter().zip(&deserved))
         .map(|(leaf, deserved)| leaf.as_ref().filter(|leaf| is_short(leaf, deserved)))
         .collect();
-    if short.iter().all(Option::is_none) {
+    let is_enough = short.iter().all(Option::is_none);
+    if is_enough && snapshot.targets.is_none() {
         return Decided { targets: deserved, kept: None };
     }
-    let stamp = Stamp::of(tree, &short, &deserved, capacity);
-    if let Some(kept) = snapshot.targets.as_ref().filter(|kept| kept.stamp == stamp) {
+    let stamp = Stamp::of(tree, leaves, &deserved, capacity);
+    let newest = newest_bare_pod(leaves);
+    if let Some(kept) = snapshot.targets.as_ref().filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
         let target = |(branch, deserved): (&Branch<'_>, Amounts)| {
             kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf()).cloned().unwrap_or(deserved)
         };
         let targets = tree.branches.iter().zip(deserved).map(target).collect();
         return Decided { targets, kept: Some(Arc::clone(kept)) };
+    }
+    if is_enough {
+        return Decided { targets: deserved, kept: None };
     }
     let mut making: Vec<Option<Making>> = (short.iter().zip(shares))
         .map(|(leaf, shares)| leaf.map(|leaf| begin(leaf, shares, snapshot, capacity, resources)))
@@ -113,7 +118,7 @@ fn whole<'a>(
     let of = (tree.branches.iter().zip(targets.iter().zip(&deserved)))
         .filter(|(branch, (target, deserved))| branch.is_leaf() && target != deserved)
         .map(|(branch, (target, _))| (branch.name.namespace.clone(), target.clone()));
-    let kept = Targets { stamp, of: of.collect() };
+    let kept = Targets { stamp, newest, of: of.collect() };
     Decided { targets, kept: Some(Arc::new(kept)) }
 }
 
@@ -134,8 +139,7 @@ fn begin<'a>(
         unit.count = unit.count.saturating_sub(u32::try_from(fits).unwrap_or(u32::MAX));
     }
     left.retain(|unit| unit.count > 0);
-    // A claim, or demand that fell a moment ago: it comes in no units. Nor does what only units show that no target of the
-    // queue could hold.
+    // A claim comes in no units as far as no units show it that its target could hold, nor does demand that fell a moment ago.
     let mut possible = fitted.clone();
     for unit in &left {
         let below_limit: Amounts =
@@ -144,7 +148,9 @@ fn begin<'a>(
         let named: Amounts = named.map(|(one, amount)| (one.clone(), amount)).collect();
         possible.add_all(&unit.requests.times(named.times_in(&below_limit, unit.count.into())));
     }
-    let claimed = shares.demand.less(&possible).min(&deserved.less(&fitted));
+    let request: Amounts = leaf.queue.request.iter().map(|(one, amount)| (one.clone(), amount)).collect();
+    let fell = shares.demand.less(&leaf.demand.shown.max(&request));
+    let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&deserved.less(&fitted));
     let held = if leaf.spared { leaf.headcount.all_staying().of(resources) } else { Amounts::new() };
     let guaranteed: Amounts = leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let floor = guaranteed.max(&held).min(deserved);

@@ -2,6 +2,8 @@
 
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
+use crate::snapshot::Owner;
+use crate::time::Timestamp;
 use crate::tree::Tree;
 
 /// A hash that is the same on every machine and in every version: FNV-1a of 64 bits.
@@ -12,17 +14,16 @@ const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 impl Stamp {
-    /// The stamp of targets for `short` leaves, those that lack some of what they ask for, where all are to have
-    /// `deserved`.
+    /// The stamp of targets where all are to have `deserved`.
     pub(super) fn of(
         tree: &Tree<'_>,
-        short: &[Option<&Leaf<'_>>],
+        leaves: &[Option<Leaf<'_>>],
         deserved: &[Amounts],
         capacity: &Amounts,
     ) -> u64 {
         let mut stamp = Self(OFFSET);
         stamp.amounts(capacity);
-        for ((branch, leaf), deserved) in tree.branches.iter().zip(short).zip(deserved) {
+        for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
             stamp.text(branch.name.namespace.as_str());
             stamp.text(&branch.name.name);
             stamp.number(branch.queue.weight.into());
@@ -30,7 +31,7 @@ impl Stamp {
             for (resource, limit) in branch.queue.limit.iter().chain(branch.queue.guaranteed.iter()) {
                 stamp.amount(resource, limit.units());
             }
-            stamp.number(leaf.map_or(0, units));
+            stamp.number(leaf.as_ref().map_or(0, wanted));
         }
         stamp.0
     }
@@ -63,17 +64,19 @@ impl Stamp {
     }
 }
 
-/// The units that a leaf wants, in whatever order: those that are there and those that its owners lack alike, so that an
-/// eviction that is made good by the owner changes nothing.
-fn units(leaf: &Leaf<'_>) -> u64 {
-    let hash = |requests: &Amounts| {
+/// What the owners of a leaf want, in whatever order: an eviction changes nothing of it.
+fn wanted(leaf: &Leaf<'_>) -> u64 {
+    let hash = |owner: &Owner| {
         let mut stamp = Stamp(OFFSET);
-        stamp.amounts(requests);
-        stamp.0
+        stamp.amounts(&owner.shape.requests);
+        stamp.0.wrapping_mul(owner.rightful().into())
     };
-    let there = leaf.state.pods.iter().filter(|pod| pod.is_live()).map(|pod| hash(pod.requests()));
-    let lacking = leaf.demand.asks.iter().map(|ask| {
-        hash(&ask.owner.shape.requests).wrapping_mul(ask.counted().into())
-    });
-    there.chain(lacking).fold(0, u64::wrapping_add)
+    leaf.state.owners.iter().map(hash).fold(0, u64::wrapping_add)
+}
+
+/// When the newest pod of any leaf was created that has no owner. Nobody recreates these, so that an eviction changes how many
+/// there are; only a new one is a change from outside.
+pub(super) fn newest_bare_pod(leaves: &[Option<Leaf<'_>>]) -> Option<Timestamp> {
+    let pods = leaves.iter().flatten().flat_map(|leaf| &leaf.state.pods);
+    pods.filter(|pod| pod.is_charged() && pod.owner().is_none()).map(|pod| pod.created).max()
 }

@@ -160,7 +160,7 @@ pub(super) fn nothing_newly_over_granted(
 ) -> Checked {
     let then = plan(after);
     for resource in &then.resources {
-        let (held, holds) = (held(before, decided, resource), held(after, &then, resource));
+        let (held, holds) = (held(before, decided, resource, charged), held(after, &then, resource, |state| runnable(after, state)));
         let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
         let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
@@ -175,11 +175,16 @@ pub(super) fn nothing_newly_over_granted(
     Ok(())
 }
 
-fn held(snapshot: &Snapshot, decided: &Plan, resource: &Resource) -> Amount {
+fn held(
+    snapshot: &Snapshot,
+    decided: &Plan,
+    resource: &Resource,
+    charged: impl Fn(&NamespaceState) -> Amounts,
+) -> Amount {
     let hold = |name: &QueueName, queue: &QueuePlan| {
         let state = &snapshot.namespaces[&name.namespace];
         let enforced = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
-        runnable(snapshot, state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
+        charged(state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
     };
     leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
 }
@@ -204,22 +209,25 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
         let deserved = &decided.queues[name].deserved;
         let mut staying = Amounts::new();
         state.pods.iter().filter(|pod| pod.is_live()).for_each(|pod| staying.add_all(pod.requests()));
-        let before = staying.clone();
         for eviction in evictions {
+            let before = staying.clone();
             staying.subtract_all(&eviction.requests);
-        }
-        for (resource, guaranteed) in queue.guaranteed.iter() {
-            let floor = guaranteed.min(deserved.get(resource));
-            let target = &decided.queues[name].target;
-            let is_taken = before.get(resource) > target.get(resource);
-            prop_assert!(
-                !is_taken || staying.get(resource) >= floor,
-                "{} is left {:?} of {} where {:?} are guaranteed",
-                name,
-                staying.get(resource),
-                resource,
-                floor
-            );
+            for (resource, guaranteed) in queue.guaranteed.iter() {
+                let floor = guaranteed.min(deserved.get(resource));
+                let is_reclaimed = match &eviction.beneficiary {
+                    Some(queue) => decided.queues[queue].lacking.get(resource).is_positive(),
+                    None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
+                };
+                let is_taken = is_reclaimed && eviction.requests.get(resource).is_positive();
+                prop_assert!(
+                    !is_taken || staying.get(resource) >= floor,
+                    "{} is left {:?} of {} where {:?} are guaranteed",
+                    name,
+                    staying.get(resource),
+                    resource,
+                    floor
+                );
+            }
         }
     }
     Ok(())
