@@ -122,6 +122,12 @@ soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays f
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin soak -- --minutes $(MINUTES)
 
+.PHONY: observe
+observe: MINUTES = 10
+observe: testbed ## the bench's `half` in mode Observe for MINUTES (10) minutes: mode Full evicts the pods that were named
+	$(PROGRAMS)
+	QUOTIENT_OBSERVE_MINUTES=$(MINUTES) $(CARGO) test --workspace --test cluster -- --nocapture --test-threads=4 observation::
+
 .PHONY: crds
 crds: tools ## regenerate the CRDs
 	$(CARGO) run --quiet --bin crdgen

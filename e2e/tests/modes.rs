@@ -1,6 +1,5 @@
 //! Modes and pauses on a real control plane: what Observe names is what Full evicts, and a pause ends by itself.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -10,18 +9,13 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
-use quotient_e2e::testbed::{AuditEvent, AuditMark, TestBed, eventually};
+use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_engine::amounts::{Amount, Resource};
 use quotient_judge::Tolerance;
 use serde_json::{Value, json};
-use tokio::process::Command;
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
-
-/// What `simulate` has to know of the cluster.
-const KINDS: &str =
-    "nodes,namespaces,pods,queues.quotient.dev,resourcequotas,deployments.apps,replicasets.apps";
 
 fn one_cpu() -> Value {
     json!({"cpu": "1", "memory": "1Gi"})
@@ -57,31 +51,6 @@ async fn until_cpu(bed: &TestBed, namespace: &str, expected: i128) -> Result<()>
     Ok(())
 }
 
-/// The accepted evictions since then.
-fn evictions(bed: &TestBed, since: AuditMark) -> Result<Vec<AuditEvent>> {
-    let events = bed.audit().events_since(since)?.into_iter();
-    Ok(events.filter(|event| event.is_about("pods/eviction") && event.succeeded()).collect())
-}
-
-fn names(evictions: &[AuditEvent]) -> BTreeSet<String> {
-    evictions.iter().map(|eviction| format!("{}/{}", eviction.namespace, eviction.name)).collect()
-}
-
-/// The pods that `kubectl quotient simulate` would evict in the cluster as it is.
-async fn named_by_simulate(stage: &Stage) -> Result<BTreeSet<String>> {
-    let cluster = stage.bed.kubectl(["get", "--all-namespaces", "--output=json", KINDS]).await?;
-    let file = stage.bed.directory().join("cluster.json");
-    tokio::fs::write(&file, cluster).await?;
-    let arguments = ["simulate", "--output=json", "--filename"];
-    let output = Command::new(&stage.programs.command_line).args(arguments).arg(&file).output().await?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let report: Value = serde_json::from_slice(&output.stdout)?;
-    let step = report.pointer("/steps/0").context("simulate shows no step")?;
-    ensure!(step["evictions"].as_array().is_some_and(Vec::is_empty), "it would evict pods: {step}");
-    let withheld = step["withheld"].as_array().into_iter().flatten();
-    Ok(withheld.filter_map(|one| one["pod"].as_str().map(str::to_owned)).collect())
-}
-
 /// Half of a cluster that one team uses goes to another, which comes later: named in Observe, done in Full.
 #[tokio::test(flavor = "multi_thread")]
 async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
@@ -103,7 +72,7 @@ async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
 
     // For a while nothing is written to the namespace, and every word says why.
     tokio::time::sleep(Duration::from_secs(20)).await;
-    ensure!(evictions(bed, before)?.is_empty(), "{:?}", evictions(bed, before)?);
+    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
     stage.until_pods("uses", PodCounts::running(8)).await?;
     let written =
         bed.kubectl(["get", "resourcequotas,limitranges", "--namespace=uses", "--output=name"]).await?;
@@ -119,13 +88,13 @@ async fn observe_names_the_victims_that_full_evicts() -> Result<()> {
     ] {
         ensure!(metrics.lines().any(|shown| shown == line), "{line} is not in {metrics}");
     }
-    let named = named_by_simulate(&stage).await?;
-    assert_eq!(named.len(), 4, "{named:?}");
+    let named = stage.simulated_victims().await?;
+    assert_eq!((named.evicted.len(), named.withheld.len()), (0, 4), "{named:?}");
 
     stage.patch_queue("uses", "uses", json!({"mode": "Full"})).await?;
     stage.until_pods("uses", PodCounts::running(4)).await?;
     stage.until_pods("comes", PodCounts::running(4)).await?;
-    assert_eq!(names(&evictions(bed, before)?), named, "the pods that were named are the pods that went");
+    assert_eq!(stage.evicted(before)?, named.withheld, "the pods that were named are the pods that went");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
@@ -171,11 +140,11 @@ async fn a_pause_is_honored_and_ends_by_itself() -> Result<()> {
     ensure!(quotas.get_opt("quotient").await?.is_none(), "the quota is there again");
     let view = queue(bed, "uses", "uses").await?;
     assert_eq!(view.conditions["Ready"], "Paused");
-    ensure!(evictions(bed, before)?.is_empty(), "{:?}", evictions(bed, before)?);
+    ensure!(stage.evicted(before)?.is_empty(), "{:?}", stage.evicted(before)?);
 
     stage.until_pods("uses", PodCounts::running(4)).await?;
     stage.until_pods("comes", PodCounts::running(4)).await?;
-    let evicted = evictions(bed, before)?;
+    let evicted = stage.evictions(before)?;
     assert_eq!(evicted.len(), 4, "{evicted:?}");
     ensure!(evicted.iter().all(|eviction| eviction.received >= until), "evicted before {until}: {evicted:?}");
     until_state(bed, "comes", "OK", PATIENCE).await?;

@@ -69,7 +69,7 @@ impl Ground {
     }
 
     /// Makes nodes and namespaces with their Queues.
-    pub(super) async fn lay(&self, stage: &Stage) -> anyhow::Result<()> {
+    pub async fn lay(&self, stage: &Stage) -> anyhow::Result<()> {
         let mut number: u32 = 0;
         for group in &self.nodes {
             for _ in 0..group.count {
@@ -85,7 +85,7 @@ impl Ground {
     }
 
     /// Creates the work, and waits until all of it runs.
-    pub(super) async fn fill(&self, bed: &TestBed) -> anyhow::Result<()> {
+    pub async fn fill(&self, bed: &TestBed) -> anyhow::Result<()> {
         for work in &self.work {
             work.create(&bed.client()).await?;
         }

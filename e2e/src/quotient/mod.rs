@@ -12,6 +12,7 @@ mod operator;
 mod rights;
 mod stage;
 mod trial;
+mod victims;
 mod writes;
 
 pub use build::{Programs, workspace_root};
@@ -24,4 +25,5 @@ pub use operator::{OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, SYSTEM_
 pub use rights::nothing_forbidden;
 pub use stage::{PATIENCE, PodCounts, Stage, shares_text};
 pub use trial::{acquitted, judged};
+pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};
