@@ -63,8 +63,10 @@ pub enum Reason {
     PodsRejected,
     /// Unmet: there has been room for a minute, and the pods were not created.
     PodsNotCreated,
-    /// Unmet: it was not taken up while there was room, so it does not count any more.
-    NotTakenUp,
+    /// Unmet: it had room and did not start, so it does not count for a while.
+    SetAside,
+    /// Unmet: a pod of its workload is not Ready yet, so no more of them count.
+    OneAtATime,
 
     /// Passed over: its queue's policy, or that of one above, is Disabled.
     PolicyDisabled,
@@ -127,7 +129,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 56] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -155,7 +157,8 @@ impl Reason {
         Self::RoomAvailable,
         Self::PodsRejected,
         Self::PodsNotCreated,
-        Self::NotTakenUp,
+        Self::SetAside,
+        Self::OneAtATime,
         Self::PolicyDisabled,
         Self::MirrorPod,
         Self::DaemonSetPod,
@@ -215,7 +218,8 @@ impl Reason {
             Self::RoomAvailable => "RoomAvailable",
             Self::PodsRejected => "PodsRejected",
             Self::PodsNotCreated => "PodsNotCreated",
-            Self::NotTakenUp => "NotTakenUp",
+            Self::SetAside => "SetAside",
+            Self::OneAtATime => "OneAtATime",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",
             Self::DaemonSetPod => "DaemonSetPod",

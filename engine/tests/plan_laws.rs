@@ -302,7 +302,7 @@ proptest! {
                 && queue.used.fits_in(&queue.target)
                 // Where demand is about to fall, a new pod is part of what is still counted.
                 && queue.remember.falling.is_empty()
-                && queue.remember.not_taken_up.is_empty()
+                && queue.remember.set_aside.is_empty()
                 && queue.pods.terminating == 0
                 && requests.iter().all(|(one, amount)| {
                     let window = queue.remember.windows.get(one).map(|window| window.size).unwrap_or_default();

@@ -4,7 +4,7 @@ use super::Party;
 use super::rules::Errand;
 use super::serve::Service;
 use crate::amounts::{Amount, Resource};
-use crate::demand::{is_ignored, node_patience};
+use crate::demand::{node_patience, why_ignored};
 use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
@@ -45,8 +45,8 @@ impl<'a> Service<'a> {
         if node_patience(pod, &self.case.snapshot.settings, now).is_some() {
             return Some(Reason::WaitingForNodes);
         }
-        if is_ignored(pod, party.not_taken_up, now) {
-            return Some(Reason::NotTakenUp);
+        if let Some(reason) = why_ignored(pod, party.trust) {
+            return Some(reason);
         }
         if !rooms.could_run(&pod.shape) {
             return Some(Reason::NoNodeFits);

@@ -14,7 +14,7 @@ pub(crate) use wanted::Wanted;
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
 use crate::choice::{self, Candidates};
-use crate::demand::Demand;
+use crate::demand::{Demand, FreeRoom, is_ignored};
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Snapshot};
 use crate::tree::Tree;
@@ -45,11 +45,12 @@ impl<'a> Leaf<'a> {
     /// The leaves of the tree; an entry a branch, none for parents.
     pub(crate) fn all(
         snapshot: &'a Snapshot,
-        census: &'a Census<'_>,
+        census: &'a Census<'a>,
         tree: &Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
     ) -> Vec<Option<Self>> {
+        let free = FreeRoom::new(snapshot, census);
         let runnable = Rc::new(Runnable::new(snapshot));
         let of_branch = |branch: &crate::tree::Branch<'a>| {
             let namespace = &branch.name.namespace;
@@ -57,7 +58,7 @@ impl<'a> Leaf<'a> {
             let headcount = census.namespaces.get(namespace)?;
             let queue = branch.queue;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(queue, state, headcount, capacity, snapshot);
+                let demand = Demand::of(queue, state, headcount, capacity, &free, snapshot);
                 let unrunnable = unrunnable(state, headcount, &runnable);
                 let wanted = Wanted::all(state, &demand, &runnable, resources);
                 Self {
@@ -96,8 +97,8 @@ impl<'a> Leaf<'a> {
     }
 
     /// Whether pods of it were admitted that count for nothing, because nothing came of them.
-    pub(crate) fn ignores(&self, pod: &Pod, snapshot: &Snapshot) -> bool {
-        self.demand.ignores(pod, snapshot.now)
+    pub(crate) fn ignores(&self, pod: &Pod) -> bool {
+        is_ignored(pod, &self.demand.trust)
     }
 }
 

@@ -35,7 +35,7 @@ impl<'a> Wanted<'a> {
         runnable: &Runnable<'_>,
         resources: &[Resource],
     ) -> Vec<Self> {
-        let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted() > 0).collect();
+        let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
         asks.retain(|ask| runnable.could_run(&ask.owner.shape));
         asks.sort_by(|a, b| {
             let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
@@ -63,7 +63,7 @@ impl<'a> Wanted<'a> {
                 let (requests, completes) = (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 all.push(Self { pods, requests, completes, ..single(1) });
             }
-            all.push(single(ask.counted().saturating_sub(taken)));
+            all.push(single(ask.counted.saturating_sub(taken)));
         }
         all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
         all
@@ -119,7 +119,7 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
                 let there = of_owner.get(&owner.uid).copied().unwrap_or_default();
                 let floor = task.map(|task| task.floor().saturating_sub(there)).unwrap_or_default();
                 let taken = lacking.taken.entry(&owner.uid).or_default();
-                let left = ask.counted().saturating_sub(*taken);
+                let left = ask.counted.saturating_sub(*taken);
                 let takes = left.min(if of_tasks { floor } else { lacks });
                 *taken = taken.saturating_add(takes);
                 lacks = lacks.saturating_sub(takes);

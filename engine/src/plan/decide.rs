@@ -100,6 +100,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             // What is not governed is not remembered.
             decided.remember = remember.of(&plan.resources);
             plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+            plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
         }
         plan.queues.insert(branch.name.clone(), decided);
     }
@@ -144,7 +145,7 @@ fn parties<'a>(
             firm: granted.firm.get(at)?,
             owed: granted.owed.get(at)?,
             asks: &leaf.demand.asks,
-            not_taken_up: &leaf.demand.remember.not_taken_up,
+            trust: &leaf.demand.trust,
             eviction: leaf.eviction,
             spared: leaf.spared,
         })
@@ -217,7 +218,6 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
         key(a).cmp(&key(b))
     });
     plan.passed_over.extend(yielded.passed_over);
-    plan.next_change = earliest(plan.next_change, yielded.next_change);
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
@@ -262,7 +262,7 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
         let found = obstacles.unmet();
         decided.unmet = found.unmet;
-        decided.remember.not_taken_up.extend(found.not_created);
+        decided.remember.waiting = found.waiting;
         plan.next_change = earliest(plan.next_change, found.next_change);
     }
 }

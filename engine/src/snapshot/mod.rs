@@ -37,7 +37,7 @@ pub use queue::{
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use rejection::Rejection;
-pub use remembered::{NotTakenUp, Remembered, Window};
+pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};

@@ -34,6 +34,10 @@ pub struct Owner {
     pub controller: Option<Arc<Workload>>,
     /// The API server's words for why it refuses its pods, for other reasons than the quota `quotient` being used up.
     pub rejected: Option<Arc<str>>,
+    /// How many of its pods have succeeded; only Jobs say that.
+    pub succeeded: u32,
+    /// Whether pods of it have failed and none has succeeded or is Ready; only Jobs say that.
+    pub fails: bool,
     /// The resources that some container of its template names no request for, and that no LimitRange of the
     /// namespace gives a default for. Empty as well while that is not known.
     pub unspecified: Unspecified,

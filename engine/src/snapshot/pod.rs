@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 ///
 /// There are a hundred thousand of these: what pods have in common is shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
 pub struct Pod {
     /// Its id for life.
     pub uid: PodUid,
@@ -37,6 +38,8 @@ pub struct Pod {
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
     /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
     pub stuck: Option<Timestamp>,
+    /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
+    pub failing: bool,
     /// Why it must never be a victim, if so.
     pub immunity: Option<Immunity>,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.

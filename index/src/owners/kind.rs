@@ -46,6 +46,11 @@ pub(crate) trait OwnerObject {
         Refusal::None
     }
 
+    /// How many of its pods have succeeded, and whether they only fail, where its kind says that.
+    fn outcome(&self) -> (u32, bool) {
+        (0, false)
+    }
+
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
     fn of_queue_job(&self) -> Option<TaskJob> {
         None
@@ -115,6 +120,7 @@ impl<O: OwnerObject> Keeps<O> for Index {
         if let Refusal::Other(said) = refusal {
             owner.rejected = Some(self.texts.get(said));
         }
+        (owner.succeeded, owner.fails) = object.outcome();
         owner.controller = controller(&mut self.texts, metadata).map(Arc::new);
         let controller = owner.controller.clone();
         // What the quota was counted against had all the requests that it demands.
@@ -208,6 +214,8 @@ impl Index {
             size: Size::default(),
             controller: None,
             rejected: None,
+            succeeded: 0,
+            fails: false,
             unspecified: Unspecified::default(),
             uid,
         };

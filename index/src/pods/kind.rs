@@ -15,7 +15,7 @@ use super::life::{phase, started, was_evicted};
 use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
-use super::stuck::stuck;
+use super::stuck::{is_failing, stuck};
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -158,6 +158,7 @@ impl Index {
             // What is known to leave although it is not seen yet was evicted.
             evicted: if deletion.is_some() { was_evicted(object) } else { leaves_by.is_some() },
             stuck: stuck(object),
+            failing: is_failing(object),
             immunity,
             reluctant: is_reluctant(object),
             forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),

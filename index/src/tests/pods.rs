@@ -332,6 +332,31 @@ fn pods_that_do_not_get_on() {
 }
 
 #[test]
+fn pods_of_which_the_kubelet_reports_a_failure() {
+    let failing = |state: &str| {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], nodeName: n1}}, status: {{phase: Pending, \
+             containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
+        );
+        let init = yaml.replace("containerStatuses", "initContainerStatuses");
+        let told = [yaml, init].map(|yaml| shown(&yaml, "12:00:00").contains(", failing"));
+        assert_eq!(told[0], told[1], "{state}");
+        told[0]
+    };
+    for reason in ["CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"] {
+        assert!(failing(&format!("{{waiting: {{reason: {reason}}}}}")), "{reason}");
+    }
+    for state in [
+        "{waiting: {reason: ContainerCreating}}",
+        "{waiting: {reason: PodInitializing}}",
+        "{running: {}}",
+        "{}",
+    ] {
+        assert!(!failing(state), "{state}");
+    }
+}
+
+#[test]
 fn labels_are_those_that_pods_of_an_owner_share() {
     check(
         "

@@ -9,7 +9,7 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "node",
     "pending",
     "running",
@@ -21,6 +21,7 @@ const OTHERS: [&str; 20] = [
     "created",
     "started",
     "stuck",
+    "failing",
     "daemonset",
     "mirror",
     "critical",
@@ -35,7 +36,7 @@ const OTHERS: [&str; 20] = [
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace. `cost=-9` is a deletion cost, `grace=60` how long
+/// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost, `grace=60` how long
 /// it may take to end.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
@@ -73,6 +74,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
             .then(|| Timestamp::from_seconds(deadline)),
         evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
+        failing: words.has("failing"),
         immunity: match () {
             () if words.has("daemonset") => Some(Immunity::DaemonSet),
             () if words.has("mirror") => Some(Immunity::Mirror),
