@@ -9,7 +9,7 @@ use std::sync::Arc;
 use carriers::Carriers;
 use rustc_hash::FxHashSet;
 
-use crate::amounts::{Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::plan::PodCounts;
 use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};

@@ -161,11 +161,7 @@ impl<'a> Simulation<'a> {
         if !lacks.resources().any(helps) {
             return Some(None);
         }
-        let mut with = Amounts::new();
-        for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            with.add_all(pod.requests());
-        }
-        if !self.is_spare(at, &with, lacks) {
+        if !self.is_spare(at, &self.counted(at, candidate), lacks) {
             return Some(Some(Reason::Guarantee));
         }
         let gone = std::mem::take(&mut self.gone);

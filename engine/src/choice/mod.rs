@@ -42,7 +42,7 @@ pub(crate) use serve::evictions;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Pod, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// Everything that stays the same while victims are chosen.
@@ -56,11 +56,25 @@ pub(crate) struct Case<'a> {
     pub(crate) capacity: &'a Amounts,
     /// The governed resources of which there is any.
     pub(crate) resources: &'a [Resource],
+    /// Whether the targets are those of the decision before, so that what is to go for them was chosen then.
+    pub(crate) same_targets: bool,
 }
 
 impl<'a> Case<'a> {
     fn party(&self, at: Index) -> Option<&'a Party<'a>> {
         self.parties.get(at).and_then(Option::as_ref)
+    }
+
+    /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
+    fn is_under_way(&self) -> bool {
+        let mut leaves = self.leaves();
+        self.same_targets && leaves.any(|(_, party)| self.loses(party))
+    }
+
+    /// Whether pods of a queue that were evicted are on their way out.
+    fn loses(&self, party: &Party<'_>) -> bool {
+        let leaves = |pod: &Pod| pod.evicted && pod.is_charged() && pod.deletion.is_some_and(|by| by >= self.snapshot.now);
+        party.headcount.pods.terminating > 0 && party.state.pods.iter().any(leaves)
     }
 
     /// The leaves, by their places.

@@ -43,6 +43,8 @@ pub(crate) struct Need<'a> {
     pub(crate) units: Vec<(&'a Wanted<'a>, u32)>,
     /// The pods that have room in the quota and do not exist yet.
     pub(crate) coming: Vec<(&'a Wanted<'a>, u32)>,
+    /// The pods that all that they lack is owed to.
+    pub(crate) owed: Vec<(&'a Wanted<'a>, u32)>,
     /// What is granted already of units that are not covered by it wholly, and what is owed of them.
     pub(crate) begun: Amounts,
     pub(crate) begun_owed: Amounts,
@@ -50,6 +52,19 @@ pub(crate) struct Need<'a> {
     pub(crate) claimed: Amounts,
     /// Everything, what is owed included.
     pub(crate) lacking: Amounts,
+}
+
+impl Need<'_> {
+    /// Leaves only as much as fits in `promised`.
+    pub(crate) fn limit(&mut self, promised: &Amounts) {
+        let mut left = promised.plus(&self.begun).plus(&self.begun_owed);
+        for (wanted, units) in &mut self.units {
+            *units = wanted.fitting(&left).min(*units);
+            left.subtract_all(&wanted.requests.times(*units));
+        }
+        self.units.retain(|(_, units)| *units > 0);
+        self.claimed = self.claimed.min(&left);
+    }
 }
 
 impl<'a> Party<'a> {
@@ -93,9 +108,10 @@ impl<'a> Party<'a> {
             let of_granted = granted.min(&taken);
             granted.subtract_all(&of_granted);
             owed = owed.less(&taken.less(&of_granted));
+            need.owed.push((wanted, is_owed));
             need.units.push((wanted, lacks.saturating_sub(is_owed)));
         }
-        let claimed: Amounts = room.min(&self.claimed());
+        let claimed = room.min(&self.claim().less(&self.target.less(&room)));
         need.units.retain(|(_, units)| *units > 0);
         // What is begun is for units first.
         let mut waiting = Amounts::new();
@@ -109,17 +125,15 @@ impl<'a> Party<'a> {
         need
     }
 
-    /// What of its target it claims by its spec and its pods do not use.
-    pub(crate) fn unused_claim(&self) -> Amounts {
+    /// What of its target it claims by its spec, used or not.
+    fn claim(&self) -> Amounts {
         let request = self.queue.request.iter().map(|(one, amount)| (one.clone(), amount));
-        request.collect::<Amounts>().min(self.target).less(&self.staying().plus(&self.leaf.unrunnable))
+        request.collect::<Amounts>().min(self.target)
     }
 
-    /// What it claims beside all pods that are known.
-    fn claimed(&self) -> Amounts {
-        let demand = &self.leaf.demand;
-        let request = self.queue.request.iter().map(|(one, amount)| (one.clone(), amount));
-        request.collect::<Amounts>().min(&demand.counted).less(&demand.shown)
+    /// What of that its pods do not use.
+    pub(crate) fn unused_claim(&self, staying: &Amounts) -> Amounts {
+        self.claim().less(&staying.plus(&self.leaf.unrunnable))
     }
 
     /// What its pods hold above its limit and are not about to give back.

@@ -52,11 +52,23 @@ impl<'a> Simulation<'a> {
         let spare = |one: &Resource| {
             self.case.tree.path_up(at).all(|(index, _)| {
                 let has = if index == at { &self.staying } else { &self.occupied };
+                let has = Self::of(has, index, one) - Self::of(&self.uncounted, index, one);
                 let floor = Self::of(&self.floor, index, one);
-                !floor.is_positive() || Self::of(has, index, one) - takes.get(one) >= floor
+                !floor.is_positive() || has - takes.get(one) >= floor
             })
         };
         takes.resources().filter(|one| reclaimed.get(one).is_positive()).all(spare)
+    }
+
+    /// What the leaf at `at` loses with `candidate`, of what counts as demand.
+    pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
+        let mut counted = Amounts::new();
+        for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
+            if self.case.party(at).is_none_or(|party| party.trust.counts(pod)) {
+                counted.add_all(pod.requests());
+            }
+        }
+        counted
     }
 
     /// Which of `victims` on one node, in this order, may go together for an ask that lacks `reclaimed` there: they have not
@@ -107,10 +119,7 @@ impl<'a> Simulation<'a> {
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, errand)) {
             return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
         }
-        let mut with = already.clone();
-        for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            with.add_all(pod.requests());
-        }
+        let with = already.plus(&self.counted(at, candidate));
         if !self.is_spare(at, &with, reclaimed) {
             return Err(Some(Reason::Guarantee));
         }

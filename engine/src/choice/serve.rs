@@ -35,7 +35,8 @@ pub(crate) fn evictions(case: Case<'_>) -> Taken {
     }
     let simulation = Simulation::new(case);
     let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
-    Service { simulation, case, waits_for_nodes, pods_left: MOST_PLACED, taken }.run(&needs)
+    let is_under_way = case.is_under_way();
+    Service { simulation, case, waits_for_nodes, is_under_way, pods_left: MOST_PLACED, taken }.run(&needs)
 }
 
 /// Asks while they are served.
@@ -44,6 +45,8 @@ pub(super) struct Service<'a> {
     pub(super) case: Case<'a>,
     /// Whether pods wait for nodes that may be added: then what there is too little of evicts no pod.
     waits_for_nodes: bool,
+    /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
+    pub(super) is_under_way: bool,
     pods_left: u32,
     pub(super) taken: Taken,
 }
@@ -54,18 +57,22 @@ impl<'a> Service<'a> {
         let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
         let stuck = if asks || stuck { self.simulation.look_at_nodes() } else { Vec::new() };
         for need in needs.values() {
-            for (wanted, units) in need.coming.iter().take(usize::try_from(MOST_PLACED).unwrap_or(usize::MAX)) {
+            for (wanted, units) in need.coming.iter().chain(&need.owed) {
                 self.reserve(wanted, *units);
             }
         }
-        self.meet_limits();
-        self.back_promises(needs);
+        if !self.is_under_way {
+            self.meet_limits();
+        }
         self.serve_stuck(stuck);
         let mut order: Vec<Index> = needs.keys().copied().collect();
         order.sort_by_key(|at| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
             let mark = self.simulation.victims.len();
+            if !self.is_under_way {
+                order.iter().for_each(|at| self.back_promises(*at));
+            }
             for at in order {
                 self.serve(at);
             }
@@ -145,22 +152,22 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for what was granted to units that are not there yet, and to claims, where pods above other targets hold it.
-    fn back_promises(&mut self, needs: &BTreeMap<Index, Need<'a>>) {
-        for (at, need) in needs {
-            let Some(party) = self.case.party(*at).filter(|party| self.hindrance(party).is_none()) else { continue };
-            let mut granted = Amounts::new();
-            for (wanted, units) in &need.coming {
-                granted.add_all(&wanted.requests.times(*units));
-            }
-            let unused = party.firm.less(party.staying());
-            granted = granted.max(&unused.min(&party.unused_claim()));
-            if granted.is_empty() || self.simulation.short(None, &granted).is_empty() {
-                continue;
-            }
-            // Pods that wait for a node would take what is granted, so all that is too much goes, those first.
-            let errand = self.errand(*at, None, None, Reason::Overcommitted);
-            self.simulation.cover(&errand, &|simulation| simulation.short(None, &granted));
+    fn back_promises(&mut self, at: Index) {
+        let Some(party) = self.case.party(at).filter(|party| self.hindrance(party).is_none()) else { return };
+        let nothing = Amounts::new();
+        let staying = self.simulation.staying.get(at).unwrap_or(&nothing);
+        let need = party.need(staying, self.taken.owed.get(&at).unwrap_or(&nothing));
+        let mut granted = Amounts::new();
+        for (wanted, units) in &need.coming {
+            granted.add_all(&wanted.requests.times(*units));
         }
+        granted = granted.max(&party.firm.less(staying).min(&party.unused_claim(staying)));
+        if granted.is_empty() || self.simulation.short(None, &granted).is_empty() {
+            return;
+        }
+        // Pods that wait for a node would take what is granted, so all that is too much goes, those first.
+        let errand = self.errand(at, None, None, Reason::Overcommitted);
+        self.simulation.cover(&errand, &|simulation| simulation.short(None, &granted));
     }
 
     /// Serves what one leaf needs: units by priority and size, largest first, then what it claims without pods.
@@ -168,7 +175,12 @@ impl<'a> Service<'a> {
         let Some(party) = self.case.party(at) else { return };
         let nothing = Amounts::new();
         let staying = self.simulation.staying.get(at).unwrap_or(&nothing);
-        let need = party.need(staying, self.taken.owed.get(&at).unwrap_or(&nothing));
+        let owed = self.taken.owed.get(&at).unwrap_or(&nothing);
+        let mut need = party.need(staying, owed);
+        if self.is_under_way {
+            let promised = party.state.quota.as_ref().map(|quota| quota.owed.clone()).unwrap_or_default();
+            need.limit(&promised.less(owed));
+        }
         if need.units.is_empty() && need.claimed.is_empty() {
             return;
         }
@@ -314,7 +326,7 @@ impl<'a> Service<'a> {
     }
 
     fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
-        if !matches!(reason, Reason::Fragmented | Reason::NoNodeFits) {
+        if reason != Reason::NoNodeFits {
             self.taken.obstacles.insert(at, reason);
         }
         let Some((shape, _)) = wanted.pods.first() else { return };

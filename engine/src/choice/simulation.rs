@@ -24,8 +24,6 @@ pub(super) struct Victim<'a> {
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<Index>,
     pub(super) reason: Reason,
-    /// What it leaves others.
-    freed: Amounts,
 }
 
 /// How far a queue is above its target: the queues from the root down to it, each by its weight among its siblings.
@@ -49,6 +47,8 @@ pub(super) struct Simulation<'a> {
     pub(super) over: Vec<Amounts>,
     /// What queues occupy below every branch, and what is kept for them.
     pub(super) occupied: Vec<Amounts>,
+    /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
+    pub(super) uncounted: Vec<Amounts>,
     /// What is guaranteed and deserved below every branch.
     pub(super) floor: Vec<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
@@ -105,6 +105,7 @@ impl<'a> Simulation<'a> {
             staying: tree.sums(of_leaves(&|party| party.staying().clone())),
             over: tree.sums(of_leaves(&|party| party.overuse())),
             floor: floor.collect(),
+            uncounted: of_leaves(&|party| party.leaf.uncounted.clone()),
             occupied,
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
@@ -211,6 +212,7 @@ impl<'a> Simulation<'a> {
         self.account(at, &freed, true);
         for pod in candidate.pods() {
             self.gone.insert(&pod.uid);
+            self.count(at, pod, false);
             if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
                 unbound.subtract_all(pod.requests());
             }
@@ -219,17 +221,20 @@ impl<'a> Simulation<'a> {
         if let Some(budgets) = self.budgets(at) {
             budgets.book(&candidate);
         }
-        self.victims.push(Victim { at, candidate, beneficiary, reason, freed: freed.clone() });
+        self.victims.push(Victim { at, candidate, beneficiary, reason });
         freed
     }
 
     fn bring_back(&mut self, victim: &Victim<'a>) {
         let at = victim.at;
         let requests = victim.candidate.all_requests().of(self.case.resources);
-        self.account(at, &victim.freed, false);
+        let before = self.occupies(at);
         self.hold(at, &requests, true);
+        let taken = self.occupies(at).less(&before);
+        self.account(at, &taken, false);
         for pod in victim.candidate.pods() {
             self.gone.remove(&pod.uid);
+            self.count(at, pod, true);
             if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
                 unbound.add_all(pod.requests());
             }
@@ -243,10 +248,12 @@ impl<'a> Simulation<'a> {
     /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first.
     pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
         for place in (mark.victims..self.victims.len()).rev() {
+            if self.victims.get(place).is_some_and(|victim| self.follows_its_gang(victim)) {
+                continue;
+            }
             let victim = self.victims.remove(place);
             self.bring_back(&victim);
-            // What it freed depends on who went before.
-            let Victim { at, candidate, beneficiary, reason, .. } = victim;
+            let Victim { at, candidate, beneficiary, reason } = victim;
             let fits_again = self.rooms.as_ref().is_none_or(|rooms| {
                 candidate.pods().iter().all(|pod| {
                     let node = pod.node.as_ref().and_then(|node| rooms.find(node));
@@ -261,6 +268,18 @@ impl<'a> Simulation<'a> {
                 self.victims.insert(place, again);
             }
         }
+    }
+
+    /// Whether the rest of the gang of `victim` goes as a whole: without it the victim is of no use.
+    fn follows_its_gang(&self, victim: &Victim<'a>) -> bool {
+        let Some(gang) = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none()) else {
+            return false;
+        };
+        self.victims.iter().any(|other| {
+            other.at == victim.at
+                && other.candidate.gang.is_some()
+                && other.candidate.pod.gang().is_some_and(|one| one.name == gang.name)
+        })
     }
 
     fn occupies(&self, at: Index) -> Amounts {
@@ -286,6 +305,15 @@ impl<'a> Simulation<'a> {
                 over.subtract_all(&before);
                 over.add_all(&after);
             }
+        }
+    }
+
+    /// Books that a pod that does not count as demand is there, or is not.
+    fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
+        let counts = self.case.party(at).is_none_or(|party| party.trust.counts(pod));
+        if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
+            let requests = pod.requests().of(self.case.resources);
+            if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
         }
     }
 

@@ -52,7 +52,7 @@ impl<'a> Service<'a> {
             return Some(Reason::NoNodeFits);
         }
         // What is on its way out may make the room; who goes is decided anew when it has left.
-        if rooms.someone_leaves(&pod.shape) {
+        if self.is_under_way || rooms.someone_leaves(&pod.shape) {
             return Some(Reason::WaitingForPreemption);
         }
         let requests = pod.requests().of(self.case.resources);

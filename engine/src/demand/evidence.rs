@@ -42,10 +42,12 @@ fn patience(pod: &Pod) -> i64 {
     if pod.node.is_none() || pod.failing { REPORTED_SECONDS } else { SILENT_SECONDS }
 }
 
-/// When a pod that never started has had room for long enough.
-pub(super) fn deadline(pod: &Pod, settings: &Settings) -> Option<Timestamp> {
+/// When a pod that never started has had room for long enough; one without a node has had room since `room_since`.
+pub(super) fn deadline(pod: &Pod, room_since: Option<Timestamp>, settings: &Settings) -> Option<Timestamp> {
     let seconds = if waits_for_nodes(pod, settings) { WITHOUT_NODE_SECONDS } else { patience(pod) };
-    pod.stuck.filter(|_| pod.phase == Phase::Pending).map(|stuck| stuck.plus_seconds(seconds))
+    let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
+    let since = if pod.node.is_some() { stuck } else { stuck.max(room_since?) };
+    Some(since.plus_seconds(seconds))
 }
 
 /// How far the pods of an owner got; those of all Jobs of a workload together.
@@ -143,6 +145,8 @@ pub(super) struct Workloads<'a> {
     all: BTreeMap<&'a str, Evidence<'a>>,
     /// By the uid of a ReplicaSet, else of the top workload: a redeploy is not held up by what the spec before it left.
     progress: FxHashMap<&'a str, Progress>,
+    /// Since when pods without a node have had room in vain.
+    pub(super) room_since: Option<Timestamp>,
     /// How many live members each gang has.
     members: FxHashMap<&'a GangName, u32>,
     pub(super) next_change: Option<Timestamp>,
@@ -179,7 +183,8 @@ impl<'a> Workloads<'a> {
     ) -> Self {
         let (all, progress, members) = <_>::default();
         let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
-        let mut workloads = Self { owners, all, progress, members, next_change: None };
+        let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
+        let mut workloads = Self { owners, all, progress, members, room_since, next_change: None };
         let now = snapshot.now;
         let remembered = &queue.remembered.set_aside;
         let entries: FxHashMap<&str, &SetAside> =
@@ -237,6 +242,7 @@ impl<'a> Workloads<'a> {
             progress.making = progress.making.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
+        let room_since = self.room_since;
         let evidence = self.evidence(named, entries, now);
         if is_proven(pod) {
             evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
@@ -246,7 +252,7 @@ impl<'a> Workloads<'a> {
             if pod.node.is_none() {
                 evidence.add_shape(&pod.shape);
             }
-            if let Some(deadline) = deadline(pod, &snapshot.settings) {
+            if let Some(deadline) = deadline(pod, room_since, &snapshot.settings) {
                 let deadline = deadline.max(evidence.again().plus_seconds(patience(pod)));
                 evidence.expire(deadline, pod.node.is_none().then_some(&*pod.shape));
             }

@@ -66,7 +66,7 @@ impl<'a> Demand<'a> {
         let mut asks = asks::asks(state);
         let live = headcount.all_staying();
         let is_quiet = !headcount.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
-        let mut verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
+        let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
             trust::judge(queue, state, &mut asks, live, free, snapshot)

@@ -13,7 +13,7 @@
 //! What runs always counts: readiness never lowers demand.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Workloads, deadline, is_proven};
 use super::{Ask, FreeRoom, earliest};
@@ -31,6 +31,20 @@ const TOGETHER_SECONDS: i64 = 30;
 pub(crate) struct Trust {
     /// The pods that had room and never started. They do not count, but as far as they lie within what is guaranteed.
     ignored: BTreeMap<PodUid, Reason>,
+    /// Those of them that do not count as demand: what lies within guarantees does.
+    uncounted: BTreeSet<PodUid>,
+}
+
+impl Trust {
+    /// Whether what `pod` requests counts as demand.
+    pub(crate) fn counts(&self, pod: &Pod) -> bool {
+        self.counts_all() || !self.uncounted.contains(&pod.uid)
+    }
+
+    /// Whether all pods count.
+    pub(crate) fn counts_all(&self) -> bool {
+        self.uncounted.is_empty()
+    }
 }
 
 /// Whether no pod is evicted for `pod`: it had room for long enough and did not start.
@@ -102,9 +116,10 @@ fn ignore(
     let mut candidates: Vec<&Pod> = Vec::new();
     for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
     {
+        let room_since = workloads.room_since;
         let Some((case, _)) = workloads.of_pod(pod) else { continue };
         let Some(entry) = case.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
-        let due = deadline(pod, &snapshot.settings);
+        let due = deadline(pod, room_since, &snapshot.settings);
         let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));
         let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
         // On trial it gets no further pod by taking room that another workload of its queue asked for.
@@ -131,6 +146,7 @@ fn ignore(
             continue;
         }
         if !guaranteed {
+            verdict.trust.uncounted.insert(pod.uid.clone());
             progress.making = progress.making.saturating_sub(1);
             if case.is_new {
                 verdict.dropped.add_all(pod.requests());

@@ -146,22 +146,48 @@ fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
     })
 }
 
-/// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force: what a
-/// refused eviction or a lost ledger leaves of it.
+/// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
+/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
 fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
-    let nothing = Amounts::new();
-    let mut coming = ground.capacity.of(ground.resources);
+    let (tree, nothing) = (ground.tree, Amounts::new());
+    let mut settled = vec![Amounts::new(); ground.leaves.len()];
     for at in ground.at_leaves() {
         let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-        let firm = firm.get(at).unwrap_or(&nothing);
-        coming.subtract_all(&firm.max(staying));
+        let holds = firm.get(at).unwrap_or(&nothing).max(staying);
         if let Some(owed) = owed.get_mut(at) {
-            *owed = owed.min(&ground.target(at).less(&firm.max(staying)));
+            *owed = owed.min(&ground.target(at).less(&holds));
+        }
+        if let Some(settled) = settled.get_mut(at) {
+            *settled = holds;
         }
     }
-    for owed in owed.iter_mut() {
+    if owed.iter().all(Amounts::is_empty) {
+        return;
+    }
+    let settled = tree.sums(settled);
+    let mut coming = ground.capacity.of(ground.resources);
+    for root in &tree.roots {
+        coming.subtract_all(settled.get(*root).unwrap_or(&nothing));
+    }
+    let mut slack: Vec<Amounts> = tree.branches.iter().zip(&settled).map(|(branch, settled)| {
+        branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit.less(settled.get(one)))).collect()
+    }).collect();
+    for at in ground.at_leaves() {
+        let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
         *owed = owed.min(&coming.less(&nothing));
+        for (index, branch) in tree.path_up(at) {
+            let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
+            let left = slack.get(index).unwrap_or(&nothing);
+            *owed = owed.iter().map(|(one, amount)| {
+                (one.clone(), if bounded(one) { amount.min(left.get(one)) } else { amount })
+            }).collect();
+        }
         coming.subtract_all(owed);
+        for (index, _) in tree.path_up(at) {
+            if let Some(slack) = slack.get_mut(index) {
+                *slack = slack.less(owed);
+            }
+        }
     }
 }
 

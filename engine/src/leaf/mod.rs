@@ -14,7 +14,7 @@ pub(crate) use wanted::Wanted;
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
 use crate::choice::{self, Candidates};
-use crate::demand::{Demand, FreeRoom, is_ignored};
+use crate::demand::{Demand, FreeRoom};
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Snapshot};
 use crate::tree::Tree;
@@ -34,6 +34,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) staying: Amounts,
     /// What its pods are charged that no node could run.
     pub(crate) unrunnable: Amounts,
+    /// The part of `staying` that does not count as demand: pods that had room and never started.
+    pub(crate) uncounted: Amounts,
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
@@ -69,6 +71,7 @@ impl<'a> Leaf<'a> {
                     spared: branch.eviction.policy() == EvictionPolicy::Never,
                     staying: headcount.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
+                    uncounted: uncounted(state, &demand).of(resources),
                     wanted,
                     demand,
                     runnable: Rc::clone(&runnable),
@@ -95,11 +98,6 @@ impl<'a> Leaf<'a> {
     pub(crate) fn could_run(&self, pod: &Pod) -> bool {
         pod.node.is_some() || self.runnable.could_run(&pod.shape)
     }
-
-    /// Whether pods of it were admitted that count for nothing, because nothing came of them.
-    pub(crate) fn ignores(&self, pod: &Pod) -> bool {
-        is_ignored(pod, &self.demand.trust)
-    }
 }
 
 fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
@@ -111,4 +109,13 @@ fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable
         }
     }
     unrunnable
+}
+
+fn uncounted(state: &NamespaceState, demand: &Demand<'_>) -> Amounts {
+    let mut uncounted = Amounts::new();
+    if !demand.trust.counts_all() {
+        let live = state.pods.iter().filter(|pod| pod.is_live() && !demand.trust.counts(pod));
+        live.for_each(|pod| uncounted.add_all(pod.requests()));
+    }
+    uncounted
 }

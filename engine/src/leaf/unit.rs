@@ -35,7 +35,7 @@ impl<'a> Leaf<'a> {
         capacity: &Amounts,
         resources: &[Resource],
     ) -> Vec<Unit> {
-        let counts = |pod: &Pod| !self.ignores(pod);
+        let counts = |pod: &Pod| self.demand.trust.counts(pod);
         let all = self.candidates(snapshot);
         let beyond = self.staying.less(share);
         let offered: Amounts =

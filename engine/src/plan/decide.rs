@@ -18,7 +18,7 @@ use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::shares::{self, Shares, Wish};
-use crate::snapshot::{OwnerKind, Quota, Snapshot};
+use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
 use crate::targets::targets;
 use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
@@ -52,8 +52,15 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     };
     let granted = grants(&ground, &resources);
     let parties = parties(&tree, &leaves, &shares, &decided.targets, &granted);
-    let case =
-        Case { snapshot, census: &census, tree: &tree, parties: &parties, capacity: &capacity, resources: &seen };
+    let case = Case {
+        snapshot,
+        census: &census,
+        tree: &tree,
+        parties: &parties,
+        capacity: &capacity,
+        resources: &seen,
+        same_targets: decided.kept == snapshot.targets,
+    };
     let mut taken = choice::evictions(case);
     let mut allocated = granted.allocated.clone();
     for (at, lowered) in &taken.lowered {
@@ -107,6 +114,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
+    say_since_when_there_is_room(snapshot, &tree, &leaves, &taken, &mut plan);
     // A gang that waits although there is room for a pod of it says itself what it waits for.
     let waits_by_rule = |unmet: &Unmet| {
         matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
@@ -264,6 +272,26 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         decided.unmet = found.unmet;
         decided.remember.waiting = found.waiting;
         plan.next_change = earliest(plan.next_change, found.next_change);
+    }
+}
+
+/// Notes since when pods without a node have had room in vain: while others are to go for them, they are no evidence.
+fn say_since_when_there_is_room(
+    snapshot: &Snapshot,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    taken: &Taken,
+    plan: &mut Plan,
+) {
+    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
+        let Some(leaf) = leaf else { continue };
+        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
+        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
+        let waits = taken.unmet.get(&at).into_iter().flatten();
+        let waits = waits.into_iter().any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+        let has_room = leaf.headcount.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
+        let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);
+        decided.remember.room_since = has_room.then_some(before);
     }
 }
 

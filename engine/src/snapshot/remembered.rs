@@ -19,6 +19,9 @@ pub struct Remembered {
     /// Since when there has been room for pods that owners lack and that are not created. It is not stored: a new process
     /// counts anew.
     pub waiting: BTreeMap<OwnerUid, Timestamp>,
+    /// Since when its pods without a node have had room in vain: no pod is on its way out for them, and none would go for them
+    /// if it might. None while they wait for others. It is not stored either.
+    pub room_since: Option<Timestamp>,
     /// Since when the queue has been short of its share.
     pub short_since: Option<Timestamp>,
     /// The windows by which idle capacity is lent to the queue.

@@ -73,7 +73,7 @@ impl Chronicle {
         laws::nobody_takes_from_itself(&decided)?;
         laws::nobody_is_taken_below_a_guarantee(&before, &decided)?;
         if settled {
-            laws::victims_on_their_way_change_no_choice(&before, &decided)?;
+            laws::while_victims_leave_no_other_goes(&before, &decided)?;
         }
         for eviction in &decided.evictions {
             prop_assert!(
