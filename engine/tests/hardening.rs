@@ -59,7 +59,7 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
             step 1: capacity 6c 6Gi 2gpu
               a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 4c 1Gi 2gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
-              evict a/devices for b: Reclaimed
+              evict a/devices for nobody in particular: Overcommitted
             step 2: capacity 6c 6Gi 2gpu
               a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 3c 1Gi 0gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
@@ -376,20 +376,8 @@ fn s17_room_moves_inside_a_guaranteed_parent() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
-              stranger: deserved 6c, allocated 6c, used 6c
-              evict a/p2 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 3c, allocated 3c, used 0c
-              org: deserved 6c, allocated 6c, used 3c
-              stranger: deserved 6c, allocated 6c, used 6c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              a: deserved 3c, allocated 3c, used 3c
-              b: deserved 3c, allocated 3c, used 3c
-              org: deserved 6c, allocated 6c, used 6c
+              b: deserved 3c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 3c
+              org: deserved 6c, allocated 3c, used 6c, preempting 0c (Guarantee), lacks 3c
               stranger: deserved 6c, allocated 6c, used 6c
         "#]],
     );
@@ -441,24 +429,10 @@ fn s19_the_first_example_played() {
         &expect![[r#"
             step 1: capacity 20c
               child1: deserved 5c, allocated 5c, used 10c
-              child2: deserved 5c, allocated 0c, used 0c, preempting 5c (WaitingForPreemption)
-              parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
+              child2: deserved 5c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 5c
+              parent1: deserved 10c, allocated 5c, used 10c, preempting 0c (Guarantee), lacks 5c
               parent2: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
-              evict child1/p2 for child2: Reclaimed
-            step 2: capacity 20c
-              child1: deserved 5c, allocated 5c, used 5c
-              child2: deserved 5c, allocated 5c, used 0c
-              parent1: deserved 10c, allocated 10c, used 5c
-              parent2: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 20c, used 15c
-              started child2/web-r1002-0
-            step 3: capacity 20c
-              child1: deserved 5c, allocated 5c, used 5c
-              child2: deserved 5c, allocated 5c, used 5c
-              parent1: deserved 10c, allocated 10c, used 10c
-              parent2: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 20c, used 20c
+              top: deserved 20c, allocated 15c, used 20c, preempting 0c (Guarantee), lacks 5c
         "#]],
     );
 }
@@ -501,7 +475,7 @@ fn s20_the_second_example_played() {
               parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
               parent2: deserved 10c, allocated 10c, used 10c
               top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
-              evict child1/p2 for child2: Reclaimed
+              evict child1/p2 for nobody in particular: Overcommitted
             step 2: capacity 20c
               child1: deserved 5c, allocated 5c, used 5c
               child2: deserved 5c, allocated 5c, used 0c
@@ -542,27 +516,11 @@ fn s21_a_policy_is_a_fence() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
               late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
+              org: deserved 6c, allocated 4c, used 6c, preempting 0c (Guarantee), lacks 2c
               outside: deserved 3c, allocated 3c, used 6c
-              team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/p3 for b: Reclaimed
-            step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 6c, used 4c
-              outside: deserved 3c, allocated 3c, used 6c
-              team: deserved 2c, allocated 2c, used 0c
-              started b/web-r1002-0
-            step 3: capacity 12c
-              a: deserved 4c, allocated 4c, used 4c
-              b: deserved 2c, allocated 2c, used 2c
-              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 6c, used 6c
-              outside: deserved 3c, allocated 3c, used 6c
-              team: deserved 2c, allocated 2c, used 2c
+              team: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
         "#]],
     );
 }
@@ -635,20 +593,20 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
               org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict outside/p3 for b: Reclaimed
-              evict a/p3 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
             step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 3c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
               late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
-              org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 3c, used 4c
+              org: deserved 6c, allocated 6c, used 4c
+              outside: deserved 3c, allocated 2c, used 4c, target 2c
               started b/web-r1002-0
             step 3: capacity 12c
-              a: deserved 4c, allocated 4c, used 3c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 2c
               late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
-              org: deserved 6c, allocated 6c, used 5c
-              outside: deserved 3c, allocated 3c, used 4c
+              org: deserved 6c, allocated 6c, used 6c
+              outside: deserved 3c, allocated 2c, used 4c, target 2c
         "#]],
     );
 }
@@ -673,23 +631,9 @@ fn s23_victims_come_only_from_inside_the_fence() {
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
               late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-              org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
-              outside: deserved 2c, allocated 2c, used 4c
-              evict a/p2 for b: Reclaimed
-            step 2: capacity 8c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 0c
-              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-              org: deserved 4c, allocated 4c, used 2c
-              outside: deserved 2c, allocated 2c, used 4c
-              started b/web-r1002-0
-            step 3: capacity 8c
-              a: deserved 2c, allocated 2c, used 2c
-              b: deserved 2c, allocated 2c, used 2c
-              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-              org: deserved 4c, allocated 4c, used 4c
+              org: deserved 4c, allocated 2c, used 4c, preempting 0c (Guarantee), lacks 2c
               outside: deserved 2c, allocated 2c, used 4c
         "#]],
     );
@@ -753,7 +697,7 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
               kept: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
-              evict a/p2 for b: Reclaimed
+              evict a/p2 for nobody in particular: Overcommitted
             step 2: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
@@ -833,11 +777,11 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
             step 2: capacity 8c
-              a: deserved 6c, allocated 6c, used 5c
+              a: deserved 6c, allocated 6c, used 5c, target 5c
               b: deserved 2c, allocated 2c, used 0c
               started b/web-r1002-0
             step 3: capacity 8c
-              a: deserved 6c, allocated 6c, used 5c
+              a: deserved 6c, allocated 6c, used 5c, target 5c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );

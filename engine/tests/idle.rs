@@ -212,8 +212,8 @@ fn nobody_releases_what_a_limit_keeps_away() {
         &expect![[r#"
             step 1: capacity 100c 100Gi
               a: deserved 5c 5Gi, allocated 7c 13Gi, used 5c 5Gi
-              b: deserved 10c 10Gi, allocated 12c 18Gi, used 10c 10Gi
-              org: deserved 10c 10Gi, allocated 12c 18Gi, used 10c 10Gi
+              b: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
+              org: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
         "#]],
     );
 }

@@ -421,20 +421,16 @@ fn several_devices_come_from_one_node() {
         &expect![[r#"
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
-              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 4gpu (WaitingForPreemption)
-                1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
-              evict a/p8 for b: Reclaimed
-              evict a/p7 for b: Reclaimed
-              evict a/p6 for b: Reclaimed
-              evict a/p5 for b: Reclaimed
+              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Fragmented), lacks 1c 4gpu
+                1 pods of ReplicaSet train, 1c 4gpu each: Fragmented
+              evict a/p2 for nobody in particular: Overcommitted
+              evict a/p3 for nobody in particular: Overcommitted
+              evict a/p1 for nobody in particular: Overcommitted
+              evict a/p8 for nobody in particular: Overcommitted
             step 2: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
               b: deserved 1c 4gpu, allocated 1c 4gpu, used 0c 0gpu
                 1 pods of ReplicaSet train, 1c 4gpu each: RoomAvailable
-              started b/train-r1002-0
-            step 3: capacity 16c 8gpu
-              a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
-              b: deserved 1c 4gpu, allocated 1c 4gpu, used 1c 4gpu
         "#]],
     );
 }
@@ -484,13 +480,13 @@ fn every_pod_of_an_ask_gets_its_room() {
               evict a/p3 for b: Reclaimed
               evict a/p2 for b: Reclaimed
             step 2: capacity 9c
-              a: deserved 5c, allocated 5c, used 3c
+              a: deserved 5c, allocated 5c, used 3c, target 3c
               b: deserved 4c, allocated 4c, used 0c
                 2 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
             step 3: capacity 9c
-              a: deserved 5c, allocated 5c, used 3c
+              a: deserved 5c, allocated 5c, used 3c, target 3c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
@@ -528,10 +524,11 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 0c, allocated 0c, used 4c
-              b: deserved 4c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 1 pods of ReplicaSet lost, 2c each: WaitingForPreemption
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -550,8 +547,10 @@ fn what_cannot_run_is_told_with_its_number() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 4c, target 0c
-              b: deserved 3c, allocated 0c, used 0c
-                3 pods of ReplicaSet lost, 1c each: WaitingForQuota
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+                3 pods of ReplicaSet lost, 1c each: WaitingForPreemption
+              evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -642,8 +641,10 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 4c, target 0c
-              b: deserved 3c, allocated 0c, used 0c
-                1 pods of ReplicaSet train, 3c each: WaitingForQuota
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+                1 pods of ReplicaSet train, 3c each: WaitingForPreemption
+              evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -916,7 +917,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 3c, allocated 1c, used 0c, preempting 0c (Delayed), lacks 2c
+              late: deserved 3c, allocated 1c, used 0c, preempting 2c (Delayed)
               evict c/p1 for b: Reclaimed
         "#]],
     );
@@ -930,7 +931,8 @@ fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 4c
               b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: SetAside
+                pod big, 3c: WaitingForPreemption
+              evict a/p2 for b: MovedAside
         "#]],
     );
 }

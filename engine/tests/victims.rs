@@ -90,7 +90,7 @@ fn a_need_of_one_takes_the_one_and_not_the_newer_two() {
             step 1: capacity 6c 6Gi
               a: deserved 5c 5Gi, allocated 5c 5Gi, used 6c 3Gi
               b: deserved 1c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
-              evict a/old for b: Reclaimed
+              evict a/old for nobody in particular: Overcommitted
             step 2: capacity 6c 6Gi
               a: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 2Gi
               b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
@@ -115,8 +115,8 @@ fn fewer_pods_win_then_less_excess() {
             step 1: capacity 10c 10Gi
               a: deserved 6c 10Gi, allocated 6c 10Gi, used 10c 6Gi
               b: deserved 4c 0, allocated 0c 0, used 0c 0, preempting 4c 0 (WaitingForPreemption)
-              evict a/two-2 for b: Reclaimed
-              evict a/two-1 for b: Reclaimed
+              evict a/two-2 for nobody in particular: Overcommitted
+              evict a/two-1 for nobody in particular: Overcommitted
             step 2: capacity 10c 10Gi
               a: deserved 6c 10Gi, allocated 6c 10Gi, used 6c 4Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
@@ -164,12 +164,12 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
          pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 5c 7Gi, allocated 5c 6272Mi, used 7c 7Gi, target 5c 5Gi
+              a: deserved 5c 7Gi, allocated 5c 5Gi, used 7c 7Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/p7 for b: Reclaimed
               evict a/p6 for b: Reclaimed
             step 2: capacity 9c 9Gi
-              a: deserved 5c 7Gi, allocated 5c 8320Mi, used 5c 5Gi
+              a: deserved 5c 7Gi, allocated 5c 7424Mi, used 5c 5Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
         "#]],
     );

@@ -38,27 +38,26 @@ impl<'a> Simulation<'a> {
     /// lacking then.
     pub(super) fn cover(&mut self, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
         let mark = self.mark();
-        let mut rest = lacking(self);
-        // A guarantee of one resource keeps a pod only as long as that resource is lacking.
-        loop {
-            let before = rest.resources().count();
-            for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-                if !lacking(self).is_empty() {
-                    self.cover_with(kind, errand, lacking);
-                }
-            }
-            rest = lacking(self);
-            if rest.is_empty() || rest.resources().count() == before {
-                break;
+        let reclaimed = lacking(self);
+        for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
+            if !lacking(self).is_empty() {
+                self.cover_with(kind, errand, &reclaimed, lacking);
             }
         }
+        let rest = lacking(self);
         // Whatever is covered stays covered.
         let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
         self.reprieve(mark, &suffices);
         rest
     }
 
-    fn cover_with(&mut self, kind: Kind, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) {
+    fn cover_with(
+        &mut self,
+        kind: Kind,
+        errand: &Errand,
+        reclaimed: &Amounts,
+        lacking: &dyn Fn(&Self) -> Amounts,
+    ) {
         let leaves = self.case.leaves().map(|(at, _)| at);
         let mut givers: BTreeSet<(std::cmp::Reverse<Level>, Index)> = leaves
             .filter(|at| self.gives(*at, errand) && self.takes_of(*at, errand).overlaps(&lacking(self)))
@@ -87,7 +86,7 @@ impl<'a> Simulation<'a> {
                 }
                 continue;
             };
-            match self.forbids(at, &candidate, errand, &lacks) {
+            match self.forbids(at, &candidate, errand, (&lacks, reclaimed)) {
                 None => {
                     self.take(at, candidate, errand);
                 }
@@ -154,14 +153,14 @@ impl<'a> Simulation<'a> {
         at: Index,
         candidate: &Candidate<'a>,
         errand: &Errand,
-        lacks: &Amounts,
+        (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> Option<Option<Reason>> {
         let takes = self.takes_of(at, errand);
         let helps = |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Some(None);
         }
-        if !self.is_spare(at, &self.counted(at, candidate), lacks) {
+        if !self.is_spare(at, &self.counted(at, candidate), reclaimed) {
             return Some(Some(Reason::Guarantee));
         }
         let gone = std::mem::take(&mut self.gone);

@@ -95,7 +95,8 @@ pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> 
             });
             let counts =
                 pod.node.as_ref().is_none_or(|node| world.nodes.get(node).is_some_and(|node| node.counts));
-            pod.is_live() && counts && !passed_over.contains(&pod.uid) && useful.next().is_some()
+            let runs = counts && (pod.node.is_some() || could_run(world, pod));
+            pod.is_live() && runs && !passed_over.contains(&pod.uid) && useful.next().is_some()
         };
         let left = world.namespaces[&name.namespace].pods.iter().find(useful);
         prop_assert!(
@@ -191,7 +192,9 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
     for eviction in &decided.evictions {
         taken.entry(&eviction.queue).or_default().push(eviction);
     }
-    for (name, evictions) in taken {
+    // No guarantee is for pods that had room and never started.
+    let is_sound = |name: &QueueName| decided.queues[name].remember.set_aside.is_empty();
+    for (name, evictions) in taken.into_iter().filter(|(name, _)| is_sound(name)) {
         let state = &settled.namespaces[&name.namespace];
         let queue = state.queues.iter().find(|queue| queue.name == name.name).unwrap();
         let deserved = &decided.queues[name].deserved;
@@ -243,15 +246,16 @@ pub(super) fn charged(state: &NamespaceState) -> Amounts {
 
 /// What the pods of a namespace are charged that some node could run.
 pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
-    let could_run = |pod: &Pod| {
-        snapshot.nodes.iter().any(|(name, node)| {
-            node.counts
-                && pod.requests().fits_in(&node.allocatable)
-                && pod.shape.placement.allows(name.as_str(), &node.labels, &node.taints)
-        })
-    };
     let mut sum = Amounts::new();
     let charged = state.pods.iter().filter(|pod| pod.is_charged());
-    charged.filter(|pod| pod.node.is_some() || could_run(pod)).for_each(|pod| sum.add_all(pod.requests()));
+    charged.filter(|pod| pod.node.is_some() || could_run(snapshot, pod)).for_each(|pod| sum.add_all(pod.requests()));
     sum
+}
+
+fn could_run(snapshot: &Snapshot, pod: &Pod) -> bool {
+    snapshot.nodes.iter().any(|(name, node)| {
+        node.counts
+            && pod.requests().fits_in(&node.allocatable)
+            && pod.shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+    })
 }
