@@ -181,7 +181,8 @@ impl Judge {
         let Some(ledger) = &self.truth.ledger else { return true };
         let owed = ledger.owed();
         resources.iter().any(|(resource, _)| {
-            let did = self.owed.get(resource).is_some_and(|last| at.saturating_sub(*last) < self.tolerance.lag);
+            let did =
+                self.owed.get(resource).is_some_and(|last| at.saturating_sub(*last) < self.tolerance.lag);
             owed.get(resource).is_positive() || did
         })
     }

@@ -26,7 +26,8 @@ pub(crate) fn broken(
     let squeeze = judge.changes.squeeze();
     found.extend(loans_overlap(judge, write, capacity, &squeeze, &place.hold().less(was)));
     if let Some(ledger) = &judge.truth.ledger {
-        let granted = ledger.entries.get(write.namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
+        let granted =
+            ledger.entries.get(write.namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
         let raised = place.hold().less(&was.max(&granted));
         if !raised.is_empty() {
             let message = format!("{}: {raised} more than the ledger grants", write.namespace);

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
-pub use ledger::{EntryFacts, LedgerFacts};
 pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
+pub use ledger::{EntryFacts, LedgerFacts};
 pub(crate) use restraint::Restraint;
 
 use crate::write::Write;
