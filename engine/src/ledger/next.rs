@@ -25,7 +25,10 @@ impl Ledger {
             };
             changed.extend(entry.map(|entry| (namespace, entry)));
         }
-        if over.is_empty() && changed.is_empty() {
+        // Targets are kept before any pod goes for them; by themselves they are worth no write.
+        let takes = !plan.evictions.is_empty() || !plan.shortened.is_empty();
+        let is_other = self.targets != plan.targets && takes;
+        if over.is_empty() && changed.is_empty() && !is_other {
             return None;
         }
         let mut entries = self.entries.clone();
