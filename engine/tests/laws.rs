@@ -28,6 +28,5 @@ mod share_laws;
 mod shortened_laws;
 mod slot_laws;
 mod story;
-mod trust_laws;
 mod victim_laws;
 mod within_laws;

@@ -25,7 +25,6 @@ mod shortened;
 mod slots;
 mod story;
 mod trees;
-mod trust;
 mod unmet;
 mod victims;
 mod whole_pods;

@@ -11,7 +11,6 @@ pub(crate) enum Kind {
     Deployment,
     ReplicaSet,
     StatefulSet,
-    DaemonSet,
     Job,
     PodDisruptionBudget,
     PriorityClass,
@@ -21,14 +20,13 @@ pub(crate) enum Kind {
 }
 
 /// Every kind, as they are listed to users.
-const ALL: [Kind; 13] = [
+const ALL: [Kind; 12] = [
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
     Kind::Deployment,
     Kind::ReplicaSet,
     Kind::StatefulSet,
-    Kind::DaemonSet,
     Kind::Job,
     Kind::PodDisruptionBudget,
     Kind::PriorityClass,
@@ -62,7 +60,6 @@ impl Kind {
             Self::Deployment => "Deployment",
             Self::ReplicaSet => "ReplicaSet",
             Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
             Self::Job => "Job",
             Self::PodDisruptionBudget => "PodDisruptionBudget",
             Self::PriorityClass => "PriorityClass",
@@ -72,10 +69,10 @@ impl Kind {
         }
     }
 
-    pub(crate) const fn api_version(self) -> &'static str {
+    pub(super) const fn api_version(self) -> &'static str {
         match self {
             Self::Namespace | Self::Node | Self::Pod | Self::ResourceQuota => "v1",
-            Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::DaemonSet => "apps/v1",
+            Self::Deployment | Self::ReplicaSet | Self::StatefulSet => "apps/v1",
             Self::Job => "batch/v1",
             Self::PodDisruptionBudget => "policy/v1",
             Self::PriorityClass => "scheduling.k8s.io/v1",
@@ -90,14 +87,6 @@ impl Kind {
 
     /// Whether its objects create pods, themselves or through others.
     pub(super) const fn owns_pods(self) -> bool {
-        matches!(
-            self,
-            Self::Deployment
-                | Self::ReplicaSet
-                | Self::StatefulSet
-                | Self::DaemonSet
-                | Self::Job
-                | Self::QueueJob
-        )
+        matches!(self, Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::Job | Self::QueueJob)
     }
 }

@@ -109,7 +109,7 @@ fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
 fn deciding(status: &QueueStatus) -> impl PartialEq {
     (
         &status.observed_generation,
-        &status.set_aside,
+        &status.not_taken_up,
         &status.deserved,
         &status.allocated,
         &status.preempting,
@@ -128,7 +128,7 @@ fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
 mod tests {
     use super::*;
     use k8s_openapi::jiff::Timestamp;
-    use quotient_crds::{SetAside, Unmet, stored_time};
+    use quotient_crds::{NotTakenUp, Unmet, stored_time};
 
     fn status(deserved: &str, used: &str) -> QueueStatus {
         QueueStatus {
@@ -188,18 +188,16 @@ mod tests {
         let stored = status("3", "1");
         pacer.wrote(&queue, now);
         let time = || stored_time(Timestamp::UNIX_EPOCH);
-        let entry = SetAside {
+        let noted = NotTakenUp {
             kind: "Job".to_owned(),
             name: "train".to_owned(),
             uid: "1".to_owned(),
-            revision: 1,
+            generation: 1,
             since: time(),
-            times: 1,
-            nodes: 3,
-            lacked_room: false,
+            not_created: false,
         };
         for urgent in [
-            QueueStatus { set_aside: vec![entry], ..stored.clone() },
+            QueueStatus { not_taken_up: vec![noted], ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");

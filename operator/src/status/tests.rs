@@ -6,10 +6,11 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside};
+use quotient_engine::snapshot::{LeftOut, Mode, NotTakenUp, OwnerKind, Remembered};
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
+use crate::particulars::Particulars;
 use crate::writer::Blocked;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
@@ -63,7 +64,8 @@ fn status(
     second: i64,
 ) -> QueueStatus {
     let now = Timestamp::from_second(second).unwrap();
-    compose(&Overview::of(plan), &team(), Some(3), former, circumstances, now).unwrap()
+    let particulars = Particulars::default();
+    compose(&Overview::of(plan, &particulars), &team(), Some(3), former, circumstances, now).unwrap()
 }
 
 /// `Type=Status Reason`, of those that are not as they should be.
@@ -369,19 +371,21 @@ fn what_withholds_evictions_is_named() {
 #[test]
 fn what_is_remembered_and_what_waits_is_written() {
     let since = quotient_engine::time::Timestamp::from_millis(9_500);
-    let entry = SetAside { kind: "Job".into(), name: "train".into(), since, times: 1, ..SetAside::default() };
+    let noted = NotTakenUp { generation: 2, since, not_created: false };
     let queue = QueuePlan {
         idle: amounts(1000, 0),
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
-            set_aside: [("job".into(), entry)].into(),
+            not_taken_up: [("job".into(), noted)].into(),
             short_since: Some(since),
             ..Remembered::default()
         },
         ..short(Reason::Fragmented, Some(Reason::Fragmented))
     };
     let plan = plan(queue);
-    let overview = Overview::of(&plan);
+    let names = [("job".into(), Asker::Owner(OwnerKind::Job, "train".into()))].into();
+    let particulars = Particulars { not_taken_up: names, ..Particulars::default() };
+    let overview = Overview::of(&plan, &particulars);
     let now = Timestamp::from_second(10).unwrap();
     let status = compose(&overview, &team(), Some(3), None, &normal(), now).unwrap();
     let written = serde_json::to_value(&status).unwrap();
@@ -389,10 +393,9 @@ fn what_is_remembered_and_what_waits_is_written() {
     assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");
     assert_eq!(
-        written["setAside"],
+        written["notTakenUp"],
         json!([{
-            "kind": "Job", "name": "train", "uid": "job", "revision": 0, "since": "1970-01-01T00:00:09Z", "times": 1,
-            "nodes": 0,
+            "kind": "Job", "name": "train", "uid": "job", "generation": 2, "since": "1970-01-01T00:00:09Z",
         }])
     );
     assert_eq!(

@@ -130,7 +130,8 @@ mod tests {
 
     fn told(plan: &Plan, budgets: &[&str], backoff: &Backoff) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let particulars = Particulars { budgets: [("web-0".into(), budgets)].into() };
+        let particulars =
+            Particulars { budgets: [("web-0".into(), budgets)].into(), ..Particulars::default() };
         let blocked = blocked_queues(plan, &particulars, backoff, Instant::now());
         blocked.get(&gainer()).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }

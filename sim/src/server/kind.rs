@@ -5,7 +5,6 @@
 #[expect(missing_docs, reason = "they are Kubernetes' own names")]
 pub enum Kind {
     ConfigMap,
-    DaemonSet,
     Deployment,
     Event,
     HorizontalPodAutoscaler,
@@ -52,7 +51,6 @@ const fn facts(
 /// Namespaced, with a status, with a generation.
 const FACTS: [Facts; Kind::COUNT] = [
     facts(Kind::ConfigMap, "", "v1", "configmaps", [true, false, false]),
-    facts(Kind::DaemonSet, "apps", "v1", "daemonsets", [true, true, true]),
     facts(Kind::Deployment, "apps", "v1", "deployments", [true, true, true]),
     facts(Kind::Event, "events.k8s.io", "v1", "events", [true, false, false]),
     facts(
@@ -79,7 +77,7 @@ const FACTS: [Facts; Kind::COUNT] = [
 
 impl Kind {
     /// How many there are.
-    pub(crate) const COUNT: usize = 18;
+    pub(crate) const COUNT: usize = 17;
 
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
