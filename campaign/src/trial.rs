@@ -180,7 +180,7 @@ fn ignores_the_lease(options: &OperatorOptions) -> bool {
 /// When everything but statuses came to rest, where two operators write these in turns.
 ///
 /// Two that lead at the same time, which only one that ignores the Lease can do, may remember different things about demand
-/// that was not taken up, and each puts the statuses right at most twice a minute. No share, quota or pod may move meanwhile.
+/// that was set aside, and each puts the statuses right at most twice a minute. No share, quota or pod may move meanwhile.
 fn in_turns(trace: &Trace, now: Duration) -> Option<Duration> {
     let is_status = |record: &&Record| {
         record.kind == Kind::Queue && record.subresource == "status" && record.client.starts_with(OPERATOR)
@@ -253,6 +253,7 @@ fn millis(time: Duration) -> i64 {
 fn plural(kind: Kind) -> &'static str {
     match kind {
         Kind::ConfigMap => "configmaps",
+        Kind::DaemonSet => "daemonsets",
         Kind::Deployment => "deployments",
         Kind::Event => "events",
         Kind::HorizontalPodAutoscaler => "horizontalpodautoscalers",

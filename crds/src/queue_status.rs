@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
-use crate::{ConditionType, NotTakenUp, RecentReclaim, ResourceMap, Unmet};
+use crate::{ConditionType, RecentReclaim, ResourceMap, SetAside, Unmet};
 
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
@@ -40,11 +40,11 @@ pub struct QueueStatus {
     #[schemars(schema_with = "times_schema")]
     pub demand_falling: BTreeMap<String, Time>,
 
-    /// The workloads and pods whose demand does not count, because no node takes their pods or because they have
-    /// room and no pod of theirs becomes Ready. Their pods stay charged. They count again once they are changed
-    /// or a pod of theirs is Ready. At most 64.
+    /// The workloads and pods that had room and did not start, now or within the last hour. While one is set aside, its pods
+    /// that never started do not count as demand. It counts again after 1, 2, 4, … 30 minutes, and at once when its spec
+    /// changes, a node joins or a node has room for it. At most 64, the newest.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_taken_up: Vec<NotTakenUp>,
+    pub set_aside: Vec<SetAside>,
 
     /// The deserved share of the cluster at the current demand of all queues. It is never more than demand and idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,7 +152,7 @@ impl QueueStatus {
             observed_generation,
             demand,
             demand_falling,
-            not_taken_up,
+            set_aside,
             deserved,
             idle,
             allocated,
@@ -175,7 +175,7 @@ impl QueueStatus {
             && *pods == other.pods
             && *demand == other.demand
             && *demand_falling == other.demand_falling
-            && *not_taken_up == other.not_taken_up
+            && *set_aside == other.set_aside
             && *deserved == other.deserved
             && *idle == other.idle
             && *allocated == other.allocated
@@ -280,13 +280,15 @@ mod tests {
     fn every_field_is_meaning() {
         let none = QueueStatus::default();
         let some = || Some([("cpu", "1")].into());
-        let noted = NotTakenUp {
+        let entry = SetAside {
             kind: "Job".to_owned(),
             name: "train".to_owned(),
             uid: "1".to_owned(),
-            generation: 1,
+            revision: 1,
             since: stored_time(Timestamp::UNIX_EPOCH),
-            not_created: false,
+            times: 1,
+            nodes: 3,
+            lacked_room: false,
         };
         let reclaim = RecentReclaim {
             time: stored_time(Timestamp::UNIX_EPOCH),
@@ -301,7 +303,7 @@ mod tests {
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
-            QueueStatus { not_taken_up: vec![noted], ..none.clone() },
+            QueueStatus { set_aside: vec![entry], ..none.clone() },
             QueueStatus { deserved: some(), ..none.clone() },
             QueueStatus { idle: some(), ..none.clone() },
             QueueStatus { allocated: some(), ..none.clone() },
@@ -346,8 +348,9 @@ mod tests {
         let text = json!({
             "demand": {"cpu": "4"},
             "demandFalling": {"cpu": "2026-01-01T10:00:00Z"},
-            "notTakenUp": [{
-                "kind": "Job", "name": "train", "uid": "u-1", "generation": 2, "since": "2026-01-01T10:00:05Z",
+            "setAside": [{
+                "kind": "Job", "name": "train", "uid": "u-1", "revision": 2, "since": "2026-01-01T10:00:05Z", "times": 3,
+                "nodes": 9, "lackedRoom": true,
             }],
             "idle": {},
             "shortSince": "2026-01-01T09:59:30Z",
@@ -362,13 +365,6 @@ mod tests {
         });
         let status: QueueStatus = serde_json::from_value(text.clone()).unwrap();
         assert_eq!(serde_json::to_value(&status).unwrap(), text);
-    }
-
-    #[test]
-    fn a_pod_without_a_generation_has_generation_0() {
-        let text = json!({"kind": "Pod", "name": "x", "uid": "u-2", "since": "2026-01-01T10:00:00Z"});
-        let entry: NotTakenUp = serde_json::from_value(text).unwrap();
-        assert_eq!(entry.generation, 0);
     }
 
     #[test]

@@ -176,15 +176,15 @@ fn the_status_is_a_subresource_whose_conditions_merge_by_type() {
 #[test]
 fn what_the_status_remembers_can_be_read_back() {
     let status = schema(NAME)["properties"]["status"]["properties"].clone();
-    for time in ["/shortSince", "/demandFalling/additionalProperties", "/notTakenUp/items/properties/since"] {
+    for time in ["/shortSince", "/demandFalling/additionalProperties", "/setAside/items/properties/since"] {
         let schema = status.pointer(time).unwrap();
         assert_eq!((&schema["type"], &schema["format"]), (&json!("string"), &json!("date-time")), "{time}");
     }
-    let entry = &status["notTakenUp"]["items"];
+    let entry = &status["setAside"]["items"];
     assert_eq!(entry["required"], json!(["kind", "name", "since", "uid"]));
     assert_eq!(status["unmet"]["items"]["required"], json!(["kind", "message", "name", "pods", "reason"]));
     // An absent list or map is an empty one; a default would be written into every Queue.
-    for field in ["demandFalling", "notTakenUp", "unmet"] {
+    for field in ["demandFalling", "setAside", "unmet"] {
         assert_eq!(status[field].get("default"), None, "{field}");
     }
 }

@@ -63,17 +63,15 @@ pub enum Reason {
     PodsRejected,
     /// Unmet: there has been room for a minute, and the pods were not created.
     PodsNotCreated,
-    /// Unmet: it was not taken up while there was room, so it does not count any more.
-    NotTakenUp,
+    /// Unmet: it had room and did not start, so it does not count for a while.
+    SetAside,
+    /// Unmet: a pod of its workload is not Ready yet, so no more of them count.
+    OneAtATime,
 
     /// Passed over: its queue's policy, or that of one above, is Disabled.
     PolicyDisabled,
     /// Passed over: a mirror of a static pod.
     MirrorPod,
-    /// Passed over: of a DaemonSet.
-    DaemonSetPod,
-    /// Passed over: of a system-critical priority class.
-    SystemCritical,
     /// Passed over: its node does not count, so its room leaves with it.
     NodeNotCounted,
     /// Passed over: the last replica of its owner, and its queue says Never.
@@ -127,7 +125,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 54] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -155,11 +153,10 @@ impl Reason {
         Self::RoomAvailable,
         Self::PodsRejected,
         Self::PodsNotCreated,
-        Self::NotTakenUp,
+        Self::SetAside,
+        Self::OneAtATime,
         Self::PolicyDisabled,
         Self::MirrorPod,
-        Self::DaemonSetPod,
-        Self::SystemCritical,
         Self::NodeNotCounted,
         Self::LastReplica,
         Self::GangFloor,
@@ -215,11 +212,10 @@ impl Reason {
             Self::RoomAvailable => "RoomAvailable",
             Self::PodsRejected => "PodsRejected",
             Self::PodsNotCreated => "PodsNotCreated",
-            Self::NotTakenUp => "NotTakenUp",
+            Self::SetAside => "SetAside",
+            Self::OneAtATime => "OneAtATime",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",
-            Self::DaemonSetPod => "DaemonSetPod",
-            Self::SystemCritical => "SystemCritical",
             Self::NodeNotCounted => "NodeNotCounted",
             Self::LastReplica => "LastReplica",
             Self::GangFloor => "GangFloor",

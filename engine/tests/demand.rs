@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::story::{self, decides, plays};
+use crate::story::{decides, plays};
 
 // ---- observed -------------------------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ fn a_gpu_request_claims_no_cpu() {
     );
 }
 
-// ---- not taken up ---------------------------------------------------------------------------------------
+// ---- set aside ------------------------------------------------------------------------------------------
 
 #[test]
 fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
@@ -137,26 +137,25 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
          then after=31",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
                 1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-                2 pods of ReplicaSet big, 1c 1Gi each: ForeignQuota
-              b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
+                2 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
             then, 20 s later
             step 2: capacity 8c 8Gi
-              a: deserved 3c 1Gi, allocated 3c 1Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
-                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
-              b: deserved 5c 7Gi, allocated 5c 7Gi, used 0c 0
-            then, 31 s later
-            step 3: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
-                2 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+                2 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
               evict a/big-1 for b: Reclaimed
+            step 3: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then, 31 s later
             step 4: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
-                3 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
         "#]],
     );
@@ -179,17 +178,17 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
               evict a/big-1 for b: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then, 40 s later
             step 3: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 4: capacity 8c 8Gi
@@ -198,16 +197,21 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
               evict a/big-2 for nobody in particular: Overcommitted
             step 5: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: NotTakenUp
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 6: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
-                2 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+                1 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
               started a/big-r1046-0
-              started a/big-r1046-1
             step 7: capacity 8c 8Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              started a/big-r1047-0
+            step 8: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
         "#]],
@@ -215,7 +219,7 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
 }
 
 #[test]
-fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
+fn what_runs_counts_however_long_it_is_not_ready() {
     plays(
         "node n1 cpu=8 memory=8Gi
          queue a
@@ -238,16 +242,10 @@ fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
             then, 31 s later
             step 3: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
-              b: deserved 8c 8Gi, allocated 6c 6Gi, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-              evict a/web-2 for b: Reclaimed
-              evict a/web-1 for b: Reclaimed
-            step 4: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                2 pods of ReplicaSet web, 1c 1Gi each: NotTakenUp
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
             then
-            step 5: capacity 8c 8Gi
+            step 4: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
         "#]],
@@ -258,14 +256,14 @@ fn an_owner_none_of_whose_pods_gets_ready_in_five_minutes_does_not_count() {
 fn a_pod_without_an_owner_is_its_own() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a roomSince=910
          queue b request=all
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910
          pod a/fine cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 2Gi
-                pod lost, 3c 1Gi: NotTakenUp
+                pod lost, 3c 1Gi: SetAside
               b: deserved 7c 7Gi, allocated 4c 6Gi, used 0c 0, preempting 3c 1Gi (WaitingForQuota)
               lower a to 1c 1Gi
               lower b to 4c 6Gi
@@ -278,12 +276,12 @@ fn a_pod_without_an_owner_is_its_own() {
 fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a fixed=cpu:4,memory:4Gi
+         queue a fixed=cpu:4,memory:4Gi roomSince=910
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910",
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 1Gi
-                pod lost, 3c 1Gi: NotTakenUp
+                pod lost, 3c 1Gi: SetAside
               lower a to 4c 4Gi
         "#]],
     );
@@ -322,23 +320,4 @@ fn demand_rises_at_once_and_falls_after_half_a_minute() {
               b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
         "#]],
     );
-}
-
-/// What `waits` still has a chance of is no less while it is on its way out: until it is gone, `broken` counts.
-#[test]
-fn of_an_owner_nothing_new_is_said_before_a_pod_in_trouble_is_gone() {
-    let story = |phase: &str| {
-        let story = "node n1 cpu=8 memory=8Gi
-         queue a
-         queue b request=all
-         pod a/broken cpu=1 memory=1Gi node=n1 started=5 stuck=600 owner=job
-         pod a/waits cpu=1 memory=1Gi pending stuck=970 owner=job PHASE
-         owner a/job replicas=2 cpu=1 memory=1Gi";
-        story::decide(&story.replace("PHASE", phase))
-    };
-    let deserves = |told: String| told.lines().find(|line| line.contains(" a: ")).map(str::to_owned);
-    expect!["  a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi"]
-        .assert_eq(&deserves(story("")).unwrap_or_default());
-    expect!["  a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi"]
-        .assert_eq(&deserves(story("terminating")).unwrap_or_default());
 }

@@ -70,8 +70,8 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
                 pod p1, 1c 1Gi 1gpu: WaitingForNodes
             then, 40 s later
             step 3: capacity 8c 8Gi 4gpu
-              a: deserved 4500mc 4608Mi 2gpu, allocated 4500mc 4608Mi 2gpu, used 1c 1Gi 1gpu, idle 3500mc 3584Mi 1gpu
-                pod p1, 1c 1Gi 1gpu: NotTakenUp
+              a: deserved 4500mc 4608Mi 2gpu, allocated 4500mc 4608Mi 2gpu, used 1c 1Gi 1gpu, idle 4500mc 4608Mi 2gpu
+                pod p1, 1c 1Gi 1gpu: SetAside
         "#]],
     );
 }

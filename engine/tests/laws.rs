@@ -28,5 +28,6 @@ mod share_laws;
 mod shortened_laws;
 mod slot_laws;
 mod story;
+mod trust_laws;
 mod victim_laws;
 mod within_laws;

@@ -923,13 +923,15 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
 #[test]
 fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
     explains(
-        &STUCK.replace("stuck=990", "stuck=940"),
+        &STUCK
+            .replace("stuck=990", "stuck=940")
+            .replace("guaranteed=cpu:3", "guaranteed=cpu:3 roomSince=940"),
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-            pod big, 3c: NotTakenUp
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: SetAside
+        "#]],
     );
 }
 
@@ -964,7 +966,7 @@ fn where_nodes_may_be_added_a_stuck_pod_waits_for_them() {
     for stuck in ["stuck=990", "stuck=600", "stuck=401"] {
         nobody_goes(&expandable.replace("stuck=990", stuck), "pod big, 3c: WaitingForNodes");
     }
-    nobody_goes(&expandable.replace("stuck=990", "stuck=400"), "pod big, 3c: NotTakenUp");
+    nobody_goes(&expandable.replace("stuck=990", "stuck=400"), "pod big, 3c: SetAside");
 }
 
 #[test]

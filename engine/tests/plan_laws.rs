@@ -352,7 +352,7 @@ proptest! {
                 && queue.used.fits_in(&queue.deserved.less(&queue.idle).min(&queue.demand))
                 // Where demand is about to fall, a new pod is part of what is still counted.
                 && queue.remember.falling.is_empty()
-                && queue.remember.not_taken_up.is_empty()
+                && queue.remember.set_aside.is_empty()
                 && queue.pods.terminating == 0
         };
         let idle = leaves(&before).find(|(_, queue)| fits(queue)).map(|(name, _)| name.clone());

@@ -8,7 +8,7 @@ use quotient_engine::advance::advance;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
 use quotient_engine::plan::{Plan, Planner, plan};
-use quotient_engine::snapshot::{LastReplica, NamespaceState, NotTakenUp, Pod, Snapshot};
+use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, random};
@@ -22,7 +22,7 @@ struct Ages {
     /// The most grace of a pod, and the deadline of those that terminate.
     grace: (Option<u32>, i64),
     last_replica: LastReplica,
-    /// Since when an owner's demand is not taken up, and since when its pods hang.
+    /// Since when an owner is set aside, and since when its pods are not Ready.
     idle: Option<(i64, i64)>,
 }
 
@@ -60,8 +60,10 @@ prop_compose! {
                 queue.eviction.max_grace_seconds = ages.grace.0;
                 queue.eviction.last_replica = Some(ages.last_replica);
                 if let Some((since, _)) = ages.idle {
-                    let entry = NotTakenUp { generation: 1, since: Timestamp::from_seconds(since), not_created: since % 2 == 0 };
-                    queue.remembered.not_taken_up.insert(OwnerUid::from("owner-1"), entry);
+                    let since = Timestamp::from_seconds(since);
+                    let entry = SetAside { since, times: u32::try_from(since.millis() / 1000 % 4).unwrap(), ..SetAside::default() };
+                    queue.remembered.set_aside.insert(OwnerUid::from("owner-1"), entry);
+                    queue.remembered.waiting.insert(OwnerUid::from("owner-2"), since);
                 }
             }
             for pod in state.pods.iter_mut().filter(|pod| pod.is_terminating()) {
@@ -200,7 +202,7 @@ proptest! {
             decided = plan(&snapshot);
         }
         prop_assert!(remembered, "what is remembered never rests");
-        let end = decided.next_change.unwrap_or(snapshot.now.plus_seconds(5_000));
+        let end = decided.due().unwrap_or(snapshot.now.plus_seconds(5_000));
         prop_assert!(end > snapshot.now);
         // Anywhere before it, and just before it.
         let wait = end.millis_since(snapshot.now) - 1;

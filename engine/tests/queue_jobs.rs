@@ -284,23 +284,35 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
                 2 pods of QueueJob late, 2c each: ShareInUse
               a/late: 0 slots, Waiting (WaitingForRoom)
               a/wide: 2 slots, Starting (Admitted)
-            then, 100 s later
             step 3: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
-                1 pods of QueueJob wide, 2c each: NotTakenUp
+                1 pods of QueueJob wide, 2c each: Fragmented
+                2 pods of QueueJob late, 2c each: ShareInUse
+              a/late: 0 slots, Waiting (WaitingForRoom)
+              a/wide: 2 slots, Starting (Admitted)
+            then, 100 s later
+            step 4: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                1 pods of QueueJob wide, 2c each: Fragmented
                 2 pods of QueueJob late, 2c each: ShareInUse
               a/late: 2 slots, 0 now, Waiting (WaitingForQuota)
               a/wide: 0 slots, Waiting (StartTimeout)
-            step 4: capacity 6c
+            step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 2c
-                2 pods of QueueJob wide, 2c each: NotTakenUp
+                2 pods of QueueJob wide, 2c each: SetAside
               a/late: 2 slots, Starting (Admitted)
               a/wide: 0 slots, Waiting (StartTimeout)
-              started a/late-r1104-0
-            step 5: capacity 6c
+              started a/late-r1105-0
+            step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
                 1 pods of QueueJob late, 2c each: Fragmented
-                2 pods of QueueJob wide, 2c each: NotTakenUp
+                2 pods of QueueJob wide, 2c each: SetAside
+              a/late: 2 slots, Starting (Admitted)
+              a/wide: 0 slots, Waiting (StartTimeout)
+            step 7: capacity 6c
+              a: deserved 6c, allocated 6c, used 6c
+                1 pods of QueueJob late, 2c each: Fragmented
+                2 pods of QueueJob wide, 2c each: SetAside
               a/late: 2 slots, Starting (Admitted)
               a/wide: 0 slots, Waiting (StartTimeout)
         "#]],

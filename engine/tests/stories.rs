@@ -25,6 +25,7 @@ mod shortened;
 mod slots;
 mod story;
 mod trees;
+mod trust;
 mod unmet;
 mod victims;
 mod whole_pods;

@@ -321,10 +321,11 @@ fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
          pod high/runs-6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
             step 1: capacity 15500mc 25Gi 0gpu
-              high: deserved 7313mc 7259Mi 0gpu, allocated 7313mc 7259Mi 3gpu, used 6750mc 6912Mi 3gpu, idle 0c 415Mi 0gpu
-                3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: NotTakenUp
-                7 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
-              low: deserved 8187mc 14305Mi 0gpu, allocated 8187mc 14305Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 3553Mi 0gpu
+              high: deserved 7313mc 7259Mi 0gpu, allocated 7313mc 7259Mi 3gpu, used 6750mc 6912Mi 3gpu, idle 0c 1015Mi 0gpu
+                3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: SetAside
+                1 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
+                6 pods of Job waits, 1500mc 100Mi 0gpu each: OneAtATime
+              low: deserved 8187mc 13705Mi 0gpu, allocated 8187mc 13705Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 2953Mi 0gpu
                 3 pods of Job big, 2c 512Mi 0gpu each: ShareInUse
                 7 pods of ReplicaSet small, 1c 1Gi 0gpu each: ShareInUse
         "#]],

@@ -1,20 +1,16 @@
 //! What statuses say of single pods and owners, looked up while the snapshot of a plan is at hand.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use quotient_engine::names::{Namespace, OwnerUid, PodUid};
-use quotient_engine::plan::{Asker, PassedOver, Plan};
+use quotient_engine::names::{Namespace, PodUid};
+use quotient_engine::plan::{PassedOver, Plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Snapshot};
-
-use crate::status::not_created;
 
 /// Names that a plan leaves out because no decision depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Particulars {
-    /// The owners and bare pods whose demand was not taken up.
-    pub not_taken_up: BTreeMap<OwnerUid, Asker>,
     /// The disruption budgets that protect a pod which was passed over, for the few pods that a sentence may name.
     pub budgets: BTreeMap<PodUid, Vec<Arc<str>>>,
 }
@@ -24,20 +20,6 @@ impl Particulars {
     pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
         let mut particulars = Self::default();
         let state = |namespace: &Namespace| snapshot.namespaces.get(namespace).map(|state| &**state);
-        for (name, queue) in plan.queues.iter().filter(|(_, queue)| !queue.is_parent) {
-            let noted = &queue.remember.not_taken_up;
-            // What could start a moment ago is nobody's concern, and changes with every pod that does.
-            let lasting = not_created(queue);
-            let wanted = noted.iter().filter(|(_, noted)| !lasting.is_empty() || !noted.not_created);
-            let wanted: BTreeSet<&str> = wanted.map(|(uid, _)| uid.as_str()).collect();
-            if let Some(state) = state(&name.namespace).filter(|_| !wanted.is_empty()) {
-                let lasts = |uid: &OwnerUid, asker: &Asker| {
-                    noted.get(uid).is_some_and(|noted| !noted.not_created || lasting.contains(asker))
-                };
-                let named = named(state, &wanted).into_iter().filter(|(uid, asker)| lasts(uid, asker));
-                particulars.not_taken_up.extend(named);
-            }
-        }
         if plan.queues.values().any(|queue| queue.starved == Some(Reason::Blocked)) {
             for passed in examples(plan) {
                 let budgets = state(&passed.pod.namespace).map(|state| protecting(state, &passed.pod.uid));
@@ -61,15 +43,6 @@ fn examples(plan: &Plan) -> impl Iterator<Item = &PassedOver> {
     first.into_iter().chain(other)
 }
 
-/// The owners and pods with these uids.
-fn named(state: &NamespaceState, wanted: &BTreeSet<&str>) -> Vec<(OwnerUid, Asker)> {
-    let owners = state.owners.iter().filter(|owner| wanted.contains(owner.uid.as_str()));
-    let owners = owners.map(|owner| (owner.uid.clone(), Asker::Owner(owner.kind, owner.name.clone())));
-    let pods = state.pods.iter().filter(|pod| wanted.contains(pod.uid.as_str()));
-    let pods = pods.map(|pod| (OwnerUid::from(pod.uid.as_str()), Asker::Pod(pod.name.clone())));
-    owners.chain(pods).collect()
-}
-
 fn protecting(state: &NamespaceState, uid: &PodUid) -> Vec<Arc<str>> {
     let Some(pod) = state.pods.iter().find(|pod| pod.uid == *uid) else { return Vec::new() };
     let protects = state.budgets.iter().filter(|budget| budget.selector.matches(&pod.ties.labels));
@@ -80,9 +53,9 @@ fn protecting(state: &NamespaceState, uid: &PodUid) -> Vec<Arc<str>> {
 mod tests {
     use super::*;
     use quotient_engine::labels::{Requirement, Selector};
-    use quotient_engine::names::{PodName, QueueName};
+    use quotient_engine::names::QueueName;
     use quotient_engine::plan::{PodId, QueuePlan};
-    use quotient_engine::snapshot::{Budget, NotTakenUp, Owner, OwnerKind, Pod, Remembered, Ties};
+    use quotient_engine::snapshot::{Budget, Pod, Ties};
 
     fn pod(name: &str, app: &str) -> Pod {
         let ties = Ties { labels: [("app", app)].into_iter().collect(), ..Ties::default() };
@@ -95,49 +68,12 @@ mod tests {
     }
 
     fn snapshot() -> Snapshot {
-        let job = Owner {
-            uid: "job".into(),
-            kind: OwnerKind::Job,
-            name: "train".into(),
-            generation: 1,
-            created: quotient_engine::time::Timestamp::default(),
-            wanted: 3,
-            shape: Arc::default(),
-            gang: None,
-            priority: 0,
-            ..Owner::default()
-        };
         let state = NamespaceState {
             pods: vec![pod("bare", "x"), pod("web-0", "web")],
-            owners: vec![job],
             budgets: vec![budget("web", "web"), budget("other", "other")],
             ..NamespaceState::default()
         };
         Snapshot { namespaces: [("a".into(), Arc::new(state))].into(), ..Snapshot::default() }
-    }
-
-    fn remembering(uids: &[&str]) -> QueuePlan {
-        let noted = NotTakenUp {
-            generation: 1,
-            since: quotient_engine::time::Timestamp::default(),
-            not_created: false,
-        };
-        let not_taken_up = uids.iter().map(|uid| (OwnerUid::from(*uid), noted)).collect();
-        QueuePlan { remember: Remembered { not_taken_up, ..Remembered::default() }, ..QueuePlan::default() }
-    }
-
-    #[test]
-    fn owners_and_bare_pods_are_named_and_what_is_gone_is_not() {
-        let queues = [(QueueName::new("a", "team"), remembering(&["job", "bare", "gone"]))].into();
-        let particulars = Particulars::of(&Plan { queues, ..Plan::default() }, &snapshot());
-        assert_eq!(
-            particulars.not_taken_up,
-            [
-                ("bare".into(), Asker::Pod(PodName::from("bare"))),
-                ("job".into(), Asker::Owner(OwnerKind::Job, "train".into())),
-            ]
-            .into()
-        );
     }
 
     #[test]

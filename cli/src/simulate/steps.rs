@@ -89,7 +89,7 @@ impl Step {
 
 /// What a decision leaves to the next one is not shown.
 fn without_memory(mut plan: Plan) -> Plan {
-    plan.next_change = None;
+    (plan.next_change, plan.next_try) = (None, None);
     for queue in plan.queues.values_mut() {
         queue.remember = Remembered::default();
     }

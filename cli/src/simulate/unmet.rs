@@ -80,7 +80,8 @@ pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Reason::PodsNotCreated => {
             "there has been room for 60 s, and they are not created: rejected, or held back by their controller"
         }
-        Reason::NotTakenUp => "it did not start while there was room, so it does not count any more",
+        Reason::SetAside => "it had room and did not start, so it does not count for 1 to 30 minutes",
+        Reason::OneAtATime => "pods of its queue did not start lately, so one pod of it starts first",
         Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
         Reason::WaitingForQuota => "a lowered quota is not in force yet",
         Reason::Fenced => "what it needs is held outside its queue's fence",

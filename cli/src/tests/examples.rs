@@ -10,28 +10,28 @@ fn a_whole_node_is_freed_for_a_pod_that_needs_one() {
         "gpu-node",
         &expect![[r#"
             Step 1  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED          ALLOCATED         USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 20.2Gi 4gpu    8c 20.2Gi 4gpu    6c 6Gi 6gpu  0           2c 14.2Gi
-              team-2/team-2  1       1c 1Gi 4gpu  3.2c 15.2Gi 4gpu  3.2c 15.2Gi 2gpu  0            2gpu        2.2c 14.2Gi
-              evict  team-1/pod-4  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 20.2Gi 4gpu
-              evict  team-1/pod-2  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 20.2Gi 4gpu
+              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
+              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  6c 6Gi 6gpu  0           2c 26Gi
+              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 2gpu  0            2gpu        7c 31Gi
+              evict  team-1/pod-4  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 32Gi 4gpu
+              evict  team-1/pod-2  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 32Gi 4gpu
               unmet  team-2/train  1 pod of 1c 1Gi 4gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
 
             Step 2  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED          ALLOCATED         USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 20.2Gi 4gpu    8c 20.2Gi 4gpu    4c 4Gi 4gpu  0           2c 14.2Gi
-              team-2/team-2  1       1c 1Gi 4gpu  3.2c 15.2Gi 4gpu  3.2c 15.2Gi 4gpu  0            0           2.2c 14.2Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
+              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           2c 26Gi
+              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  0            0           7c 31Gi
               start  team-2/train-r2-0
 
             Step 3  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED          ALLOCATED         USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 20.2Gi 4gpu    8c 20.2Gi 4gpu    4c 4Gi 4gpu  0           2c 14.2Gi
-              team-2/team-2  1       1c 1Gi 4gpu  3.2c 15.2Gi 4gpu  3.2c 15.2Gi 4gpu  1c 1Gi 4gpu  0           2.2c 14.2Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
+              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           2c 26Gi
+              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  1c 1Gi 4gpu  0           7c 31Gi
 
             Step 4  29 s later  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED          ALLOCATED         USED         PREEMPTING  IDLE
-              team-1/team-1  1       4c 4Gi 4gpu  8c 20.2Gi 4gpu    8c 20.2Gi 4gpu    4c 4Gi 4gpu  0           4c 16.2Gi
-              team-2/team-2  1       1c 1Gi 4gpu  3.2c 15.2Gi 4gpu  3.2c 15.2Gi 4gpu  1c 1Gi 4gpu  0           2.2c 14.2Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
+              team-1/team-1  1       4c 4Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           4c 28Gi
+              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  1c 1Gi 4gpu  0           7c 31Gi
 
             Stable: nothing more would happen.
         "#]],

@@ -99,7 +99,7 @@ spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: NotTakenUp (it did not start while there was room, so it does not count any more)
+              unmet  b/lonely  1 pod of 1c cannot start: SetAside (it had room and did not start, so it does not count for 1 to 30 minutes)
 
             Stable: nothing more would happen.
         "#]],

@@ -1,11 +1,9 @@
 //! What owners lack: pods that were refused, or that nobody has got round to create.
 
-use std::collections::BTreeMap;
-
-use super::live_by_owner;
+use super::{Trust, live_by_owner};
 use crate::amounts::Amounts;
-use crate::names::OwnerUid;
-use crate::snapshot::{NamespaceState, NotTakenUp, Owner};
+use crate::snapshot::{NamespaceState, Owner};
+use crate::time::Timestamp;
 
 /// An owner that wants more pods than there are.
 #[derive(Clone, Copy, Debug)]
@@ -15,22 +13,21 @@ pub(crate) struct Ask<'a> {
     pub(crate) pods: u32,
     /// Of these, how many it lacks because it was scaled down for others of its queue.
     pub(crate) held_back: u32,
-    /// Whether they do not count, because nothing came of the ones it has.
-    pub(crate) not_taken_up: bool,
+    /// How many of those that it lacks count as demand now: all while it is trusted, none while it is set aside.
+    pub(crate) counted: u32,
+    /// Until when it is set aside.
+    pub(crate) set_aside: Option<Timestamp>,
 }
 
 impl Ask<'_> {
-    /// Everything that it lacks.
+    /// What counts of it.
     pub(crate) fn requests(&self) -> Amounts {
-        self.owner.shape.requests.times(self.pods)
+        self.owner.shape.requests.times(self.counted)
     }
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(crate) fn asks<'a>(
-    state: &'a NamespaceState,
-    not_taken_up: &BTreeMap<OwnerUid, NotTakenUp>,
-) -> Vec<Ask<'a>> {
+pub(crate) fn asks<'a>(state: &'a NamespaceState, trust: &Trust) -> Vec<Ask<'a>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
@@ -38,13 +35,12 @@ pub(crate) fn asks<'a>(
     let mut asks: Vec<Ask<'a>> = state
         .owners
         .iter()
-        .map(|owner| Ask {
-            owner,
-            pods: owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default()),
-            held_back: owner.size.held_back,
-            not_taken_up: not_taken_up.contains_key(&owner.uid),
+        .map(|owner| {
+            let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
+            let (limit, set_aside) = trust.limits.get(&owner.uid).copied().unwrap_or((u32::MAX, None));
+            let held_back = owner.size.held_back.min(pods);
+            Ask { owner, pods, held_back, counted: pods.min(limit), set_aside }
         })
-        .map(|ask| Ask { held_back: ask.held_back.min(ask.pods), ..ask })
         .filter(|ask| ask.pods > 0)
         .collect();
     asks.sort_by(|a, b| {

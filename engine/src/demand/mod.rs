@@ -1,21 +1,25 @@
 //! The demand of a queue: what its pods and their owners show, at least its standing claim.
 //!
 //! ```text
-//! live pods ──┐          ineffective: out          at once up, slowly down
+//! live pods ──┐          trust: some out           at once up, slowly down
 //!             ├──► shown ────────────────► max(request) ──► window ──► demand
 //! owners ─────┘    (wanted − live)
 //! ```
 //!
-//! Refused pods never exist, so demand has to come from their owners. And what nothing comes of must not count: a
-//! Job of ten thousand pods that no node can run would otherwise empty its neighbours' queues for nothing.
+//! Rejected pods never exist, so demand has to come from their owners. And what never starts must not count: a
+//! Job of ten thousand pods that no node can run would otherwise empty other queues for nothing.
 
 mod asks;
-mod taken_up;
+mod evidence;
+mod free_room;
+mod trust;
 mod units;
 mod window;
 
 pub(crate) use asks::{Ask, asks};
-pub(crate) use taken_up::{first_patience, is_ignored, node_patience};
+pub(crate) use evidence::node_patience;
+pub(crate) use free_room::FreeRoom;
+pub(crate) use trust::{Trust, is_ignored, why_ignored};
 pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
 
 use std::collections::BTreeMap;
@@ -24,11 +28,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::amounts::Amounts;
-use crate::census::Headcount;
-use crate::names::OwnerUid;
-use crate::snapshot::{NamespaceState, NotTakenUp, Pod, Queue, Remembered, Snapshot};
+use crate::census::{Census, Headcount};
+use crate::names::{Namespace, OwnerUid};
+use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
-use taken_up::Idleness;
+use trust::Verdict;
 
 /// What one leaf asks for, and why.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +41,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) counted: Amounts,
     /// The owners that want more pods than there are.
     pub(crate) asks: Vec<Ask<'a>>,
+    /// Which pods do not count, and how many of those that owners lack do.
+    pub(crate) trust: Trust,
     /// What live pods request and owners lack, whether it counts or not.
     pub(crate) known: Amounts,
     /// What owners want, whether they have it or not: units that come back when they are evicted.
@@ -45,6 +51,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) remember: Remembered,
     /// When the demand changes although nothing happens.
     pub(crate) next_change: Option<Timestamp>,
+    /// When a workload that is set aside counts again, or is trusted again.
+    pub(crate) next_try: Option<Timestamp>,
 }
 
 impl<'a> Demand<'a> {
@@ -54,66 +62,68 @@ impl<'a> Demand<'a> {
         state: &'a NamespaceState,
         headcount: &Headcount,
         capacity: &Amounts,
-        snapshot: &Snapshot,
+        free: &FreeRoom<'_>,
+        snapshot: &'a Snapshot,
     ) -> Self {
-        let (settings, now) = (&snapshot.settings, snapshot.now);
+        let now = snapshot.now;
         let before = &queue.remembered;
-        // Whether pods are created is known only once their queue's room is.
-        let ignored = before.not_taken_up.iter().filter(|(_, entry)| !entry.not_created);
-        let ignored: BTreeMap<OwnerUid, NotTakenUp> =
-            ignored.map(|(uid, entry)| (uid.clone(), *entry)).collect();
-        let idleness = if headcount.stuck || !ignored.is_empty() {
-            taken_up::look(state, &ignored, settings, now)
-        } else {
-            Idleness::default()
-        };
-        let mut remember = Remembered { not_taken_up: idleness.entries, ..before.clone() };
-        let mut next_change = idleness.next_change;
-        let mut asks = asks::asks(state, &remember.not_taken_up);
-        for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
-            // It could not use what it had; nobody is to go for it until it tries again.
-            let of_job = |ask: &&mut Ask<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
-            asks.iter_mut().filter(of_job).for_each(|ask| ask.not_taken_up = true);
-        }
-
+        let mut asks = asks::asks(state, &Trust::default());
         let live = headcount.all_staying();
-        let (mut known, mut counts) = (live.clone(), live);
+        let mut known = live.clone();
         for ask in &asks {
             known.add_all(&ask.requests());
-            if !ask.not_taken_up {
-                counts.add_all(&ask.requests());
+        }
+        let is_quiet = !headcount.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
+        let mut verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
+            Verdict { live, ..Verdict::default() }
+        } else {
+            trust::judge(queue, state, &mut asks, live, free, snapshot)
+        };
+        for job in state.queue_jobs.iter().filter(|job| job.is_resting(now)) {
+            // It could not use what it had; no pod is evicted for it until it tries again.
+            let of_job = |ask: &&mut Ask<'_>| job.tasks.iter().any(|task| task.owner == ask.owner.uid);
+            for ask in asks.iter_mut().filter(of_job) {
+                (ask.counted, ask.set_aside) = (0, job.remembered.retry_at);
             }
         }
-        if !remember.not_taken_up.is_empty() {
-            for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
-                match taken_up::ignored_from(pod, &remember.not_taken_up) {
-                    Some(from) if from > now => next_change = earliest(next_change, Some(from)),
-                    Some(_) if pod.is_live() => counts.subtract_all(pod.requests()),
-                    _ => {}
-                }
-            }
+        let limited = asks.iter().filter(|ask| ask.counted < ask.pods);
+        let limit = |ask: &Ask<'_>| (ask.owner.uid.clone(), (ask.counted, ask.set_aside));
+        verdict.trust.limits = limited.map(limit).collect();
+        let mut counts = verdict.live;
+        for ask in &asks {
+            counts.add_all(&ask.requests());
         }
+        let mut remember =
+            Remembered { set_aside: verdict.set_aside, waiting: BTreeMap::new(), ..before.clone() };
 
         for (resource, least) in queue.request.iter() {
             // No claim is above what there is, so that the amounts shown stay readable.
             let least = least.min(capacity.get(resource));
             counts.set(resource, counts.get(resource).max(least));
         }
-        let window = window::apply(counts, &headcount.leaving, before, now);
+        remember.demand = remember.demand.less(&verdict.dropped);
+        let window = window::apply(counts, &headcount.leaving, &remember, now);
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
-        next_change = earliest(next_change, window.next_change);
+        let next_change = earliest(verdict.next_change, window.next_change);
         let mut lasting = Amounts::new();
         for owner in &state.owners {
             lasting.add_all(&owner.shape.requests.times(owner.rightful()));
         }
-        Self { counted: window.demand, asks, known, lasting, remember, next_change }
+        let (trust, next_try) = (verdict.trust, verdict.next_try);
+        Self { counted: window.demand, asks, trust, known, lasting, remember, next_change, next_try }
     }
+}
 
-    /// Whether what `pod` requests does not count, because nothing came of it.
-    pub(crate) fn ignores(&self, pod: &Pod, now: Timestamp) -> bool {
-        !self.remember.not_taken_up.is_empty() && taken_up::is_ignored(pod, &self.remember.not_taken_up, now)
+/// Until when the first pod that waits for a node that an autoscaler may add is waited for; none if no pod does.
+pub(crate) fn first_patience(snapshot: &Snapshot, census: &Census<'_>) -> Option<Timestamp> {
+    if snapshot.settings.expandable.is_empty() {
+        return None;
     }
+    let is_stuck = |name: &Namespace| census.namespaces.get(name).is_some_and(|headcount| headcount.stuck);
+    let pods =
+        snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
+    pods.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
 }
 
 /// The earlier of two instants, if there is any.

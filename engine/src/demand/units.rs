@@ -46,13 +46,13 @@ pub(crate) struct Stock<'a> {
 
 /// What the owners of a namespace lack, first to be let in first.
 ///
-/// The older owner comes first: whoever creates pods knows of no priority, so that is what will be there next. What is not
-/// taken up comes last: whether it counts as demand comes and goes, and what is whole must not come and go with it.
+/// The older owner comes first: whoever creates pods knows of no priority, so that is what will be there next. What is
+/// set aside comes last: whether it counts as demand comes and goes, and what is whole must not come and go with it.
 pub(crate) fn lacking<'a>(state: &NamespaceState, demand: &Demand<'a>) -> Vec<Unit<'a>> {
     let leaving = leaving_by_owner(state);
     let mut asks: Vec<&Ask<'a>> = demand.asks.iter().collect();
     asks.sort_by(|a, b| {
-        let key = |ask: &Ask<'_>| (ask.not_taken_up, ask.owner.created, ask.owner.kind);
+        let key = |ask: &Ask<'_>| (ask.counted == 0, ask.owner.created, ask.owner.kind);
         key(a).cmp(&key(b)).then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
     });
     let unit = |ask: &Ask<'a>| {

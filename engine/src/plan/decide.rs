@@ -19,7 +19,7 @@ use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::reclaim::{self, Party, Taken};
 use crate::shares::{self, Wish};
-use crate::snapshot::{OwnerKind, Quota, Snapshot};
+use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
 use crate::within::{self, Yielded};
@@ -114,12 +114,14 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             // What is not governed is nobody's to remember.
             decided.remember = remember.of(&plan.resources);
             plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
+            plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
         }
         plan.queues.insert(branch.name.clone(), decided);
     }
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
+    say_since_when_there_is_room(snapshot, &tree, &leaves, &taken, &mut plan);
     // A gang that waits although there is room for a pod of it says itself what it waits for.
     let waits_by_rule = |unmet: &Unmet| {
         matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
@@ -154,7 +156,7 @@ fn parties<'a>(
                 deserved,
                 allocated,
                 asks: &leaf.demand.asks,
-                not_taken_up: &leaf.demand.remember.not_taken_up,
+                trust: &leaf.demand.trust,
                 eviction: leaf.eviction,
                 spared: leaf.spared,
             })
@@ -227,7 +229,6 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
         key(a).cmp(&key(b))
     });
     plan.passed_over.extend(yielded.passed_over);
-    plan.next_change = earliest(plan.next_change, yielded.next_change);
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
@@ -287,8 +288,28 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         let obstacles = Obstacles { snapshot, tree, at, leaf, decided, used: &used, resources };
         let found = obstacles.unmet();
         decided.unmet = found.unmet;
-        decided.remember.not_taken_up.extend(found.not_created);
+        decided.remember.waiting = found.waiting;
         plan.next_change = earliest(plan.next_change, found.next_change);
+    }
+}
+
+/// Notes since when pods without a node have had room in vain: while others are to go for them, they are no evidence.
+fn say_since_when_there_is_room(
+    snapshot: &Snapshot,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    taken: &Taken,
+    plan: &mut Plan,
+) {
+    for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
+        let Some(leaf) = leaf else { continue };
+        let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
+        let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
+        let mut unmet = taken.unmet.get(&at).into_iter().flatten();
+        let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+        let has_room = leaf.headcount.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
+        let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);
+        decided.remember.room_since = has_room.then_some(before);
     }
 }
 

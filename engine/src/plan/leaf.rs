@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::{Census, Headcount};
-use crate::demand::{Demand, Stock, Unit, alike, lacking, together};
+use crate::demand::{Demand, FreeRoom, Stock, Unit, alike, lacking, together};
 use crate::reclaim::{self, Keeping};
 use crate::shares::Wish;
 use crate::snapshot::{
@@ -38,10 +38,11 @@ impl<'a> Leaf<'a> {
     /// The leaves of the tree; an entry a branch, none for parents.
     pub(super) fn all(
         snapshot: &'a Snapshot,
-        census: &'a Census<'_>,
+        census: &'a Census<'a>,
         tree: &Tree<'a>,
         capacity: &Amounts,
     ) -> Vec<Option<Self>> {
+        let free = FreeRoom::new(snapshot, census);
         tree.branches
             .iter()
             .map(|branch| {
@@ -53,7 +54,7 @@ impl<'a> Leaf<'a> {
                     queue,
                     state,
                     headcount,
-                    demand: Demand::of(queue, state, headcount, capacity, snapshot),
+                    demand: Demand::of(queue, state, headcount, capacity, &free, snapshot),
                     eviction: branch.eviction,
                     spared: branch.eviction.policy() == EvictionPolicy::Never,
                     there: OnceCell::new(),
@@ -69,7 +70,7 @@ impl<'a> Leaf<'a> {
         if self.queue.is_delayed(snapshot.now) {
             return true;
         }
-        let mut asks = self.demand.asks.iter().filter(|ask| !ask.not_taken_up).peekable();
+        let mut asks = self.demand.asks.iter().filter(|ask| ask.counted > 0).peekable();
         asks.peek().is_some() && asks.all(|ask| !snapshot.could_run(&ask.owner.shape))
     }
 

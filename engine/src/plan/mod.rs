@@ -33,6 +33,7 @@ pub use reach::{Pause, Reach, Withheld};
 pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};
+use crate::demand::earliest;
 use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::time::Timestamp;
@@ -75,8 +76,18 @@ pub struct Plan {
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that
     /// has waited too long or run long enough, a delay that is over. None if nothing but the clock would change.
     ///
-    /// Until then the plan is the same at every instant, once the snapshot remembers what [`QueuePlan::remember`] says.
+    /// Until then and until `next_try` the plan is the same at every instant, once the snapshot remembers what
+    /// [`QueuePlan::remember`] says.
     pub next_change: Option<Timestamp>,
+    /// When a workload that is set aside counts again, or is trusted again.
+    pub next_try: Option<Timestamp>,
+}
+
+impl Plan {
+    /// When to plan again although nothing happens.
+    pub fn due(&self) -> Option<Timestamp> {
+        earliest(self.next_change, self.next_try)
+    }
 }
 
 /// Why a Queue has no share.

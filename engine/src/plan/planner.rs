@@ -11,7 +11,7 @@ use crate::time::Timestamp;
 /// [`plan`], and what it said last: the same answer at once as long as nothing that it depends on has changed.
 ///
 /// Nothing has changed where nodes and namespaces are the very same values, not merely equal ones, and the time for
-/// another decision ([`Plan::next_change`]) has not come. Of the snapshot only weak pointers are kept: its owner does
+/// another decision ([`Plan::due`]) has not come. Of the snapshot only weak pointers are kept: its owner does
 /// not have to copy a namespace to change it, only to move it ([`Arc::make_mut`]), and what is moved lies elsewhere.
 #[derive(Debug, Default)]
 pub struct Planner {
@@ -58,7 +58,7 @@ impl Planner {
 impl Last {
     fn holds(&self, snapshot: &Snapshot) -> bool {
         self.now <= snapshot.now
-            && self.plan.next_change.is_none_or(|change| snapshot.now < change)
+            && self.plan.due().is_none_or(|change| snapshot.now < change)
             && self.settings == snapshot.settings
             && self.growth == snapshot.growth
             && self.destruction == snapshot.destruction

@@ -396,12 +396,12 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
 /// Refused pods of others, which come in their turn.
 fn rival(ask: &Ask<'_>) -> Option<Rival> {
     let owner = ask.owner;
-    (owner.kind != OwnerKind::QueueJob && !ask.not_taken_up).then(|| Rival {
+    (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| Rival {
         name: Arc::clone(&owner.name),
         priority: owner.priority,
         created: owner.created,
         requests: owner.shape.requests.clone(),
-        pods: ask.pods,
+        pods: ask.counted,
     })
 }
 

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use super::leaf::Leaf;
 use super::{Asker, Lowered, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::{Ask, earliest, node_patience};
+use crate::demand::{Ask, earliest, node_patience, why_ignored};
 use crate::names::OwnerUid;
 use crate::reason::Reason;
-use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Rejection, Snapshot};
+use crate::snapshot::{Owner, OwnerKind, Pod, Rejection, Snapshot};
 use crate::time::Timestamp;
 use crate::tree::{Index, Tree};
 
@@ -22,8 +22,8 @@ const NOT_CREATED_SECONDS: i64 = 60;
 pub(super) struct Found {
     /// First the pods that are there, then what owners lack, the most important first.
     pub(super) unmet: Vec<Unmet>,
-    /// The owners that have had room for pods that are not created, for the next decision to remember.
-    pub(super) not_created: Vec<(OwnerUid, NotTakenUp)>,
+    /// Since when there has been room for pods that owners lack and that are not created, for the next decision.
+    pub(super) waiting: BTreeMap<OwnerUid, Timestamp>,
     /// When the next of them has had room for too long.
     pub(super) next_change: Option<Timestamp>,
 }
@@ -52,7 +52,7 @@ pub(super) struct Obstacles<'a, 'l> {
 impl Obstacles<'_, '_> {
     /// The pods that cannot start, and why.
     pub(super) fn unmet(&self) -> Found {
-        let mut found = Found { unmet: self.pods(), not_created: Vec::new(), next_change: None };
+        let mut found = Found { unmet: self.pods(), waiting: BTreeMap::new(), next_change: None };
         let signs = self.signs();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
         for ask in &self.leaf.demand.asks {
@@ -66,45 +66,48 @@ impl Obstacles<'_, '_> {
             if matches!(reason, Reason::ShareInUse | Reason::AboveLimit) && rollouts.contains(&owner.uid) {
                 reason = Reason::RolloutNeedsRoom;
             }
-            if let Some(entry) = self.not_created(ask, reason, signs.newest) {
-                let until = entry.since.plus_seconds(NOT_CREATED_SECONDS);
-                if until <= self.snapshot.now {
-                    reason = Reason::PodsNotCreated;
-                } else {
+            if let Some(since) = self.waiting(ask, signs.newest) {
+                let until = since.plus_seconds(NOT_CREATED_SECONDS);
+                if until > self.snapshot.now {
                     found.next_change = earliest(found.next_change, Some(until));
+                } else if reason != Reason::PodsRejected {
+                    reason = Reason::PodsNotCreated;
                 }
-                found.not_created.push((owner.uid.clone(), entry));
+                found.waiting.insert(owner.uid.clone(), since);
             }
-            found.unmet.push(Unmet {
-                who: Asker::of(owner),
-                controller: owner.controller.clone(),
-                pods: ask.pods,
-                requests: owner.shape.requests.clone(),
-                reason,
-                rejection: rejection.filter(|_| reason == Reason::PodsRejected),
-                left_out: owner.shape.left_out.clone(),
-                lowered: Lowered::of(owner),
-            });
+            let other = not_counted(ask, rejection.is_some());
+            let counted = if other == reason { ask.pods } else { ask.counted };
+            let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
+            for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
+                found.unmet.push(Unmet {
+                    who: Asker::of(owner),
+                    controller: owner.controller.clone(),
+                    pods,
+                    requests: owner.shape.requests.clone(),
+                    reason,
+                    rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
+                    left_out: owner.shape.left_out.clone(),
+                    lowered: Lowered::of(owner),
+                });
+            }
         }
         found
     }
 
     /// Since when there has been room for pods that `ask` lacks; none if there is none, or if they wait by rule.
-    fn not_created(&self, ask: &Ask<'_>, reason: Reason, newest: Option<Timestamp>) -> Option<NotTakenUp> {
+    fn waiting(&self, ask: &Ask<'_>, newest: Option<Timestamp>) -> Option<Timestamp> {
         // A gang that waits for its slots says itself what it waits for.
-        let may_start = matches!(reason, Reason::RoomAvailable | Reason::WaitingForQuota)
+        let may_start = matches!(self.of_ask(ask, false), Reason::RoomAvailable | Reason::WaitingForQuota)
+            && ask.counted > 0
             && ask.owner.kind != OwnerKind::QueueJob
             && self.is_let_in(&ask.owner.shape.requests);
         if !may_start {
             return None;
         }
-        let (owner, now) = (ask.owner, self.snapshot.now);
-        let before = self.leaf.queue.remembered.not_taken_up.get(&owner.uid);
-        let before = before.filter(|entry| entry.not_created && entry.generation == owner.generation);
-        let since = before.map_or(now, |entry| entry.since);
+        let now = self.snapshot.now;
+        let since = self.leaf.queue.remembered.waiting.get(&ask.owner.uid).copied().unwrap_or(now);
         // Every new pod restarts the time. A time in the future comes from a wrong clock.
-        let since = newest.map_or(since, |newest| since.max(newest)).min(now);
-        Some(NotTakenUp { generation: owner.generation, since, not_created: true })
+        Some(newest.map_or(since, |newest| since.max(newest)).min(now))
     }
 
     /// Whether admission lets in one more pod with these requests.
@@ -112,7 +115,9 @@ impl Obstacles<'_, '_> {
         let quota = self.leaf.state.quota.as_ref();
         let decided = self.decided;
         self.resources.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
-            let with = decided.used.get(resource) + unit.get(resource);
+            // Admission may have charged pods that are not seen yet.
+            let unseen = quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
+            let with = decided.used.get(resource).max(unseen) + unit.get(resource);
             let enforced = quota.and_then(|quota| quota.enforced.get(resource));
             with <= decided.allocated.get(resource) && enforced.is_none_or(|most| with <= most)
         })
@@ -176,8 +181,8 @@ impl Obstacles<'_, '_> {
 
     fn of_pod(&self, pod: &Pod) -> Reason {
         let now = self.snapshot.now;
-        if self.leaf.demand.ignores(pod, now) {
-            Reason::NotTakenUp
+        if let Some(reason) = why_ignored(pod, &self.leaf.demand.trust) {
+            reason
         } else if node_patience(pod, &self.snapshot.settings, now).is_some() {
             Reason::WaitingForNodes
         } else if !pod.shape.left_out.is_nothing() {
@@ -208,9 +213,7 @@ impl Obstacles<'_, '_> {
             asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
         let share = self.decided.deserved.max(&self.decided.nominal);
-        if ask.not_taken_up {
-            Reason::NotTakenUp
-        } else if ask.held_back == ask.pods {
+        if ask.held_back == ask.pods {
             // Before every bound: its controller does not even try to create them.
             Reason::GaveWay
         } else if above_foreign {
@@ -234,5 +237,16 @@ impl Obstacles<'_, '_> {
         } else {
             Reason::ShareInUse
         }
+    }
+}
+
+/// Why pods that `ask` lacks do not count.
+const fn not_counted(ask: &Ask<'_>, rejected: bool) -> Reason {
+    if rejected {
+        Reason::PodsRejected
+    } else if ask.set_aside.is_some() {
+        Reason::SetAside
+    } else {
+        Reason::OneAtATime
     }
 }

@@ -25,14 +25,14 @@ pub(super) struct Ask<'a> {
 /// The pods that the owners of a namespace want and that do not exist, most important first: refused by a quota, or
 /// not created yet.
 ///
-/// Owners whose demand was not taken up ask for nothing.
+/// What does not count is asked for by no owner.
 pub(super) fn refused<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
-    let asks = party.asks.iter().filter(|ask| !ask.not_taken_up && !ask.owner.shape.requests.is_empty());
+    let asks = party.asks.iter().filter(|ask| ask.counted > 0 && !ask.owner.shape.requests.is_empty());
     let ask = |ask: &demand::Ask<'a>| Ask {
         who: Asker::of(ask.owner),
         shape: &ask.owner.shape,
-        pods: ask.pods,
-        together: ask.owner.gang.as_ref().map_or(1, |gang| lacks(party, gang)).clamp(1, ask.pods),
+        pods: ask.counted,
+        together: ask.owner.gang.as_ref().map_or(1, |gang| lacks(party, gang)).clamp(1, ask.counted),
         priority: ask.owner.priority,
     };
     asks.map(ask).collect()

@@ -126,7 +126,7 @@ impl Cluster<'_> {
         let asked: Vec<Option<Vec<Ask<'_>>>> = self
             .parties
             .iter()
-            .map(|party| party.and_then(|party| Some(asks(of_party(&party)?, party.not_taken_up))))
+            .map(|party| party.and_then(|party| Some(asks(of_party(&party)?, party.trust))))
             .collect();
         let parties: Vec<Option<Party<'_>>> = self
             .parties

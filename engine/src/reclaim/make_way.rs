@@ -6,7 +6,7 @@ use super::outcome::Taken;
 use super::placing::{Errand, Placing, Stuck};
 use super::take::Case;
 use crate::amounts::{Amount, Resource};
-use crate::demand::{is_ignored, node_patience};
+use crate::demand::{node_patience, why_ignored};
 use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
@@ -46,8 +46,8 @@ impl<'a> Placing<'a> {
         if node_patience(pod, &case.snapshot.settings, now).is_some() {
             return Some(Reason::WaitingForNodes);
         }
-        if is_ignored(pod, party.not_taken_up, now) {
-            return Some(Reason::NotTakenUp);
+        if let Some(reason) = why_ignored(pod, party.trust) {
+            return Some(reason);
         }
         if !self.rooms.could_run(&pod.shape) {
             return Some(Reason::NoNodeFits);

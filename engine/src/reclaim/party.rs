@@ -1,14 +1,12 @@
 //! One leaf, after grants are made.
 
-use std::collections::BTreeMap;
-
 use rustc_hash::FxHashMap;
 
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Headcount;
-use crate::demand::Ask;
+use crate::demand::{Ask, Trust};
 use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::{EvictionRules, NamespaceState, NotTakenUp, Pod, Queue};
+use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +19,8 @@ pub(crate) struct Party<'a> {
     pub(crate) allocated: &'a Amounts,
     /// The owners of it that want more pods than there are, most important first.
     pub(crate) asks: &'a [Ask<'a>],
-    /// Of what it asks for, what does not count because nothing came of it.
-    pub(crate) not_taken_up: &'a BTreeMap<OwnerUid, NotTakenUp>,
+    /// Which of its pods do not count, and how many of those that its owners lack do.
+    pub(crate) trust: &'a Trust,
     /// What may be taken from it, inherited rules included.
     pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.

@@ -27,7 +27,7 @@ pub use destruction::Destruction;
 pub use growth::Growth;
 pub use mode::Mode;
 pub use node::Node;
-pub use owner::{Owner, OwnerKind, Unspecified};
+pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
 pub use queue::{
@@ -37,7 +37,7 @@ pub use queue::{
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use rejection::Rejection;
-pub use remembered::{NotTakenUp, Remembered};
+pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};

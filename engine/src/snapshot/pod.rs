@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Gang, Shape, Ties};
+use super::{Gang, Shape, Ties, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 ///
 /// There are a hundred thousand of these: what pods have in common is shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
 pub struct Pod {
     /// Its id for life.
     pub uid: PodUid,
@@ -37,6 +38,8 @@ pub struct Pod {
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
     /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
     pub stuck: Option<Timestamp>,
+    /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
+    pub failing: bool,
     /// Why it must never be a victim, if so.
     pub immunity: Option<Immunity>,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
@@ -68,10 +71,6 @@ pub enum Phase {
 pub enum Immunity {
     /// A mirror of a static pod: the kubelet would only start it again.
     Mirror,
-    /// Of a DaemonSet: it would only come back.
-    DaemonSet,
-    /// Of a `system-cluster-critical` or `system-node-critical` priority class.
-    SystemCritical,
 }
 
 impl Pod {
@@ -83,6 +82,11 @@ impl Pod {
     /// Its controller; without one nobody recreates it.
     pub fn owner(&self) -> Option<&OwnerUid> {
         self.ties.owner.as_ref().map(|owner| &owner.uid)
+    }
+
+    /// Whether a DaemonSet controls it, which creates it again on the same node.
+    pub fn is_of_daemon_set(&self) -> bool {
+        self.ties.owner.as_ref().is_some_and(Workload::is_daemon_set)
     }
 
     /// The gang that it is a member of, if its size is known.

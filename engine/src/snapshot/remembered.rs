@@ -1,6 +1,7 @@
 //! What an earlier decision left to this one, in the Queue's own status.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::amounts::Amounts;
 use crate::amounts::Resource;
@@ -14,8 +15,14 @@ pub struct Remembered {
     pub demand: Amounts,
     /// Since when it has asked for less than that, by resource.
     pub falling: BTreeMap<Resource, Timestamp>,
-    /// The owners and bare pods whose demand was not taken up, and the owners whose pods are not created.
-    pub not_taken_up: BTreeMap<OwnerUid, NotTakenUp>,
+    /// The top workloads and bare pods that are set aside, or were within the last hour.
+    pub set_aside: BTreeMap<OwnerUid, SetAside>,
+    /// Since when there has been room for pods that owners lack and that are not created. It is not stored: a new process
+    /// counts anew.
+    pub waiting: BTreeMap<OwnerUid, Timestamp>,
+    /// Since when its pods without a node have had room in vain: no pod is on its way out for them, and none would go for them
+    /// if it might. None while they wait for others. It is not stored either.
+    pub room_since: Option<Timestamp>,
     /// Since when the queue has been short of its share.
     pub short_since: Option<Timestamp>,
 }
@@ -29,13 +36,56 @@ impl Remembered {
     }
 }
 
-/// Demand of which nothing has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NotTakenUp {
-    /// The generation of the owner then: another one gets another chance.
-    pub generation: i64,
-    /// Since when it does not count, or since when there has been room for pods that are not created.
+/// The most workloads of a queue that are kept as set aside although nothing of them is there any more, and the most that a
+/// status stores.
+pub const MAX_SET_ASIDE: usize = 64;
+
+/// How long after its end a time set aside remains evidence against all workloads of the queue.
+const EVIDENCE_SECONDS: i64 = 3600;
+
+/// A workload that had room and did not start. It counts again after 1, 2, 4 … 30 minutes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetAside {
+    /// The kind of the top workload, or `Pod`.
+    pub kind: Arc<str>,
+    /// Its name within the namespace.
+    pub name: Arc<str>,
+    /// A number that changes with its spec: another spec counts at once.
+    pub revision: i64,
+    /// Since when it is set aside.
     pub since: Timestamp,
-    /// Whether it counts all the same: pods of it are not created although there has been room for them.
-    pub not_created: bool,
+    /// How many times it was in a row; zero once a pod of it has become Ready.
+    pub times: u32,
+    /// How many nodes counted: it counts at once when there is one more.
+    pub nodes: u32,
+    /// Whether no node had room for it: it counts at once when one has.
+    pub lacked_room: bool,
+}
+
+impl SetAside {
+    /// How long it lasts.
+    pub(crate) fn seconds(&self) -> i64 {
+        let doublings = self.times.saturating_sub(1).min(5);
+        if self.times == 0 { 0 } else { (60_i64 << doublings).min(1800) }
+    }
+
+    /// When it counts again.
+    pub fn until(&self) -> Timestamp {
+        self.since.plus_seconds(self.seconds())
+    }
+
+    /// Whether it does not count now.
+    pub fn is_active(&self, now: Timestamp) -> bool {
+        self.until() > now
+    }
+
+    /// How long it is evidence.
+    pub(crate) fn evidence_until(&self) -> Timestamp {
+        self.until().plus_seconds(EVIDENCE_SECONDS)
+    }
+
+    /// The same, begun no later than `now`: a time in the future comes from a wrong clock.
+    pub(crate) fn not_after(&self, now: Timestamp) -> Self {
+        Self { since: self.since.min(now), ..self.clone() }
+    }
 }

@@ -4,16 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::demand::is_ignored;
 use crate::names::OwnerUid;
 use crate::plan::Asker;
 use crate::reclaim::Party;
-use crate::snapshot::{NotTakenUp, Owner, OwnerKind, Pod, Shape};
+use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
-
-/// For how long pods go for an owner of which nothing comes, in seconds after that was noticed.
-const TRIED_SECONDS: i64 = 60;
-/// For how long after that room is kept for it: what was freed for it may still be on its way.
-const KEPT_SECONDS: i64 = 300;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,15 +39,12 @@ pub(super) struct Ask<'a> {
     order: (Timestamp, Arc<str>),
 }
 
-/// The asks of a queue, the most important first, and when the next of them will be given up.
-pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Option<Timestamp>) {
-    let mut hopes = Hopes { entries: party.not_taken_up, now, next_change: None };
+/// The asks of a queue, the most important first.
+pub(super) fn asks<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
     let owners: BTreeMap<&OwnerUid, &'a Owner> =
         party.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let mut asks: Vec<Ask<'a>> = Vec::new();
-    for pod in party.state.pods.iter().filter(|pod| is_unschedulable(pod)) {
-        let key = pod.owner().cloned().unwrap_or_else(|| OwnerUid::from(pod.uid.as_str()));
-        let Some(preempts) = hopes.of(&key) else { continue };
+    for pod in party.state.pods.iter().filter(|pod| is_unschedulable(pod) && !is_ignored(pod, party.trust)) {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
         asks.push(Ask {
             kind: Kind::Unschedulable,
@@ -61,7 +54,7 @@ pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Opti
             pods: 1,
             together: 1,
             priority: pod.priority,
-            preempts,
+            preempts: true,
             order: (pod.created, pod.name.as_str().into()),
         });
     }
@@ -71,14 +64,14 @@ pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Opti
     };
     for lacking in party.asks.iter().filter(is_refused) {
         let owner = lacking.owner;
-        let Some(preempts) = hopes.of(&owner.uid) else { continue };
-        let refused = lacking.pods.saturating_sub(lacking.held_back);
+        let held_back = lacking.held_back.min(lacking.counted);
+        let refused = lacking.counted.saturating_sub(held_back);
         let together = owner.gang.as_ref().map_or(1, |gang| {
             let is_member = |pod: &&Pod| pod.is_live() && pod.gang().is_some_and(|one| one.name == gang.name);
             let members = party.state.pods.iter().filter(is_member).count();
             gang.min_available.saturating_sub(u32::try_from(members).unwrap_or(u32::MAX)).max(1)
         });
-        for (kind, pods) in [(Kind::Refused, refused), (Kind::HeldBack, lacking.held_back)] {
+        for (kind, pods) in [(Kind::Refused, refused), (Kind::HeldBack, held_back)] {
             if pods > 0 {
                 asks.push(Ask {
                     kind,
@@ -89,7 +82,7 @@ pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Opti
                     together: together.min(pods),
                     priority: owner.priority,
                     // Who yielded waits for room: otherwise one preemption led to the next.
-                    preempts: preempts && kind == Kind::Refused,
+                    preempts: kind == Kind::Refused,
                     order: (owner.created, owner.name.clone()),
                 });
             }
@@ -100,29 +93,10 @@ pub(super) fn asks<'a>(party: &Party<'a>, now: Timestamp) -> (Vec<Ask<'a>>, Opti
             .cmp(&(Reverse(b.priority), b.kind))
             .then_with(|| (&a.order, &a.who, a.owner).cmp(&(&b.order, &b.who, b.owner)))
     });
-    (asks, hopes.next_change)
+    asks
 }
 
 /// Whether the scheduler has found no node for the pod.
 pub(super) fn is_unschedulable(pod: &Pod) -> bool {
     pod.is_live() && pod.node.is_none() && pod.stuck.is_some()
-}
-
-/// What is still expected of owners of which nothing came so far.
-struct Hopes<'a> {
-    entries: &'a BTreeMap<OwnerUid, NotTakenUp>,
-    now: Timestamp,
-    next_change: Option<Timestamp>,
-}
-
-impl Hopes<'_> {
-    /// Whether pods go for this owner; none if not even room is kept for it.
-    fn of(&mut self, owner: &OwnerUid) -> Option<bool> {
-        let Some(entry) = self.entries.get(owner) else { return Some(true) };
-        let tried = entry.since.plus_seconds(TRIED_SECONDS);
-        let kept = tried.plus_seconds(KEPT_SECONDS);
-        let next = [tried, kept].into_iter().find(|at| *at > self.now);
-        self.next_change = self.next_change.into_iter().chain(next).min();
-        next.map(|next| next == tried)
-    }
 }

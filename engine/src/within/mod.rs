@@ -30,7 +30,6 @@ use crate::names::{NodeName, QueueName};
 use crate::plan::{PassedOver, Plan, PodId, Scaling};
 use crate::reclaim::{Party, Rooms, unbound};
 use crate::snapshot::{OwnerKind, Preemption, Snapshot};
-use crate::time::Timestamp;
 
 use asks::{Kind, asks, is_unschedulable};
 use meet::Meeting;
@@ -45,8 +44,6 @@ pub(crate) struct Yielded {
     pub(crate) passed_over: Vec<PassedOver>,
     /// The owners whose pods will have room once others are gone.
     pub(crate) promised: BTreeMap<QueueName, BTreeSet<(OwnerKind, std::sync::Arc<str>)>>,
-    /// When another plan might be made although nothing happens.
-    pub(crate) next_change: Option<Timestamp>,
 }
 
 /// What `plan` leaves to do inside the queues of `parties`.
@@ -61,7 +58,7 @@ pub(crate) fn yielded<'a>(
     let is_held_back = |party: &Party<'_>| party.state.owners.iter().any(|owner| owner.size.former.is_some());
     let mut rooms: Option<Rooms<'a>> = None;
     for party in parties.iter().flatten().filter(|party| yields(party) || is_held_back(party)) {
-        let (mut asks, next_change) = asks(party, snapshot.now);
+        let mut asks = asks(party);
         if !yields(party) {
             // What exists already has its room kept.
             asks.retain(|ask| ask.kind != Kind::Unschedulable);
@@ -69,7 +66,6 @@ pub(crate) fn yielded<'a>(
                 ask.preempts = false;
             }
         }
-        yielded.next_change = yielded.next_change.into_iter().chain(next_change).min();
         if asks.is_empty() || !plan.queues.contains_key(party.name) {
             continue;
         }

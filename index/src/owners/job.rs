@@ -37,6 +37,13 @@ impl OwnerObject for Job {
         self.spec.as_ref().map(|spec| &spec.template)
     }
 
+    fn outcome(&self) -> (u32, bool) {
+        let Some(status) = &self.status else { return (0, false) };
+        let number = |number: Option<i32>| count(number.unwrap_or_default());
+        let (succeeded, ready) = (number(status.succeeded), number(status.ready));
+        (succeeded, number(status.failed) > 0 && succeeded == 0 && ready == 0)
+    }
+
     fn of_queue_job(&self) -> Option<TaskJob> {
         task_job(self)
     }

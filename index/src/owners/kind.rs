@@ -1,11 +1,12 @@
 //! How owners come in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
+use quotient_engine::snapshot::{ConfiguredKind, Owner, OwnerKind, Shape, Size, Unspecified};
 
 use super::rejection::Refusal;
 use crate::decoded::Undecodable;
@@ -46,6 +47,11 @@ pub(crate) trait OwnerObject {
         Refusal::None
     }
 
+    /// How many of its pods have succeeded, and whether they only fail, where its kind says that.
+    fn outcome(&self) -> (u32, bool) {
+        (0, false)
+    }
+
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
     fn of_queue_job(&self) -> Option<TaskJob> {
         None
@@ -58,27 +64,37 @@ pub(crate) struct OwnerKinds {
     replica_sets: Relist<Key>,
     stateful_sets: Relist<Key>,
     jobs: Relist<Key>,
+    daemon_sets: Relist<Key>,
+    configured: BTreeMap<&'static ConfiguredKind, Relist<Key>>,
 }
 
 type Key = (Namespace, Arc<str>);
 
 impl Default for OwnerKinds {
     fn default() -> Self {
-        Self { replica_sets: Relist::idle(), stateful_sets: Relist::idle(), jobs: Relist::idle() }
-    }
-}
-
-impl OwnerKinds {
-    fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
-        match kind {
-            OwnerKind::ReplicaSet => &mut self.replica_sets,
-            OwnerKind::StatefulSet => &mut self.stateful_sets,
-            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
+        Self {
+            replica_sets: Relist::idle(),
+            stateful_sets: Relist::idle(),
+            jobs: Relist::idle(),
+            daemon_sets: Relist::idle(),
+            configured: BTreeMap::new(),
         }
     }
 }
 
-/// ReplicaSets, StatefulSets and Jobs, of which those that want no pods are not kept at all.
+impl OwnerKinds {
+    pub(crate) fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
+        match kind {
+            OwnerKind::ReplicaSet => &mut self.replica_sets,
+            OwnerKind::StatefulSet => &mut self.stateful_sets,
+            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
+            OwnerKind::DaemonSet => &mut self.daemon_sets,
+            OwnerKind::Configured(kind) => self.configured.entry(kind).or_insert_with(Relist::idle),
+        }
+    }
+}
+
+/// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
 /// The reply to a nudge must not be applied: unlike for Queues and our quotas, nobody remembers here which of them
 /// were deleted. The watch shows the same a moment later.
@@ -115,18 +131,14 @@ impl<O: OwnerObject> Keeps<O> for Index {
         if let Refusal::Other(said) = refusal {
             owner.rejected = Some(self.texts.get(said));
         }
+        (owner.succeeded, owner.fails) = object.outcome();
         owner.controller = controller(&mut self.texts, metadata).map(Arc::new);
         let controller = owner.controller.clone();
         // What the quota was counted against had all the requests that it demands.
         let named = refusal == Refusal::QuotaUsedUp;
         let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
         let note = OwnerNote { age, asked, wanted, rightful, said, controller, unspecified };
-        let defaults_known = self.limit_ranges.is_listed();
-        let entry = self.namespaces.entry(key.0).or_default();
-        if defaults_known {
-            owner.unspecified = entry.without_default(note.unspecified);
-        }
-        entry.put_owner(owner, note)
+        self.keep_owner(&key.0, owner, note)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
@@ -172,7 +184,18 @@ impl Index {
         kind == OwnerKind::Job && kept.is_some_and(|kept| uid.is_none_or(|uid| *kept.seen.uid == *uid))
     }
 
-    fn read_owner(
+    /// Keeps `owner`, with what it names no request for beside the defaults of its namespace. Says whether anything changed
+    /// that a decision depends on.
+    pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
+        let defaults_known = self.limit_ranges.is_listed();
+        let entry = self.namespaces.entry(namespace.clone()).or_default();
+        if defaults_known {
+            owner.unspecified = entry.without_default(note.unspecified);
+        }
+        entry.put_owner(owner, note)
+    }
+
+    pub(crate) fn read_owner(
         &mut self,
         kind: OwnerKind,
         metadata: &ObjectMeta,
@@ -208,6 +231,8 @@ impl Index {
             size: Size::default(),
             controller: None,
             rejected: None,
+            succeeded: 0,
+            fails: false,
             unspecified: Unspecified::default(),
             uid,
         };

@@ -137,6 +137,8 @@ fn owners(job: &QueueJob, namespace: &Namespace) -> Vec<Owner> {
                 size: Size::default(),
                 controller: Some(Arc::clone(&controller)),
                 rejected: None,
+                succeeded: 0,
+                fails: false,
                 unspecified: Unspecified::default(),
             }
         })

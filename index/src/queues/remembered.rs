@@ -1,9 +1,11 @@
 //! What the status of a Queue tells a later decision of earlier ones.
 
-use quotient_crds::{NotTakenUp as Written, QueueStatus, ResourceMap};
+use std::collections::BTreeMap;
+
+use quotient_crds::{QueueStatus, ResourceMap, SetAside as Written};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{NotTakenUp, Remembered};
+use quotient_engine::snapshot::{Remembered, SetAside};
 
 use crate::governable::governable;
 use crate::reading::{Reading, Rounding};
@@ -15,7 +17,9 @@ pub(super) fn remembered(status: &QueueStatus) -> Remembered {
     Remembered {
         demand: status.demand.as_ref().map(amounts).unwrap_or_default(),
         falling: falling.filter_map(|(name, since)| Some((governable(name)?, timestamp(since)))).collect(),
-        not_taken_up: status.not_taken_up.iter().map(not_taken_up).collect(),
+        set_aside: status.set_aside.iter().map(set_aside).collect(),
+        waiting: BTreeMap::new(),
+        room_since: None,
         short_since: status.short_since.as_ref().map(timestamp),
     }
 }
@@ -30,10 +34,16 @@ fn amounts(map: &ResourceMap) -> Amounts {
     map.iter().filter_map(|(name, text)| read(name, text.as_str())).collect()
 }
 
-fn not_taken_up(written: &Written) -> (OwnerUid, NotTakenUp) {
-    let since = timestamp(&written.since);
-    (
-        OwnerUid::from(written.uid.as_str()),
-        NotTakenUp { generation: written.generation, since, not_created: written.not_created },
-    )
+fn set_aside(written: &Written) -> (OwnerUid, SetAside) {
+    let read = |number: i32| u32::try_from(number).unwrap_or_default();
+    let entry = SetAside {
+        kind: written.kind.as_str().into(),
+        name: written.name.as_str().into(),
+        revision: written.revision,
+        since: timestamp(&written.since),
+        times: read(written.times),
+        nodes: read(written.nodes),
+        lacked_room: written.lacked_room,
+    };
+    (OwnerUid::from(written.uid.as_str()), entry)
 }

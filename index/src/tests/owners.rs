@@ -54,15 +54,59 @@ status: {succeeded: 2}
           queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
           ReplicaSet web-7d9c (r-1), generation 4, created 11:00:00: wants 3 of cpu 2, memory 1Gi, priority 7, gang r-1 of 2, only on [("disk", "ssd")]
           StatefulSet db (a/StatefulSet/db), generation 0, created -: wants 1 of cpu 500m
-          Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, gang ring of 4
+          Job train (j-1), generation 0, created -: wants 4 of nvidia.com/gpu 1, 2 succeeded, gang ring of 4
     "#]]
     .assert_eq(&text);
+}
+
+#[test]
+fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
+    let daemon_set = |metadata: &str, status: &str| {
+        format!(
+            "{{kind: DaemonSet, metadata: {{name: agent, namespace: a, uid: d{metadata}}},
+              spec: {{selector: {{}}, template: {{spec: {{containers: [{{name: c, resources: {{requests: {{cpu: 1}}}}}}]}}}}}},
+              status: {{currentNumberScheduled: 1, numberMisscheduled: 0, numberReady: 0{status}}}}}"
+        )
+    };
+    let text = shown(&[QUEUE, &daemon_set("", ", desiredNumberScheduled: 3")].concat(), "12:00:00");
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+          DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; nobody to scale
+    "#]]
+    .assert_eq(&text);
+    for (metadata, status) in [
+        ("", ", desiredNumberScheduled: 0"),
+        ("", ", desiredNumberScheduled: -1"),
+        // A tenant may write this; a DaemonSet has no size that was ever lowered.
+        (", annotations: {quotient.dev/replicas-before: '9'}", ", desiredNumberScheduled: 0"),
+        (", deletionTimestamp: 2026-01-01T12:00:00Z", ", desiredNumberScheduled: 3"),
+    ] {
+        assert_eq!(wanted(&daemon_set(metadata, status)), None, "{metadata}{status}");
+    }
 }
 
 /// How many pods the one owner wants; none if it is not there.
 fn wanted(object: &str) -> Option<u32> {
     let snapshot = index_of(&[QUEUE, object].concat()).snapshot(at("12:00:00"));
     snapshot.namespaces[&"a".into()].owners.first().map(|owner| owner.wanted)
+}
+
+#[test]
+fn how_the_pods_of_a_job_end() {
+    let outcome = |status: &str| {
+        let object = format!(
+            "{{kind: Job, metadata: {{name: x, namespace: a}}, spec: {{completions: 9, template: {{spec: {{containers: []}}}}}}, \
+             status: {status}}}"
+        );
+        let snapshot = index_of(&[QUEUE, &object].concat()).snapshot(at("12:00:00"));
+        let owner = &snapshot.namespaces[&"a".into()].owners[0];
+        (owner.succeeded, owner.fails)
+    };
+    assert_eq!(outcome("{}"), (0, false));
+    assert_eq!(outcome("{failed: 2, active: 1}"), (0, true));
+    assert_eq!(outcome("{failed: 2, ready: 1}"), (0, false));
+    assert_eq!(outcome("{failed: 2, succeeded: 3}"), (3, false));
 }
 
 #[test]

@@ -143,8 +143,8 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
 ",
         &expect![[r#"
             namespace a
-              pod agent (a/agent): nothing; Pending, created -, DaemonSet, of d
-              pod dns (a/dns): nothing; Pending, created -, SystemCritical
+              pod agent (a/agent): nothing; Pending, created -, of d
+              pod dns (a/dns): nothing; Pending, created -
               pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30
@@ -328,6 +328,31 @@ fn pods_that_do_not_get_on() {
         (node, "Succeeded", "type: Ready, status: 'False', reason: PodCompleted", false),
     ] {
         assert_eq!(stuck(node, phase, condition), expected, "{node} {phase} {condition}");
+    }
+}
+
+#[test]
+fn pods_of_which_the_kubelet_reports_a_failure() {
+    let failing = |state: &str| {
+        let yaml = format!(
+            "{{kind: Pod, metadata: {{name: p, namespace: a}}, spec: {{containers: [], nodeName: n1}}, status: {{phase: Pending, \
+             containerStatuses: [{{name: a, image: i, imageID: i, ready: false, restartCount: 0, state: {state}}}]}}}}"
+        );
+        let init = yaml.replace("containerStatuses", "initContainerStatuses");
+        let told = [yaml, init].map(|yaml| shown(&yaml, "12:00:00").contains(", failing"));
+        assert_eq!(told[0], told[1], "{state}");
+        told[0]
+    };
+    for reason in ["CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "CreateContainerConfigError"] {
+        assert!(failing(&format!("{{waiting: {{reason: {reason}}}}}")), "{reason}");
+    }
+    for state in [
+        "{waiting: {reason: ContainerCreating}}",
+        "{waiting: {reason: PodInitializing}}",
+        "{running: {}}",
+        "{}",
+    ] {
+        assert!(!failing(state), "{state}");
     }
 }
 

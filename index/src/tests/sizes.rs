@@ -160,7 +160,7 @@ status: {succeeded: 3}
         &expect![[r#"
             namespace a
               queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
-              Job train (j-1), generation 0, created -: wants 0 of nothing; 4 before, 3 held back
+              Job train (j-1), generation 0, created -: wants 0 of nothing, 3 succeeded; 4 before, 3 held back
         "#]],
     );
 }

@@ -6,7 +6,7 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
     Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
-    ReclaimFrom, Remembered, Size, Snapshot,
+    ReclaimFrom, Remembered, SetAside, Size, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -79,12 +79,15 @@ fn memory(remembered: &Remembered) -> String {
     if *remembered == Remembered::default() {
         return String::new();
     }
-    let Remembered { demand, falling, not_taken_up, short_since } = remembered;
+    let Remembered { demand, falling, set_aside, waiting: _, room_since: _, short_since } = remembered;
     let falling =
         falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
-    let ignored = not_taken_up
-        .iter()
-        .map(|(uid, one)| format!(", {uid} generation {} ignored since {}", one.generation, time(one.since)));
+    let ignored = set_aside.iter().map(|(uid, one)| {
+        let SetAside { kind, name, revision, since, times, nodes, lacked_room } = one;
+        let of = format!(", {kind} {name} ({uid}) revision {revision} set aside since {}", time(*since));
+        let room = if *lacked_room { " for lack of room" } else { "" };
+        format!("{of}{room}, {times} times, {nodes} nodes")
+    });
     let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
     let all: String = falling.chain(ignored).chain(short).collect();
     format!("; remembers {demand}{all}")
@@ -149,13 +152,16 @@ fn quota(quota: &Quota) -> String {
 
 fn owner(owner: &Owner) -> String {
     let Owner { uid, kind, name, generation, created, wanted, shape, gang, priority, size, .. } = owner;
-    let Owner { rejected, unspecified, controller, .. } = owner;
+    let Owner { rejected, unspecified, controller, succeeded, fails, .. } = owner;
     let mut line = format!(
         "{} {name} ({uid}), generation {generation}, created {}: wants {wanted} of {}",
         kind.name(),
         time(*created),
         shape.requests
     );
+    if *succeeded > 0 || *fails {
+        write!(line, ", {succeeded} succeeded{}", if *fails { ", only fails" } else { "" }).unwrap();
+    }
     if *priority != 0 {
         write!(line, ", priority {priority}").unwrap();
     }
@@ -244,6 +250,7 @@ fn pod(pod: &Pod) -> String {
         deletion,
         evicted,
         stuck,
+        failing,
         immunity,
         reluctant,
         forced,
@@ -281,6 +288,9 @@ fn pod(pod: &Pod) -> String {
     }
     if let Some(stuck) = stuck {
         write!(line, ", stuck since {}", time(*stuck)).unwrap();
+    }
+    if *failing {
+        write!(line, ", failing").unwrap();
     }
     if let Some(immunity) = immunity {
         write!(line, ", {immunity:?}").unwrap();

@@ -200,7 +200,7 @@ impl Cycle {
             let particulars = Particulars::of(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
             let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
-            (planner, plan, Arc::new(particulars), terms, granted)
+            (planner, plan, particulars, terms, granted)
         };
         let (planner, plan, particulars, terms, granted) = compute(decide).await?;
         self.planner = planner;
@@ -249,7 +249,7 @@ impl Cycle {
         metrics.cycles.duration.observe(began.elapsed().as_secs_f64());
         metrics.cycles.last_success.set(self.tools.clock.now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
-        let ripe = [change, plan.next_change].into_iter().flatten().min();
+        let ripe = [change, plan.due()].into_iter().flatten().min();
         let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
         let due =
             [Some(in_future(self.pace.resync)), ripe, self.writer.next_retry(), self.guards.next_look()];
@@ -258,10 +258,9 @@ impl Cycle {
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
-    fn report(&self, plan: &Arc<Plan>, particulars: &Arc<Particulars>, refused: BTreeMap<QueueName, String>) {
+    fn report(&self, plan: &Arc<Plan>, particulars: &Particulars, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
-            particulars: Arc::clone(particulars),
             refused,
             contested: self.writer.contested_quotas(),
             blocked: self.writer.blocked_queues(plan, particulars),

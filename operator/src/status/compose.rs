@@ -13,26 +13,24 @@ use super::reclaims;
 use super::remembered;
 use super::state::state;
 use super::unmet;
-use crate::particulars::Particulars;
 
 /// A plan, and what about it concerns every queue's status.
 #[derive(Debug)]
 pub struct Overview<'a> {
     plan: &'a Plan,
-    particulars: &'a Particulars,
     /// The resources of which some queue uses more than its nominal share.
     borrowed: BTreeSet<&'a Resource>,
 }
 
 impl<'a> Overview<'a> {
     /// Looks over `plan` once for all its queues.
-    pub fn of(plan: &'a Plan, particulars: &'a Particulars) -> Self {
+    pub fn of(plan: &'a Plan) -> Self {
         let borrows = |resource: &Resource| {
             let leaves = plan.queues.values().filter(|queue| !queue.is_parent);
             leaves.into_iter().any(|queue| queue.used.get(resource) > queue.nominal.get(resource))
         };
         let borrowed = plan.resources.iter().filter(|resource| borrows(resource)).collect();
-        Self { plan, particulars, borrowed }
+        Self { plan, borrowed }
     }
 }
 
@@ -43,7 +41,6 @@ impl Overview<'_> {
             && self.plan.resources == other.plan.resources
             && self.plan.held == other.plan.held
             && self.borrowed == other.borrowed
-            && self.particulars.not_taken_up == other.particulars.not_taken_up
     }
 }
 
@@ -65,7 +62,6 @@ pub fn compose(
     let recent_reclaims = reclaims::merged(&circumstances.reclaims, listed);
     if let Some(queue) = overview.plan.queues.get(name) {
         let conditions = merge(&conditions::of_queue(overview.plan, name, queue, kept, circumstances));
-        let not_taken_up = remembered::not_taken_up(queue, &overview.particulars.not_taken_up, former);
         let summary = StatusSummary {
             state: Some(state(&conditions, &queue.reach, !queue.used.less(&queue.nominal).is_empty())),
             demand: Some(queue.demand.compact()),
@@ -81,7 +77,7 @@ pub fn compose(
         return Some(QueueStatus {
             observed_generation: generation,
             conditions,
-            not_taken_up,
+            set_aside: remembered::set_aside(&queue.remember),
             recent_reclaims,
             summary: Some(summary),
             ..numbers(overview, &name.namespace, queue)

@@ -18,5 +18,4 @@ mod withheld;
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub use reclaims::RecentReclaims;
-pub(crate) use remembered::not_created;
 pub(crate) use unmet::obstacle;

@@ -109,7 +109,7 @@ fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
 fn deciding(status: &QueueStatus) -> impl PartialEq {
     (
         &status.observed_generation,
-        &status.not_taken_up,
+        &status.set_aside,
         &status.deserved,
         &status.allocated,
         &status.preempting,
@@ -128,7 +128,7 @@ fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
 mod tests {
     use super::*;
     use k8s_openapi::jiff::Timestamp;
-    use quotient_crds::{NotTakenUp, Unmet, stored_time};
+    use quotient_crds::{SetAside, Unmet, stored_time};
 
     fn status(deserved: &str, used: &str) -> QueueStatus {
         QueueStatus {
@@ -188,16 +188,18 @@ mod tests {
         let stored = status("3", "1");
         pacer.wrote(&queue, now);
         let time = || stored_time(Timestamp::UNIX_EPOCH);
-        let noted = NotTakenUp {
+        let entry = SetAside {
             kind: "Job".to_owned(),
             name: "train".to_owned(),
             uid: "1".to_owned(),
-            generation: 1,
+            revision: 1,
             since: time(),
-            not_created: false,
+            times: 1,
+            nodes: 3,
+            lacked_room: false,
         };
         for urgent in [
-            QueueStatus { not_taken_up: vec![noted], ..stored.clone() },
+            QueueStatus { set_aside: vec![entry], ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");

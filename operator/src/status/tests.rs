@@ -6,11 +6,10 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{LeftOut, Mode, NotTakenUp, OwnerKind, Remembered};
+use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside};
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::particulars::Particulars;
 use crate::writer::Blocked;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
@@ -64,8 +63,7 @@ fn status(
     second: i64,
 ) -> QueueStatus {
     let now = Timestamp::from_second(second).unwrap();
-    let particulars = Particulars::default();
-    compose(&Overview::of(plan, &particulars), &team(), Some(3), former, circumstances, now).unwrap()
+    compose(&Overview::of(plan), &team(), Some(3), former, circumstances, now).unwrap()
 }
 
 /// `Type=Status Reason`, of those that are not as they should be.
@@ -371,21 +369,19 @@ fn what_withholds_evictions_is_named() {
 #[test]
 fn what_is_remembered_and_what_waits_is_written() {
     let since = quotient_engine::time::Timestamp::from_millis(9_500);
-    let noted = NotTakenUp { generation: 2, since, not_created: false };
+    let entry = SetAside { kind: "Job".into(), name: "train".into(), since, times: 1, ..SetAside::default() };
     let queue = QueuePlan {
         idle: amounts(1000, 0),
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
-            not_taken_up: [("job".into(), noted)].into(),
+            set_aside: [("job".into(), entry)].into(),
             short_since: Some(since),
             ..Remembered::default()
         },
         ..short(Reason::Fragmented, Some(Reason::Fragmented))
     };
     let plan = plan(queue);
-    let names = [("job".into(), Asker::Owner(OwnerKind::Job, "train".into()))].into();
-    let particulars = Particulars { not_taken_up: names, ..Particulars::default() };
-    let overview = Overview::of(&plan, &particulars);
+    let overview = Overview::of(&plan);
     let now = Timestamp::from_second(10).unwrap();
     let status = compose(&overview, &team(), Some(3), None, &normal(), now).unwrap();
     let written = serde_json::to_value(&status).unwrap();
@@ -393,9 +389,10 @@ fn what_is_remembered_and_what_waits_is_written() {
     assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");
     assert_eq!(
-        written["notTakenUp"],
+        written["setAside"],
         json!([{
-            "kind": "Job", "name": "train", "uid": "job", "generation": 2, "since": "1970-01-01T00:00:09Z",
+            "kind": "Job", "name": "train", "uid": "job", "revision": 0, "since": "1970-01-01T00:00:09Z", "times": 1,
+            "nodes": 0,
         }])
     );
     assert_eq!(

@@ -1,11 +1,13 @@
 //! What cannot start now, what stands in the way and what would help, in words.
 
+use super::remembered::time;
 use super::withheld;
 use quotient_crds::{MAX_UNMET, Unmet as Written};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Asker, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::SetAside;
 
 use crate::message::{MOST, message as message_of};
 
@@ -51,7 +53,9 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let [what, next] = general();
             let command = match &unmet.who {
                 Asker::Owner(kind, name) => {
-                    format!("See: kubectl -n {namespace} describe {} {name}", kind.name().to_lowercase())
+                    // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
+                    let object = name.split('/').next().unwrap_or_default();
+                    format!("See: kubectl -n {namespace} describe {} {object}", kind.name().to_lowercase())
                 }
                 Asker::Pod(_) => String::new(),
             };
@@ -63,6 +67,14 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
                 first.map(|resource| because(&format!("no node offers {resource}, which one requests")));
             let unnamed = because("no node offers all of the resources that one requests");
             let what = named.filter(|told| told.chars().count() <= MOST).unwrap_or(unnamed);
+            message_of([what, way_out(unmet.reason).to_owned()])
+        }
+        Reason::SetAside => {
+            let entry = queue.remember.set_aside.values().find(|entry| is_of(entry, unmet));
+            let until = entry.map(|entry| format!("are set aside until {}", time(entry.until()).0));
+            let why = "because they had room and did not start";
+            let what = until.map(|until| format!("The pods {until} {why}."));
+            let what = what.unwrap_or_else(|| because(obstacle(unmet.reason)));
             message_of([what, way_out(unmet.reason).to_owned()])
         }
         Reason::EvictionsDisabled => {
@@ -77,6 +89,12 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
         Some(lowered) if said.is_empty() => lowered.to_string(),
         Some(lowered) => format!("{said} {lowered}"),
     }
+}
+
+/// Whether the workload of `unmet` is the one that `entry` sets aside.
+fn is_of(entry: &SetAside, unmet: &Unmet) -> bool {
+    let top = unmet.controller.as_ref().map(|top| (&*top.kind, &*top.name));
+    top.unwrap_or_else(|| kind_and_name(&unmet.who)) == (&*entry.kind, &*entry.name)
 }
 
 /// What a rolling update waits for, and both ways out.
@@ -120,7 +138,10 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::RoomAvailable => "they are not created or scheduled yet, although there is room",
         Reason::PodsRejected => "the API server rejects them",
         Reason::PodsNotCreated => "nothing has created them for 60 s, although there is room",
-        Reason::NotTakenUp => "they had room for a while and did not start, so they do not count as demand",
+        Reason::SetAside => "they had room, did not start and are set aside",
+        Reason::OneAtATime => {
+            "pods of the queue did not start lately, and one pod of the workload starts first"
+        }
         _ => "other pods use it",
     }
 }
@@ -167,7 +188,12 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         Reason::RoomAvailable => "The controller creates them, or the scheduler places them.",
         Reason::PodsRejected => "Correct the template, or the rule that rejects them.",
         Reason::PodsNotCreated => "The API server rejects them or their controller waits; see its events.",
-        Reason::NotTakenUp => "They count again once the spec changes or a pod of the workload is Ready.",
+        Reason::SetAside => {
+            "They count again then, or when the spec changes, a node joins or a node has room; see the events."
+        }
+        Reason::OneAtATime => {
+            "Every pod that becomes Ready lets one more start; see the events of the workload."
+        }
         _ => "They start as other pods finish.",
     }
 }
@@ -193,7 +219,7 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 20] = [
+    const ALL: [Reason; 21] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -213,7 +239,8 @@ mod tests {
         Reason::RoomAvailable,
         Reason::PodsRejected,
         Reason::PodsNotCreated,
-        Reason::NotTakenUp,
+        Reason::SetAside,
+        Reason::OneAtATime,
     ];
 
     fn cpu(milli: i128) -> Amounts {
@@ -294,6 +321,27 @@ mod tests {
         assert!(
             message(&Namespace::from("a"), &QueuePlan::default(), &unmet)
                 .ends_with("; Quotient leaves the size alone now (OptedOut)")
+        );
+    }
+
+    #[test]
+    fn what_is_set_aside_is_told_with_the_end() {
+        let since = quotient_engine::time::Timestamp::from_seconds(600);
+        let entry = SetAside {
+            kind: "Deployment".into(),
+            name: "web".into(),
+            since,
+            times: 2,
+            ..SetAside::default()
+        };
+        let mut queue = QueuePlan::default();
+        queue.remember.set_aside.insert(OwnerUid::new("u-web"), entry);
+        let deployment = Workload { kind: "Deployment".into(), name: "web".into(), ..Workload::default() };
+        let unmet = Unmet { controller: Some(deployment.into()), ..web(3, Reason::SetAside) };
+        assert_eq!(
+            message(&"team".into(), &queue, &unmet),
+            "The pods are set aside until 1970-01-01T00:12:00Z because they had room and did not start. They count again \
+             then, or when the spec changes, a node joins or a node has room; see the events."
         );
     }
 

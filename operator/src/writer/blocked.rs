@@ -130,8 +130,7 @@ mod tests {
 
     fn told(plan: &Plan, budgets: &[&str], backoff: &Backoff) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let particulars =
-            Particulars { budgets: [("web-0".into(), budgets)].into(), ..Particulars::default() };
+        let particulars = Particulars { budgets: [("web-0".into(), budgets)].into() };
         let blocked = blocked_queues(plan, &particulars, backoff, Instant::now());
         blocked.get(&gainer()).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }

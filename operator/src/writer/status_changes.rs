@@ -75,12 +75,11 @@ impl StatusChanges {
     /// What is to be written now, and when to ask again.
     pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Change>, Option<Instant>) {
         self.forget_absent(&report.plan);
-        let overview = Overview::of(&report.plan, &report.particulars);
+        let overview = Overview::of(&report.plan);
         let time = self.clock.now();
         let former = self.former.replace(Arc::clone(report));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
-        let comparable = former
-            .filter(|former| overview.concerns_all_as(&Overview::of(&former.plan, &former.particulars)));
+        let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
         let mut changes = Vec::new();
         let mut later = Vec::new();
         let mut informing: usize = 0;

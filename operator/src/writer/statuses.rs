@@ -20,7 +20,6 @@ use tracing::{debug, warn};
 use super::status_changes::{Change, StatusChanges};
 use super::{Blocked, Tools};
 use crate::answer::{Answer, ask, said};
-use crate::particulars::Particulars;
 use crate::status::patch::merge_patch;
 
 /// How long one write of a status may take.
@@ -40,8 +39,6 @@ const KIND: &str = "queue_status";
 pub struct Report {
     /// What was decided.
     pub plan: Arc<Plan>,
-    /// What the plan leaves out and statuses name.
-    pub particulars: Arc<Particulars>,
     /// Quotas that the API server refuses, and why.
     pub refused: BTreeMap<QueueName, String>,
     /// Quotas that others change faster than they are put right, in words.

@@ -19,7 +19,8 @@ pub(super) const SHAPING: [&str; 6] = ["selector", "affinity", "prefers", "toler
 /// `owner a/web replicas=4 cpu=1 kind=Job priority=5 created=10 gang=g min=2 selector=zone:a tolerates=key`.
 ///
 /// Its uid is its name, which pods name as `owner=web`. `rejected=WORDS` is why the API server refuses its pods, and
-/// `unspecified=cpu,memory` what some container of it names no request for.
+/// `unspecified=cpu,memory` what some container of it names no request for. `succeeded=2` pods of a Job have; pods of one that
+/// `fails` only fail.
 pub(super) fn owner(words: &Words<'_>) -> Owner {
     let (_, name) = words.path();
     let own = [
@@ -34,11 +35,13 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
         "deployment",
         "of",
         "surges",
+        "succeeded",
+        "fails",
     ];
     let others = [&SHAPING[..], &own].concat();
     let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
-    let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job];
+    let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job, OwnerKind::DaemonSet];
     let kind = words.choice("kind", kinds.map(|kind| (kind.name(), kind))).unwrap_or_default();
     Owner {
         uid: OwnerUid::from(name),
@@ -57,6 +60,8 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
         size: size(words, kind, wanted),
         controller: words.value("deployment").map(deployment),
         rejected: words.value("rejected").map(Into::into),
+        succeeded: words.count("succeeded").unwrap_or_default(),
+        fails: words.has("fails"),
         unspecified: Unspecified { cpu: lacks("cpu"), memory: lacks("memory") },
     }
 }
@@ -82,6 +87,7 @@ fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
         OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
         OwnerKind::StatefulSet => SetterKind::StatefulSet,
         OwnerKind::Job => SetterKind::Job,
+        OwnerKind::DaemonSet | OwnerKind::Configured(_) => return Size::default(),
     };
     let (_, name) = words.path();
     Size {

@@ -58,7 +58,6 @@ async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
         let plan = Arc::new(planned(view));
         reports.send_replace(Some(Arc::new(Report {
             plan,
-            particulars: Arc::default(),
             refused: BTreeMap::new(),
             contested: BTreeMap::new(),
             blocked: BTreeMap::new(),
@@ -171,7 +170,6 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
         let plan = Arc::new(planned(&view));
         reports.send_replace(Some(Arc::new(Report {
             plan,
-            particulars: Arc::default(),
             refused: BTreeMap::new(),
             contested: BTreeMap::new(),
             blocked: BTreeMap::new(),

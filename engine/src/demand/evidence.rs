@@ -1,0 +1,351 @@
+//! Evidence: what the pods and owners of a top workload show for or against it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Ask, FreeRoom, earliest};
+use crate::names::{GangName, OwnerUid};
+use crate::snapshot::{
+    MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape, Snapshot,
+};
+use crate::time::Timestamp;
+
+/// How long a pod with room may not be Ready, or not be created, before that is evidence.
+const EVIDENCE_SECONDS: i64 = 10;
+/// How long a pod may be unschedulable, or its failure be reported, before its workload is set aside.
+const REPORTED_SECONDS: i64 = 60;
+/// How long it may have no node where one may be added for it: autoscalers need minutes.
+const WITHOUT_NODE_SECONDS: i64 = 600;
+/// How long a pod with room may not start, or not be created, where no failure is reported.
+const SILENT_SECONDS: i64 = 300;
+
+/// Until when an autoscaler may still add a node for `pod`; none if it is not waiting for one, or has been for too
+/// long.
+pub(crate) fn node_patience(pod: &Pod, settings: &Settings, now: Timestamp) -> Option<Timestamp> {
+    let stuck = pod.stuck.filter(|_| pod.is_live() && waits_for_nodes(pod, settings))?;
+    Some(stuck.plus_seconds(WITHOUT_NODE_SECONDS)).filter(|until| *until > now)
+}
+
+fn waits_for_nodes(pod: &Pod, settings: &Settings) -> bool {
+    pod.node.is_none() && pod.requests().overlaps(&settings.expandable)
+}
+
+/// Whether the pod is Ready, or was: it stopped being Ready after its containers had started.
+pub(super) fn is_proven(pod: &Pod) -> bool {
+    let was_ready = |stuck: Timestamp| pod.started.is_some_and(|started| started < stuck);
+    pod.node.is_some() && !pod.failing && pod.stuck.is_none_or(was_ready)
+}
+
+/// How long the pod may be as it is before its workload is set aside.
+fn patience(pod: &Pod) -> i64 {
+    if pod.node.is_none() || pod.failing { REPORTED_SECONDS } else { SILENT_SECONDS }
+}
+
+/// How far the pods of an owner got; those of all Jobs of a workload together.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// How many are or were Ready, or have succeeded.
+    pub(super) proven: u32,
+    /// How many exist, count and have not been Ready yet.
+    pub(super) making: u32,
+    /// How many of these count although others of them did not start.
+    pub(super) tried: u32,
+    /// When the newest was created.
+    newest: Option<Timestamp>,
+}
+
+/// What is known of one top workload: what people know, such as a Deployment; a bare pod by itself.
+#[derive(Debug, Default)]
+pub(super) struct Evidence<'a> {
+    kind: &'a str,
+    name: &'a str,
+    /// Changes with its spec.
+    revision: i64,
+    /// What is remembered of it.
+    pub(super) entry: Option<SetAside>,
+    /// Whether it was set aside just now.
+    pub(super) is_new: bool,
+    /// From when on there is evidence against it.
+    pub(super) evident: Option<Timestamp>,
+    /// How many of the pods that it lacks count so far.
+    pub(super) counted: u32,
+    lacks: bool,
+    /// When the first of its units has had room for too long, and its shape if no node takes it.
+    deadline: Option<(Timestamp, Option<&'a Shape>)>,
+    /// What waits for a node, or would.
+    shapes: Vec<&'a Shape>,
+    /// When the last of its proven pods started.
+    proven: Option<Timestamp>,
+}
+
+impl<'a> Evidence<'a> {
+    fn expire(&mut self, at: Timestamp, unbound: Option<&'a Shape>) {
+        if self.deadline.is_none_or(|(deadline, _)| at < deadline) {
+            self.deadline = Some((at, unbound));
+        }
+    }
+
+    /// When it counts again, where it is set aside.
+    fn again(&self) -> Timestamp {
+        self.entry.as_ref().map_or(Timestamp::from_millis(i64::MIN), SetAside::until)
+    }
+
+    fn add_shape(&mut self, shape: &'a Shape) {
+        if !self.shapes.last().is_some_and(|last| std::ptr::eq(*last, shape)) {
+            self.shapes.push(shape);
+        }
+    }
+
+    /// What is to be remembered of it from now on.
+    fn next(&mut self, free: &FreeRoom<'_>, now: Timestamp) {
+        let is_active = self.entry.as_ref().is_some_and(|entry| entry.is_active(now));
+        if let Some(entry) = &mut self.entry {
+            let recovers = self.proven > Some(entry.since);
+            let fits = || entry.lacked_room && self.shapes.iter().any(|shape| free.takes(shape));
+            let is_lifted = is_active
+                && (recovers || entry.revision != self.revision || free.nodes() > entry.nodes || fits());
+            entry.nodes = entry.nodes.min(free.nodes());
+            if is_lifted {
+                entry.since = now.plus_seconds(entry.seconds().saturating_neg());
+            }
+            if recovers && entry.times > 0 {
+                entry.since = entry.until();
+                entry.times = 0;
+            }
+        }
+        let (false, Some((_, unbound))) = (is_active, self.deadline.filter(|(at, _)| *at <= now)) else {
+            return;
+        };
+        self.is_new = true;
+        self.entry = Some(SetAside {
+            kind: self.kind.into(),
+            name: self.name.into(),
+            revision: self.revision,
+            since: now,
+            times: self.entry.as_ref().map_or(0, |entry| entry.times).saturating_add(1),
+            nodes: free.nodes(),
+            lacked_room: unbound.is_some_and(|shape| !free.takes(shape)),
+        });
+    }
+}
+
+/// The workloads of a namespace. Of QueueJobs nothing is known here: they have a time to start of their own.
+pub(super) struct Workloads<'a> {
+    owners: FxHashMap<&'a str, &'a Owner>,
+    /// By the uid of the top workload.
+    all: BTreeMap<&'a str, Evidence<'a>>,
+    /// By the uid of a ReplicaSet, else of the top workload: a redeploy is not held up by what the spec before it left.
+    progress: FxHashMap<&'a str, Progress>,
+    /// Since when pods without a node have had room in vain.
+    room_since: Option<Timestamp>,
+    /// Which shapes some node could run.
+    runnable: FxHashMap<*const Shape, bool>,
+    /// How many live members each gang has.
+    members: FxHashMap<&'a GangName, u32>,
+    pub(super) next_change: Option<Timestamp>,
+}
+
+/// The uid, kind and name of the workload that people know.
+fn top(owner: &Owner) -> (&str, &str, &str) {
+    match &owner.controller {
+        Some(top) => (top.uid.as_str(), &top.kind, &top.name),
+        None => (owner.uid.as_str(), owner.kind.name(), &owner.name),
+    }
+}
+
+/// Those of its pods that its progress is counted from.
+fn scope(owner: &Owner) -> &str {
+    if owner.kind == OwnerKind::ReplicaSet { owner.uid.as_str() } else { top(owner).0 }
+}
+
+/// A number that changes with the spec of the workload. A Job that a `CronJob` creates is no new spec.
+fn revision(owner: &Owner) -> i64 {
+    const GENERATIONS: i64 = 1 << 20;
+    let is_try = owner.kind == OwnerKind::Job && owner.controller.is_some();
+    let created = if is_try { 0 } else { owner.created.millis().div_euclid(1000) };
+    created.saturating_mul(GENERATIONS).saturating_add(owner.generation.rem_euclid(GENERATIONS))
+}
+
+impl<'a> Workloads<'a> {
+    /// Looks at the pods of a namespace and at what its owners lack.
+    pub(super) fn of(
+        queue: &Queue,
+        state: &'a NamespaceState,
+        asks: &[Ask<'a>],
+        snapshot: &Snapshot,
+    ) -> Self {
+        let (all, progress, members, runnable) = <_>::default();
+        let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
+        let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
+        let mut workloads = Self { owners, all, progress, members, room_since, runnable, next_change: None };
+        let now = snapshot.now;
+        let remembered = &queue.remembered.set_aside;
+        let entries: FxHashMap<&str, &SetAside> =
+            remembered.iter().map(|(uid, entry)| (uid.as_str(), entry)).collect();
+        for owner in state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
+            let evidence = workloads.evidence(top(owner), &entries, now);
+            evidence.revision = evidence.revision.max(revision(owner));
+            let progress = workloads.progress.entry(scope(owner)).or_default();
+            progress.proven = progress.proven.saturating_add(owner.succeeded);
+        }
+        for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+            workloads.add_pod(pod, &entries, snapshot);
+        }
+        for ask in asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
+            workloads.add_ask(ask, queue.remembered.waiting.get(&ask.owner.uid), now);
+        }
+        workloads
+    }
+
+    fn evidence(
+        &mut self,
+        (uid, kind, name): (&'a str, &'a str, &'a str),
+        entries: &FxHashMap<&str, &SetAside>,
+        now: Timestamp,
+    ) -> &mut Evidence<'a> {
+        self.all.entry(uid).or_insert_with(|| {
+            let entry = entries.get(uid).map(|entry| entry.not_after(now));
+            let entry = entry.filter(|entry| entry.evidence_until() > now);
+            Evidence { kind, name, entry, ..Evidence::default() }
+        })
+    }
+
+    fn add_pod(&mut self, pod: &'a Pod, entries: &FxHashMap<&str, &SetAside>, snapshot: &Snapshot) {
+        let now = snapshot.now;
+        if let Some(gang) = pod.gang() {
+            let members = self.members.entry(&gang.name).or_default();
+            *members = members.saturating_add(1);
+        }
+        let own = (pod.uid.as_str(), "Pod", pod.name.as_str());
+        let owner = pod.owner().and_then(|uid| self.owners.get(uid.as_str())).copied();
+        let (named, scope) = match (owner, &pod.ties.owner) {
+            (Some(owner), _) if owner.kind == OwnerKind::QueueJob => return,
+            (Some(owner), _) => (top(owner), scope(owner)),
+            (None, Some(owner)) => ((owner.uid.as_str(), &*owner.kind, &*owner.name), owner.uid.as_str()),
+            // Of a bare pod only trouble matters, and what was remembered of it.
+            (None, None) if pod.stuck.is_none() && !entries.contains_key(own.0) => return,
+            (None, None) => (own, own.0),
+        };
+        let progress = self.progress.entry(scope).or_default();
+        progress.newest = progress.newest.max(Some(pod.created));
+        let until = node_patience(pod, &snapshot.settings, now);
+        if is_proven(pod) {
+            progress.proven = progress.proven.saturating_add(1);
+        } else if until.is_none() {
+            progress.making = progress.making.saturating_add(1);
+        }
+        self.next_change = earliest(self.next_change, until);
+        let deadline = self.deadline(pod, snapshot);
+        let evidence = self.evidence(named, entries, now);
+        if is_proven(pod) {
+            evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
+        } else if let (Some(stuck), None) = (pod.stuck, until) {
+            let seconds = if pod.failing { 0 } else { EVIDENCE_SECONDS };
+            evidence.evident = earliest(evidence.evident, Some(stuck.plus_seconds(seconds)));
+            if pod.node.is_none() {
+                evidence.add_shape(&pod.shape);
+            }
+            if let Some(deadline) = deadline {
+                let deadline = deadline.max(evidence.again().plus_seconds(patience(pod)));
+                evidence.expire(deadline, pod.node.is_none().then_some(&*pod.shape));
+            }
+        }
+    }
+
+    /// When a pod that never started has had room for long enough. What holds the room of a pod without a node is no evidence
+    /// against it, unless no node could run it at all.
+    pub(super) fn deadline(&mut self, pod: &Pod, snapshot: &Snapshot) -> Option<Timestamp> {
+        let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
+        let waits = waits_for_nodes(pod, &snapshot.settings);
+        let seconds = if waits { WITHOUT_NODE_SECONDS } else { patience(pod) };
+        let since = if pod.node.is_some() || waits || !self.could_run(pod, snapshot) {
+            stuck
+        } else {
+            stuck.max(self.room_since?)
+        };
+        Some(since.plus_seconds(seconds))
+    }
+
+    fn could_run(&mut self, pod: &Pod, snapshot: &Snapshot) -> bool {
+        let known = self.runnable.entry(Arc::as_ptr(&pod.shape));
+        *known.or_insert_with(|| snapshot.could_run(&pod.shape))
+    }
+
+    /// `waiting` is since when there has been room for one of the pods that `ask` lacks.
+    fn add_ask(&mut self, ask: &Ask<'a>, waiting: Option<&Timestamp>, now: Timestamp) {
+        let owner = ask.owner;
+        let newest = self.progress.get(scope(owner)).and_then(|progress| progress.newest);
+        let Some(evidence) = self.all.get_mut(top(owner).0) else { return };
+        evidence.lacks = true;
+        evidence.add_shape(&owner.shape);
+        if owner.fails {
+            evidence.evident = Some(Timestamp::from_millis(i64::MIN));
+        }
+        if let Some(waiting) = waiting {
+            let since = newest.map_or(*waiting, |newest| newest.max(*waiting)).min(now);
+            evidence.evident = earliest(evidence.evident, Some(since.plus_seconds(EVIDENCE_SECONDS)));
+            let is_reported = owner.fails || owner.rejected.is_some();
+            let seconds = if is_reported { REPORTED_SECONDS } else { SILENT_SECONDS };
+            evidence.expire(since.plus_seconds(seconds), None);
+        }
+    }
+
+    /// What is set aside now, or was within the last hour; `before` is what was remembered.
+    pub(super) fn set_aside(
+        &mut self,
+        before: &BTreeMap<OwnerUid, SetAside>,
+        free: &FreeRoom<'_>,
+        now: Timestamp,
+    ) -> BTreeMap<OwnerUid, SetAside> {
+        let gone = before.iter().filter(|(uid, _)| !self.all.contains_key(uid.as_str()));
+        let gone = gone.map(|(uid, entry)| (uid.clone(), entry.not_after(now)));
+        let mut gone: Vec<_> = gone.filter(|(_, entry)| entry.evidence_until() > now).collect();
+        gone.sort_by(|(a, one), (b, other)| (other.since, a).cmp(&(one.since, b)));
+        gone.truncate(MAX_SET_ASIDE);
+        let mut entries: BTreeMap<OwnerUid, SetAside> = gone.into_iter().collect();
+        for (uid, evidence) in &mut self.all {
+            evidence.next(free, now);
+            if let Some(entry) = &evidence.entry {
+                entries.insert(OwnerUid::from(*uid), entry.clone());
+            }
+        }
+        entries
+    }
+
+    /// When anything of this changes although nothing happens.
+    pub(super) fn due(&self, now: Timestamp) -> Option<Timestamp> {
+        let of_workloads = self.all.values().flat_map(|evidence| {
+            let evident = evidence.evident.filter(|_| evidence.lacks);
+            // What is set aside has no other time than its end.
+            let is_active = evidence.entry.as_ref().is_some_and(|entry| entry.is_active(now));
+            let deadline = evidence.deadline.filter(|_| !is_active).map(|(at, _)| at);
+            [evident, deadline].into_iter().flatten()
+        });
+        of_workloads.filter(|at| *at > now).min()
+    }
+
+    pub(super) fn of_pod(&mut self, pod: &Pod) -> Option<(&mut Evidence<'a>, &mut Progress)> {
+        match (pod.owner(), pod.owner().and_then(|uid| self.owners.get(uid.as_str())).copied()) {
+            (_, Some(owner)) => self.of_owner(owner),
+            (uid, None) => self.of_keys(uid.map_or(pod.uid.as_str(), OwnerUid::as_str), None),
+        }
+    }
+
+    pub(super) fn of_owner(&mut self, owner: &Owner) -> Option<(&mut Evidence<'a>, &mut Progress)> {
+        self.of_keys(top(owner).0, Some(scope(owner)))
+    }
+
+    fn of_keys(&mut self, top: &str, scope: Option<&str>) -> Option<(&mut Evidence<'a>, &mut Progress)> {
+        self.all.get_mut(top).zip(self.progress.get_mut(scope.unwrap_or(top)))
+    }
+
+    /// How many members the gang of `owner` lacks to be of use.
+    pub(super) fn lacking_of_gang(&self, owner: &Owner) -> u32 {
+        let lacks = |gang: &crate::snapshot::Gang| {
+            gang.min_available.saturating_sub(self.members.get(&gang.name).copied().unwrap_or_default())
+        };
+        owner.gang.as_ref().map_or(0, lacks)
+    }
+}

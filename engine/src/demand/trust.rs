@@ -1,0 +1,192 @@
+//! Trust: how many of the pods that a workload lacks count as demand, and what is set aside.
+//!
+//! ```text
+//!            10 s of evidence               had room, did not start
+//!  trusted ──────────────────► one at a time ────────────────────► set aside for 1, 2, 4 … 30 min
+//!     ▲    all it lacks counts        ▲  1 and as many as are Ready            │ what never started counts not
+//!     │                               └────────────────────────────────────────┘
+//!     └─ an hour without             time is up, a new spec, a new node, free room
+//! ```
+//!
+//! A broken image, an unbound claim or a missing `ServiceAccount` would otherwise take a share again with every try and every
+//! redeploy; and sound work waits for nothing. Evidence is kept by top workload, so that a new ReplicaSet or Job inherits it.
+//! What runs always counts: readiness never lowers demand.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::evidence::{Workloads, is_proven};
+use super::{Ask, FreeRoom, earliest};
+use crate::amounts::{Amounts, Bounds, Resource};
+use crate::names::{OwnerUid, PodUid};
+use crate::reason::Reason;
+use crate::snapshot::{NamespaceState, OwnerKind, Phase, Pod, Queue, SetAside, Snapshot};
+use crate::time::Timestamp;
+
+/// How much earlier than by its own time a pod is set aside together with others of its workload.
+const TOGETHER_SECONDS: i64 = 30;
+
+/// What of a queue does not count as demand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Trust {
+    /// The pods that had room and never started. They do not count, but as far as they lie within what is guaranteed.
+    ignored: BTreeMap<PodUid, Reason>,
+    /// How many pods that an owner lacks count, and until when it is set aside; an entry where not all of them count.
+    pub(super) limits: BTreeMap<OwnerUid, (u32, Option<Timestamp>)>,
+}
+
+/// Whether no pod is evicted for `pod`: it had room for long enough and did not start.
+pub(crate) fn is_ignored(pod: &Pod, trust: &Trust) -> bool {
+    why_ignored(pod, trust).is_some()
+}
+
+/// Why no pod is evicted for it, if so.
+pub(crate) fn why_ignored(pod: &Pod, trust: &Trust) -> Option<Reason> {
+    trust.ignored.get(&pod.uid).copied()
+}
+
+/// What is decided about the workloads of one namespace.
+#[derive(Debug, Default)]
+pub(super) struct Verdict {
+    pub(super) trust: Trust,
+    /// What the live pods request that count.
+    pub(super) live: Amounts,
+    /// What is set aside, or was within the last hour.
+    pub(super) set_aside: BTreeMap<OwnerUid, SetAside>,
+    /// What was set aside just now: demand falls by it at once.
+    pub(super) dropped: Amounts,
+    /// When something of this changes although nothing happens.
+    pub(super) next_change: Option<Timestamp>,
+    /// When a workload that is set aside counts again, or is trusted again.
+    pub(super) next_try: Option<Timestamp>,
+}
+
+/// Decides which pods count, of all that request `live`, and how many of those that `asks` lack.
+pub(super) fn judge<'a>(
+    queue: &Queue,
+    state: &'a NamespaceState,
+    asks: &mut [Ask<'a>],
+    live: Amounts,
+    free: &FreeRoom<'_>,
+    snapshot: &'a Snapshot,
+) -> Verdict {
+    let mut workloads = Workloads::of(queue, state, asks, snapshot);
+    let mut verdict = Verdict { live, next_change: workloads.next_change, ..Verdict::default() };
+    verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, free, snapshot.now);
+    ignore(&queue.guaranteed, state, &mut workloads, &mut verdict, snapshot);
+    limit(asks, &mut workloads, &mut verdict, snapshot.now);
+    let mut counted = verdict.live.clone();
+    for ask in asks.iter_mut() {
+        counted.add_all(&ask.requests());
+        let requests = &ask.owner.shape.requests;
+        let more = within(&queue.guaranteed, &counted, requests).min(ask.pods.saturating_sub(ask.counted));
+        ask.counted = ask.counted.saturating_add(more);
+        counted.add_all(&requests.times(more));
+    }
+    verdict.next_change = earliest(verdict.next_change, workloads.due(snapshot.now));
+    let entries = verdict.set_aside.values().flat_map(|entry| [entry.until(), entry.evidence_until()]);
+    verdict.next_try = entries.filter(|at| *at > snapshot.now).min();
+    verdict
+}
+
+/// Finds the pods that do not count: they never started, and their workload is set aside or has others on trial.
+fn ignore(
+    guaranteed: &Bounds,
+    state: &NamespaceState,
+    workloads: &mut Workloads<'_>,
+    verdict: &mut Verdict,
+    snapshot: &Snapshot,
+) {
+    if verdict.set_aside.is_empty() {
+        return;
+    }
+    let now = snapshot.now;
+    let mut candidates: Vec<&Pod> = Vec::new();
+    for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
+    {
+        let due = workloads.deadline(pod, snapshot);
+        let Some((case, _)) = workloads.of_pod(pod) else { continue };
+        let Some(entry) = case.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
+        let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));
+        let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
+        // On trial it gets no further pod by taking room that another workload of its queue asked for.
+        if !entry.is_active(now) || is_late || waits_for_a_node || pod.created > entry.since {
+            candidates.push(pod);
+        } else {
+            verdict.next_change = earliest(verdict.next_change, due);
+        }
+    }
+    candidates.sort_by_key(|pod| (Reverse(pod.priority), pod.created, &pod.uid));
+    for pod in &candidates {
+        verdict.live.subtract_all(pod.requests());
+    }
+    for pod in candidates {
+        let guaranteed = within(guaranteed, &verdict.live, pod.requests()) > 0;
+        let Some((case, progress)) = workloads.of_pod(pod) else { continue };
+        let active = case.entry.as_ref().is_some_and(|entry| entry.is_active(now));
+        let on_trial = !active && progress.tried <= progress.proven;
+        if on_trial || guaranteed {
+            verdict.live.add_all(pod.requests());
+        }
+        if on_trial {
+            progress.tried = progress.tried.saturating_add(1);
+            continue;
+        }
+        if !guaranteed {
+            progress.making = progress.making.saturating_sub(1);
+            if case.is_new {
+                verdict.dropped.add_all(pod.requests());
+            }
+        }
+        let reason = if active { Reason::SetAside } else { Reason::OneAtATime };
+        verdict.trust.ignored.insert(pod.uid.clone(), reason);
+    }
+}
+
+/// Limits what counts of owners whose workload is set aside, or not trusted.
+fn limit(asks: &mut [Ask<'_>], workloads: &mut Workloads<'_>, verdict: &mut Verdict, now: Timestamp) {
+    // The newest owner is the one that the others make way for.
+    let mut newest_first: Vec<&mut Ask<'_>> =
+        asks.iter_mut().filter(|ask| ask.owner.kind != OwnerKind::QueueJob).collect();
+    newest_first.sort_by(|a, b| (b.owner.created, &b.owner.uid).cmp(&(a.owner.created, &a.owner.uid)));
+    for ask in newest_first {
+        let unit = workloads.lacking_of_gang(ask.owner);
+        let Some((case, progress)) = workloads.of_owner(ask.owner) else { continue };
+        let until = case.entry.as_ref().filter(|entry| entry.is_active(now)).map(SetAside::until);
+        let is_evident = case.evident.is_some_and(|since| since <= now);
+        if until.is_none() && !is_evident && verdict.set_aside.is_empty() {
+            continue;
+        }
+        let in_the_making = progress.making.saturating_add(case.counted);
+        let one_more = progress.proven.saturating_add(1).saturating_sub(in_the_making);
+        let allowed = if unit > 0 { unit } else { one_more }.min(ask.pods);
+        if until.is_some() {
+            ask.counted = 0;
+            ask.set_aside = until;
+            if case.is_new {
+                verdict.dropped.add_all(&ask.owner.shape.requests.times(allowed));
+            }
+        } else {
+            ask.counted = allowed;
+            case.counted = case.counted.saturating_add(allowed);
+        }
+    }
+}
+
+/// How many pods with these `requests` lie within what is `guaranteed`, beside `used`.
+///
+/// A guarantee on a device needs none on cpu or memory beside it, and one on cpu none on memory.
+fn within(guaranteed: &Bounds, used: &Amounts, requests: &Amounts) -> u32 {
+    let mut most: Option<i128> = None;
+    for (resource, amount) in requests.iter().filter(|(_, amount)| amount.is_positive()) {
+        match guaranteed.get(resource) {
+            Some(bound) => {
+                let fit = bound.less(used.get(resource)).units().checked_div(amount.units()).unwrap_or(0);
+                most = Some(most.map_or(fit, |most| most.min(fit)));
+            }
+            None if matches!(resource, Resource::Cpu | Resource::Memory) => {}
+            None => return 0,
+        }
+    }
+    u32::try_from(most.unwrap_or(0)).unwrap_or(u32::MAX)
+}
