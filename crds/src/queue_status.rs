@@ -46,6 +46,12 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
 
+    /// The time since which workloads, by uid, have had room for pods that are not created, where that has lasted for a
+    /// minute. At most 64.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "times_schema")]
+    pub not_created_since: BTreeMap<String, Time>,
+
     /// The deserved share of the cluster at the current demand of all queues. It is never more than demand and idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
@@ -153,6 +159,7 @@ impl QueueStatus {
             demand,
             demand_falling,
             set_aside,
+            not_created_since,
             deserved,
             idle,
             allocated,
@@ -176,6 +183,7 @@ impl QueueStatus {
             && *demand == other.demand
             && *demand_falling == other.demand_falling
             && *set_aside == other.set_aside
+            && *not_created_since == other.not_created_since
             && *deserved == other.deserved
             && *idle == other.idle
             && *allocated == other.allocated
@@ -304,6 +312,10 @@ mod tests {
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
             QueueStatus { set_aside: vec![entry], ..none.clone() },
+            QueueStatus {
+                not_created_since: [("1".to_owned(), stored_time(Timestamp::UNIX_EPOCH))].into(),
+                ..none.clone()
+            },
             QueueStatus { deserved: some(), ..none.clone() },
             QueueStatus { idle: some(), ..none.clone() },
             QueueStatus { allocated: some(), ..none.clone() },
@@ -352,6 +364,7 @@ mod tests {
                 "kind": "Job", "name": "train", "uid": "u-1", "revision": 2, "since": "2026-01-01T10:00:05Z", "times": 3,
                 "nodes": 9, "lackedRoom": true,
             }],
+            "notCreatedSince": {"u-2": "2026-01-01T09:58:00Z"},
             "idle": {},
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{

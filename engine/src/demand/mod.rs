@@ -93,8 +93,9 @@ impl<'a> Demand<'a> {
         for ask in &asks {
             counts.add_all(&ask.requests());
         }
+        let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
         let mut remember =
-            Remembered { set_aside: verdict.set_aside, waiting: BTreeMap::new(), ..before.clone() };
+            Remembered { set_aside: verdict.set_aside, waiting, not_created, ..before.clone() };
 
         for (resource, least) in queue.request.iter() {
             // No claim is above what there is, so that the amounts shown stay readable.

@@ -79,7 +79,7 @@ fn memory(remembered: &Remembered) -> String {
     if *remembered == Remembered::default() {
         return String::new();
     }
-    let Remembered { demand, falling, set_aside, waiting: _, room_since: _, short_since } = remembered;
+    let Remembered { demand, falling, set_aside, not_created, short_since, .. } = remembered;
     let falling =
         falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
     let ignored = set_aside.iter().map(|(uid, one)| {
@@ -88,8 +88,10 @@ fn memory(remembered: &Remembered) -> String {
         let room = if *lacked_room { " for lack of room" } else { "" };
         format!("{of}{room}, {times} times, {nodes} nodes")
     });
+    let late = not_created.iter();
+    let late = late.map(|(uid, since)| format!(", {uid} not created since {}", time(*since)));
     let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
-    let all: String = falling.chain(ignored).chain(short).collect();
+    let all: String = falling.chain(ignored).chain(late).chain(short).collect();
     format!("; remembers {demand}{all}")
 }
 

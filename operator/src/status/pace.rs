@@ -110,6 +110,7 @@ fn deciding(status: &QueueStatus) -> impl PartialEq {
     (
         &status.observed_generation,
         &status.set_aside,
+        &status.not_created_since,
         &status.deserved,
         &status.allocated,
         &status.preempting,
@@ -200,6 +201,7 @@ mod tests {
         };
         for urgent in [
             QueueStatus { set_aside: vec![entry], ..stored.clone() },
+            QueueStatus { not_created_since: [("2".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");

@@ -20,6 +20,13 @@ pub(super) fn falling(remembered: &Remembered) -> BTreeMap<String, Time> {
     falling.map(|(resource, since)| (resource.name().to_owned(), time(*since))).collect()
 }
 
+/// Since when there has been room for pods of which their workloads have created none for a minute; of too many only the
+/// first.
+pub(super) fn not_created_since(remembered: &Remembered) -> BTreeMap<String, Time> {
+    let not_created = remembered.not_created.iter().take(MAX_SET_ASIDE);
+    not_created.map(|(uid, since)| (uid.as_str().to_owned(), time(*since))).collect()
+}
+
 /// What is set aside, or was within the last hour; the newest first, and of too many only these.
 pub(super) fn set_aside(remembered: &Remembered) -> Vec<SetAside> {
     let mut entries: Vec<_> = remembered.set_aside.iter().collect();

@@ -375,6 +375,7 @@ fn what_is_remembered_and_what_waits_is_written() {
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
             set_aside: [("job".into(), entry)].into(),
+            not_created: [("set".into(), since)].into(),
             short_since: Some(since),
             ..Remembered::default()
         },
@@ -387,6 +388,7 @@ fn what_is_remembered_and_what_waits_is_written() {
     let written = serde_json::to_value(&status).unwrap();
     assert_eq!(written["idle"], json!({"cpu": "1"}));
     assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
+    assert_eq!(written["notCreatedSince"], json!({"set": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");
     assert_eq!(
         written["setAside"],
