@@ -41,13 +41,12 @@ pub struct QueueStatus {
     pub demand_falling: BTreeMap<String, Time>,
 
     /// The workloads and pods that had room and did not start, now or within the last hour. While one is set aside, its pods
-    /// that never started do not count as demand. It counts again after 1, 2, 4, … 30 minutes, and at once when its spec
-    /// changes, a node joins or a node has room for it. At most 64, the newest.
+    /// that never started do not count as demand. It counts again after 1, 2, 4, … 30 minutes, or when its spec changes, a
+    /// node joins or has room for it. The newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
 
-    /// The time since which workloads, by uid, have had room for pods that are not created, where that has lasted for a
-    /// minute. At most 64.
+    /// The time since which workloads, by uid, have room for pods that they do not create, after a minute of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "times_schema")]
     pub not_created_since: BTreeMap<String, Time>,
