@@ -119,23 +119,23 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
     decides(
         &waiting("", ""),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-          evict a/p4 for nobody in particular: Overcommitted
-          evict a/p3 for nobody in particular: Overcommitted
-          lower b to 2c 2Gi
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+              lower b to 2c 2Gi
+        "#]],
     );
     decides(
         &waiting("mode=Observe", ""),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-          would evict a/p4 for nobody in particular: Overcommitted
-          would evict a/p3 for nobody in particular: Overcommitted
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+        "#]],
     );
     // A third queue in mode Full waits as well: as much as it waits for is evicted.
     decides(
@@ -145,8 +145,8 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
               a: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 4c 4Gi
               b: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 2c 2Gi
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-              would evict a/p3 for nobody in particular: Overcommitted
-              would evict a/p2 for nobody in particular: Overcommitted
+              would evict a/p3 for b: Reclaimed
+              would evict a/p2 for b: Reclaimed
               would evict b/w2 for nobody in particular: Overcommitted
               lower a to 1500mc 1536Mi
               lower c to 1c 1Gi

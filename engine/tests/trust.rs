@@ -480,22 +480,22 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              would evict a/web-4 for nobody in particular: Overcommitted
-              would evict a/web-3 for nobody in particular: Overcommitted
+              would evict a/web-4 for b: Reclaimed
+              would evict a/web-3 for b: Reclaimed
             then, 400 s later
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              would evict a/web-4 for nobody in particular: Overcommitted
-              would evict a/web-3 for nobody in particular: Overcommitted
+              would evict a/web-4 for b: Reclaimed
+              would evict a/web-3 for b: Reclaimed
             then
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              evict a/web-4 for nobody in particular: Overcommitted
-              evict a/web-3 for nobody in particular: Overcommitted
+              evict a/web-4 for b: Reclaimed
+              evict a/web-3 for b: Reclaimed
               started b/train-1
               started b/train-2
             step 4: capacity 4c

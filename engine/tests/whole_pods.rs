@@ -208,7 +208,7 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
               a: deserved 1Gi, allocated 1Gi, used 1Gi
               b: deserved 0, allocated 0, used 1Gi
               c: deserved 1Gi, allocated 1Gi, used 1Gi
-              evict b/p for nobody in particular: Overcommitted
+              evict b/p for c: Reclaimed
               started c/p
             step 2: capacity 2Gi
               a: deserved 1Gi, allocated 1Gi, used 1Gi
