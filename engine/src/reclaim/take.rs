@@ -191,12 +191,7 @@ impl<'a> Case<'a> {
             let pending = party.headcount.all_staying().less(&bound).min(&party.deserved.less(&bound));
             (!pending.is_empty()).then(|| Shortage { at, promised: pending.clone(), missing: pending })
         };
-        let mut pending: Vec<Shortage> = self.parties.iter().enumerate().filter_map(of_leaf).collect();
-        // The pods that go first go for queues whose gain no mode or pause withholds.
-        let is_withheld =
-            |at: Index| self.tree.branches.get(at).is_some_and(|branch| branch.reach.withheld().is_some());
-        pending.sort_by_key(|shortage| is_withheld(shortage.at));
-        pending
+        self.parties.iter().enumerate().filter_map(of_leaf).collect()
     }
 
     /// What of `promised` pods are evicted for now.
