@@ -49,12 +49,12 @@ lint: ## clippy with warnings denied
 
 .PHONY: unit
 unit: ## unit and property tests, golden stories, CRD drift: no control plane
-	$(CARGO) test --workspace --exclude quotient-e2e
+	$(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
 .PHONY: e2e
 e2e: testbed prometheus ## end-to-end tests on a real control plane
 	$(PROGRAMS)
-	$(CARGO) test --workspace --test cluster --test at_pace -- --test-threads=$(BEDS)
+	$(CARGO) test --workspace --test beds --test cluster --test at_pace -- --test-threads=$(BEDS)
 
 .PHONY: testbed
 testbed: tools ## build the control plane, and Helm for the chart, into the cache (13 minutes the first time)
@@ -142,7 +142,7 @@ metrics: tools ## regenerate docs/reference/metrics.md
 
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it
-	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e
+	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
 .PHONY: deny
 deny: ## check licences, sources and advisories of dependencies (needs cargo-deny)

@@ -1,13 +1,13 @@
 //! A real control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler) with pretended nodes
 //! (kwok), as plain processes on loopback: no containers, no root, about two seconds to start.
 //!
-//! Why the real thing: what Quotient depends on lives between the components. The quota that admission enforces
+//! Why the real thing: what a quota manager depends on lives between the components. The quota that admission enforces
 //! is the one the controller manager has copied; a refused ReplicaSet comes back when *its* controller retries;
 //! an eviction is judged by the API server with what the disruption controller has counted. A fake API server
 //! has none of these delays and all of the author's beliefs.
 //!
 //! ```no_run
-//! use quotient_e2e::testbed::{Options, TestBed};
+//! use quotient_testbed::{Options, TestBed};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let bed = TestBed::start(Options::default()).await?;

@@ -5,8 +5,8 @@ use std::os::unix::process::CommandExt as _;
 use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
-use quotient_e2e::testbed::binaries::{Binaries, Module, Program};
-use quotient_e2e::testbed::cache::cache_directory;
+use quotient_testbed::binaries::{Binaries, Module, Program};
+use quotient_testbed::cache::cache_directory;
 
 use crate::running;
 

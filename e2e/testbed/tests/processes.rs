@@ -8,10 +8,10 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::Node;
 use kube::Api;
-use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::process::{Signal, send_signal};
-use quotient_e2e::testbed::run_directory::RunningTestBed;
-use quotient_e2e::testbed::{Component, Options, ProcessSpec, TestBed, eventually};
+use quotient_testbed::cache::cache_directory;
+use quotient_testbed::process::{Signal, send_signal};
+use quotient_testbed::run_directory::RunningTestBed;
+use quotient_testbed::{Component, Options, ProcessSpec, TestBed, eventually};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Fields of `/proc/PID/stat` after the name in parentheses: state, parent, process group.

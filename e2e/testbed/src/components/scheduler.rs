@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Component, Layout, OPEN_PATHS, ProcessSpec, TestBedError, flag};
-use crate::testbed::layout::MASTERS;
+use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kube-scheduler";
 const CONFIG: &str = "scheduler.yaml";

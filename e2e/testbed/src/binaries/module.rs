@@ -34,16 +34,16 @@ impl Module {
     /// The text of its `go.mod`.
     pub(super) const fn go_mod(self) -> &'static str {
         match self {
-            Self::ControlPlane => include_str!("../../../controlplane/go.mod"),
-            Self::ChartTools => include_str!("../../../charttools/go.mod"),
+            Self::ControlPlane => include_str!("../../controlplane/go.mod"),
+            Self::ChartTools => include_str!("../../charttools/go.mod"),
         }
     }
 
     /// The text of its `go.sum`.
     pub(super) const fn go_sum(self) -> &'static str {
         match self {
-            Self::ControlPlane => include_str!("../../../controlplane/go.sum"),
-            Self::ChartTools => include_str!("../../../charttools/go.sum"),
+            Self::ControlPlane => include_str!("../../controlplane/go.sum"),
+            Self::ChartTools => include_str!("../../charttools/go.sum"),
         }
     }
 

@@ -10,7 +10,7 @@ impl TestBed {
     /// Programs with the same name append to the same log.
     ///
     /// ```no_run
-    /// # use quotient_e2e::testbed::{ProcessSpec, TestBed, TestBedError};
+    /// # use quotient_testbed::{ProcessSpec, TestBed, TestBedError};
     /// # async fn example(bed: &TestBed) -> Result<(), TestBedError> {
     /// let kubeconfig = bed.service_account_kubeconfig("quotient-system", "quotient").await?;
     /// let operator = bed.spawn(

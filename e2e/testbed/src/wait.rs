@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// too.
 ///
 /// ```no_run
-/// # use quotient_e2e::testbed::{eventually, WaitError};
+/// # use quotient_testbed::{eventually, WaitError};
 /// # use k8s_openapi::api::core::v1::Pod;
 /// # async fn example(pods: kube::Api<Pod>) -> Result<(), WaitError> {
 /// let pod = eventually("web-0 is Running", std::time::Duration::from_secs(5), async || {

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::process::{Signal, send_signal};
-use quotient_e2e::testbed::run_directory::RunningTestBed;
+use quotient_testbed::cache::cache_directory;
+use quotient_testbed::process::{Signal, send_signal};
+use quotient_testbed::run_directory::RunningTestBed;
 
 use crate::running;
 

@@ -1,7 +1,7 @@
 //! kwok: plays the kubelet of every node. Our own stages, because the shipped ones have traps; each stage says which.
 
 use super::{Layout, ProcessSpec, TestBedError, flag};
-use crate::testbed::layout::MASTERS;
+use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kwok";
 const CONFIG: &str = "kwok.yaml";
@@ -30,7 +30,7 @@ pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testbed::annotations;
+    use crate::annotations;
 
     #[test]
     fn stages_know_the_annotations_that_are_documented() {

@@ -7,10 +7,10 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use quotient_e2e::testbed::binaries::{Binaries, Module};
-use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::run_directory::{RunningTestBed, all_directories};
-use quotient_e2e::testbed::{Options, TestBed};
+use quotient_testbed::binaries::{Binaries, Module};
+use quotient_testbed::cache::cache_directory;
+use quotient_testbed::run_directory::{RunningTestBed, all_directories};
+use quotient_testbed::{Options, TestBed};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::nodes::Nodes;

@@ -1,7 +1,7 @@
 //! The controller manager, with the controllers that act on what a test bed has.
 
 use super::{Component, Layout, OPEN_PATHS, ProcessSpec, TestBedError, flag};
-use crate::testbed::layout::MASTERS;
+use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kube-controller-manager";
 

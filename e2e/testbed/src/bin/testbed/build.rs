@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use quotient_e2e::testbed::binaries::{Binaries, Module};
-use quotient_e2e::testbed::cache::cache_directory;
+use quotient_testbed::binaries::{Binaries, Module};
+use quotient_testbed::cache::cache_directory;
 
 /// Builds the programs of the control plane, if they are not in the cache, and prints where they are.
 ///

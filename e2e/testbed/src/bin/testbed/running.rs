@@ -1,8 +1,8 @@
 //! Finding the test bed that is meant.
 
 use anyhow::{Context as _, bail};
-use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::run_directory::RunningTestBed;
+use quotient_testbed::cache::cache_directory;
+use quotient_testbed::run_directory::RunningTestBed;
 
 /// The running test bed of that name; without a name, the only one.
 pub(crate) fn find(name: Option<&str>) -> anyhow::Result<RunningTestBed> {

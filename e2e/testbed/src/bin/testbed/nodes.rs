@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
-use quotient_e2e::testbed::TestBed;
+use quotient_testbed::TestBed;
 
 /// Nodes to start with.
 #[derive(Debug, Clone, clap::Args)]

@@ -10,10 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Precondition
 use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use kube::core::ObjectMeta;
-use quotient_e2e::testbed::binaries::helm_version;
-use quotient_e2e::testbed::{
-    AuditEvent, CENSUS, Component, Options, TestBed, annotations, eventually, objects,
-};
+use quotient_testbed::binaries::helm_version;
+use quotient_testbed::{AuditEvent, CENSUS, Component, Options, TestBed, annotations, eventually, objects};
 use serde_json::json;
 
 const PATIENCE: Duration = Duration::from_secs(20);

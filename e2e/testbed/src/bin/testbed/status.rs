@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use quotient_e2e::testbed::cache::cache_directory;
-use quotient_e2e::testbed::run_directory::RunningTestBed;
+use quotient_testbed::cache::cache_directory;
+use quotient_testbed::run_directory::RunningTestBed;
 
 /// Lists the test beds that are running, those of tests too.
 pub(crate) fn execute() -> anyhow::Result<ExitCode> {

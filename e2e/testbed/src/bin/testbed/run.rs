@@ -5,8 +5,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitCode, ExitStatus};
 
 use anyhow::Context as _;
-use quotient_e2e::testbed::process::{Signal, send_signal};
-use quotient_e2e::testbed::{Options, TestBed};
+use quotient_testbed::process::{Signal, send_signal};
+use quotient_testbed::{Options, TestBed};
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{SignalKind, signal};
 
