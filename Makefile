@@ -11,7 +11,6 @@ SEEDS ?= 1
 CHANCE ?= 400
 SCENARIO ?=
 RUNS ?= 5
-OUT ?= target/look
 MINUTES ?= 60
 # How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits half of
 # its time.
@@ -111,11 +110,6 @@ size: tools testbed ## the image's static programs and the operator's memory at 
 bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
-
-.PHONY: look
-look: tools testbed prometheus ## what the dashboards look like: a Prometheus scrapes the operator while shares move (OUT=target/look)
-	$(PROGRAMS)
-	$(CARGO) run --bin look -- --out $(OUT)
 
 .PHONY: soak
 soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted

@@ -6,7 +6,6 @@
 pub mod bench;
 pub mod demo;
 pub mod image;
-pub mod look;
 pub mod measured;
 pub mod quotient;
 pub mod scale;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use anyhow::ensure;
 use jiff::Timestamp;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage};
+use quotient_e2e::testbed::{Options, TestBed, eventually, ports};
 use serde_json::json;
 
-use super::{Prometheus, Span};
-use crate::quotient::{Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage};
-use crate::testbed::{Options, TestBed, eventually, ports};
+use super::server::{Prometheus, Span};
 
 /// How long an evicted pod takes to go.
 const TERMINATION: Duration = Duration::from_secs(4);
@@ -25,20 +25,20 @@ const READER: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
 ]}"#;
 
 /// Everything that runs, and since when.
-pub struct Watched {
+pub(super) struct Watched {
     /// The control plane.
-    pub stage: Stage,
+    pub(super) stage: Stage,
     /// The operator.
-    pub operator: Operator,
+    pub(super) operator: Operator,
     /// Who scrapes it.
-    pub prometheus: Prometheus,
+    pub(super) prometheus: Prometheus,
     /// The time in which something happened.
-    pub span: Span,
+    pub(super) span: Span,
 }
 
 impl Watched {
     /// Ends everything.
-    pub async fn end(self) -> anyhow::Result<()> {
+    pub(super) async fn end(self) -> anyhow::Result<()> {
         self.prometheus.stop().await?;
         self.operator.stop().await?;
         Ok(self.stage.bed.stop().await?)
@@ -46,7 +46,7 @@ impl Watched {
 }
 
 /// Plays it with pauses of `pause`, and leaves everything running.
-pub async fn play(pause: Duration) -> anyhow::Result<Watched> {
+pub(super) async fn play(pause: Duration) -> anyhow::Result<Watched> {
     let programs = Programs::build().await?;
     let options = Options { termination_delay: TERMINATION, ..Options::default() };
     let stage = Stage { bed: TestBed::start(options).await?, programs };

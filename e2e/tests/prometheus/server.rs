@@ -1,48 +1,34 @@
 //! Prometheus as a process under the test bed.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use anyhow::{Context as _, bail, ensure};
+use quotient_e2e::quotient::{PATIENCE, workspace_root};
+use quotient_e2e::testbed::{ManagedProcess, ProcessSpec, TestBed, eventually, ports};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{Panel, Target};
-use crate::quotient::{PATIENCE, workspace_root};
-use crate::testbed::{ManagedProcess, ProcessSpec, TestBed, eventually, ports};
-
 /// A running Prometheus that scrapes one operator every second.
 #[derive(Debug)]
-pub struct Prometheus {
+pub(super) struct Prometheus {
     process: ManagedProcess,
     address: SocketAddr,
 }
 
 /// A stretch of time, in seconds since 1970.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub(super) struct Span {
     /// Its first second.
-    pub from: i64,
+    pub(super) from: i64,
     /// Its last.
-    pub to: i64,
-}
-
-/// One series with its values over time.
-#[derive(Clone, Debug, Default)]
-pub struct Sample {
-    /// What it is called by the panel's legend.
-    pub name: String,
-    /// Its labels.
-    pub labels: BTreeMap<String, String>,
-    /// Seconds since 1970, and what it was then.
-    pub values: Vec<(f64, f64)>,
+    pub(super) to: i64,
 }
 
 impl Prometheus {
     /// Starts it with the chart's rules, to scrape `target` over TLS with this token.
-    pub async fn start(bed: &TestBed, target: SocketAddr, token: &str) -> anyhow::Result<Self> {
+    pub(super) async fn start(bed: &TestBed, target: SocketAddr, token: &str) -> anyhow::Result<Self> {
         let directory = bed.directory().join("prometheus");
         fs::create_dir_all(&directory)?;
         let rules = workspace_root().join("charts/quotient/files/rules/*.yaml");
@@ -79,20 +65,12 @@ impl Prometheus {
         Ok(prometheus)
     }
 
-    /// What `target` of `panel` finds in `span`, second by second.
-    pub async fn find(&self, panel: &Panel, target: &Target, span: Span) -> anyhow::Result<Vec<Sample>> {
+    /// Whether `expression` finds anything in `span`, second by second.
+    pub(super) async fn finds(&self, expression: &str, span: Span) -> anyhow::Result<bool> {
         let (from, to) = (span.from.to_string(), span.to.to_string());
-        let query = [("query", target.expression.as_str()), ("start", &from), ("end", &to), ("step", "1")];
+        let query = [("query", expression), ("start", &from), ("end", &to), ("step", "1")];
         let answer = self.ask("/api/v1/query_range", &query).await;
-        let answer = answer.with_context(|| format!("panel {}: {}", panel.title, target.expression))?;
-        Ok(results(&answer).iter().map(|result| sample(result, &target.legend)).collect())
-    }
-
-    /// The alerts that fire or are about to.
-    pub async fn alerts(&self) -> anyhow::Result<Vec<String>> {
-        let answer = self.ask("/api/v1/query", &[("query", "ALERTS")]).await?;
-        let name = |result: &Value| result["metric"]["alertname"].as_str().unwrap_or_default().to_owned();
-        Ok(results(&answer).iter().map(name).collect())
+        Ok(!results(&answer.with_context(|| expression.to_owned())?).is_empty())
     }
 
     /// What a scrape was answered, such as a refusal.
@@ -102,7 +80,7 @@ impl Prometheus {
     }
 
     /// Ends it.
-    pub async fn stop(self) -> anyhow::Result<()> {
+    pub(super) async fn stop(self) -> anyhow::Result<()> {
         self.process.terminate(PATIENCE).await?;
         Ok(())
     }
@@ -125,20 +103,4 @@ impl Prometheus {
 
 fn results(answer: &Value) -> &[Value] {
     answer["data"]["result"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn sample(result: &Value, legend: &str) -> Sample {
-    let labels: BTreeMap<String, String> = result["metric"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
-        .collect();
-    let mut name = legend.to_owned();
-    for (label, value) in &labels {
-        name = name.replace(&format!("{{{{{label}}}}}"), value);
-    }
-    let value = |pair: &Value| Some((pair[0].as_f64()?, pair[1].as_str()?.parse().ok()?));
-    let values = result["values"].as_array().into_iter().flatten().filter_map(value).collect();
-    Sample { name, labels, values }
 }
