@@ -100,21 +100,21 @@ kills: testbed ## kill the operator at every write of the seeds' example on a re
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin memory -- $(if $(WRITE),--write)
+	$(CARGO) run --profile fast --bin bench -- scale $(if $(WRITE),--write)
 
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
-	$(CARGO) run --bin size -- $(if $(WRITE),--write)
+	$(CARGO) run --profile fast --bin bench -- size $(if $(WRITE),--write)
 
 .PHONY: bench-e2e
 bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
+	$(CARGO) run --profile fast --bin bench -- speed $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
 
 .PHONY: soak
 soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin soak -- --minutes $(MINUTES)
+	$(CARGO) run --profile fast --bin bench -- soak --minutes $(MINUTES)
 
 .PHONY: observe
 observe: MINUTES = 10

@@ -6,8 +6,6 @@
 pub mod bench;
 pub mod demo;
 pub mod image;
-pub mod measured;
 pub mod quotient;
-pub mod scale;
 
 pub use quotient_testbed as testbed;

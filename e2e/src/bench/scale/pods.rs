@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::{EnvVar, Pod};
 
 use super::ClusterSize;
+use crate::bench::speed::NodeGroup;
 use crate::testbed::objects;
 
 /// Variables of the environment, about 1 kB of them: what a pod of a real service has.
@@ -15,11 +16,6 @@ const ANNOTATIONS: usize = 6;
 /// The namespace of a team.
 pub(super) fn namespace_of(team: u32) -> String {
     format!("team-{team:04}")
-}
-
-/// The name of a node.
-pub(super) fn node_name(number: u32) -> String {
-    format!("node-{number:04}")
 }
 
 /// Pod `number`: already bound, so that filling the cluster takes no scheduler. Neighbours in number are of different
@@ -37,7 +33,7 @@ pub(super) fn pod(size: ClusterSize, number: u32) -> Pod {
         (0..ANNOTATIONS).map(|index| (format!("example.com/annotation-{index}"), text.repeat(18))).collect(),
     );
     if let Some(spec) = &mut pod.spec {
-        spec.node_name = Some(node_name(number.checked_rem(size.nodes).unwrap_or_default()));
+        spec.node_name = Some(NodeGroup::name(number.checked_rem(size.nodes).unwrap_or_default()));
         for container in &mut spec.containers {
             let variables = (0..VARIABLES).map(|index| EnvVar {
                 name: format!("SERVICE_SETTING_{index}"),
@@ -67,7 +63,7 @@ mod tests {
         let of_team =
             |team| pods.iter().filter(|pod| pod.metadata.namespace == Some(namespace_of(team))).count();
         let on_node = |number| {
-            let name = Some(node_name(number));
+            let name = Some(NodeGroup::name(number));
             pods.iter().filter(|pod| pod.spec.as_ref().unwrap().node_name == name).count()
         };
         assert_eq!([of_team(0), of_team(1)], [4, 4]);

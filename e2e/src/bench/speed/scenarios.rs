@@ -88,7 +88,7 @@ fn newcomer() -> Scenario {
         says: "two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with three pods"
             .to_owned(),
         ground: Ground {
-            nodes: vec![NodeGroup { count: 1, cpu: 9 }],
+            nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
             queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
             work: vec![Work::of(Kind::Deployment, "q1", 3), Work::of(Kind::Deployment, "q2", 6)],
             ..Ground::default()

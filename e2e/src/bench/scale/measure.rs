@@ -1,7 +1,6 @@
 //! Starting the operator on a full cluster, and what it costs then, at rest, and while pods are replaced.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -9,11 +8,12 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::ListParams;
 
-use super::machine::until_quiet;
 use super::replacing::replace_pods;
-use super::{ClusterSize, Histogram, ProcessNumbers, ResidentMemory};
+use super::{ClusterSize, Histogram};
+use crate::bench::machine::until_quiet;
+use crate::bench::{Meter, ProcessNumbers, ResidentMemory};
 use crate::demo::Narrator;
-use crate::quotient::{OPERATOR_USER, Operator, Write, install_chart, writes_of_operator};
+use crate::quotient::{OPERATOR_USER, Operator, Stage, Write, install_chart, writes_of_operator};
 use crate::testbed::{AuditEvent, TestBed, eventually};
 
 /// How long the first cycle may take after the operator is ready.
@@ -28,6 +28,8 @@ const REPLACED: u32 = 600;
 /// What was measured.
 #[derive(Clone, Debug)]
 pub struct Measurement {
+    /// The cluster.
+    pub size: ClusterSize,
     /// One of the pods as JSON, in bytes.
     pub pod_bytes: usize,
     /// From the start of the process until it is ready: until every kind has been listed in full.
@@ -65,11 +67,10 @@ pub struct Minute {
     pub cpu: Duration,
 }
 
-/// Starts `program` on a full cluster of this size and measures. The operator runs on.
+/// Starts the operator on a full cluster of this size and measures. The operator runs on.
 pub async fn measure(
-    bed: &TestBed,
+    Stage { bed, programs }: &Stage,
     size: ClusterSize,
-    program: &Path,
     narrator: &Narrator,
 ) -> anyhow::Result<(Measurement, Operator)> {
     let pod_bytes = size_of_a_pod(bed).await?;
@@ -80,7 +81,7 @@ pub async fn measure(
     let mark = bed.audit().mark()?;
 
     let started = Instant::now();
-    let operator = Operator::start_with(bed, program, &[]).await?;
+    let operator = Operator::start_with(bed, &programs.operator, &[]).await?;
     let ready = started.elapsed();
     narrator.done("the operator is ready", started);
     let first_cycle = first_cycle(&operator, started).await?;
@@ -100,7 +101,8 @@ pub async fn measure(
     narrator.line("     a minute in which pods are replaced");
     let churn = over(bed, &operator, replace_pods(&bed.client(), size, REPLACED)).await?;
     narrator.done("both are over", started);
-    let measured = Measurement { pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest, churn };
+    let measured =
+        Measurement { size, pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest, churn };
     Ok((measured, operator))
 }
 
@@ -110,25 +112,20 @@ async fn over(
     operator: &Operator,
     happens: impl Future<Output = anyhow::Result<()>>,
 ) -> anyhow::Result<Minute> {
-    let audit = bed.audit();
-    let pid = operator.process().pid();
-    let mark = audit.mark()?;
-    let before = ProcessNumbers::of(pid)?;
+    let meter = Meter::start(bed, operator)?;
     let (cycles, plans) = durations(operator).await?;
     happens.await?;
-    operator.process().must_run()?;
-    let after = ProcessNumbers::of(pid)?;
-    let events = audit.events_since(mark)?;
+    let cost = meter.stop()?;
     let is_lease_write =
         |event: &&AuditEvent| event.user == OPERATOR_USER && event.is_write() && event.resource == "leases";
     let (cycle, plan) = durations(operator).await?;
     Ok(Minute {
-        memory: before.memory,
-        writes: writes_of_operator(&events),
-        lease_writes: events.iter().filter(is_lease_write).count(),
+        memory: cost.before.memory,
+        writes: writes_of_operator(&cost.events),
+        lease_writes: cost.events.iter().filter(is_lease_write).count(),
         cycle: cycle.since(cycles),
         plan: plan.since(plans),
-        cpu: after.cpu.saturating_sub(before.cpu),
+        cpu: cost.cpu(),
     })
 }
 

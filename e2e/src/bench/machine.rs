@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
+use procfs::{Current as _, CurrentSI as _, KernelStats, Meminfo};
 
 use crate::demo::Narrator;
 
@@ -25,10 +25,7 @@ impl Machine {
     /// This one.
     pub fn this() -> anyhow::Result<Self> {
         let cores = std::thread::available_parallelism()?.get();
-        let text = std::fs::read_to_string("/proc/meminfo")?;
-        let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.strip_suffix("kB"));
-        let kibibytes: u64 = total.and_then(|number| number.trim().parse().ok()).unwrap_or_default();
-        Ok(Self { cores, memory: kibibytes.div_ceil(1024 * 1024) })
+        Ok(Self { cores, memory: Meminfo::current()?.mem_total.div_ceil(1 << 30) })
     }
 }
 
@@ -65,15 +62,11 @@ struct Times {
 
 impl Times {
     fn now() -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string("/proc/stat").context("reading /proc/stat")?;
-        Self::read(&text).context("reading the times of all processors in /proc/stat")
-    }
-
-    /// User, nice, system, idle, iowait, irq, softirq, steal; what guests take is in the first two already.
-    fn read(text: &str) -> Option<Self> {
-        let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        let times: Vec<u64> = line.split_whitespace().take(8).map_while(|field| field.parse().ok()).collect();
-        Some(Self { idle: times.get(3)?.saturating_add(*times.get(4)?), all: times.iter().sum() })
+        let all = KernelStats::current()?.total;
+        let idle = all.idle.saturating_add(all.iowait.unwrap_or_default());
+        // What guests take is in the first two already.
+        let busy = [Some(all.user), Some(all.nice), Some(all.system), all.irq, all.softirq, all.steal];
+        Ok(Self { idle, all: busy.into_iter().flatten().fold(idle, u64::saturating_add) })
     }
 
     /// For how much of the time they had something to do, in percent.
@@ -90,11 +83,9 @@ mod tests {
 
     #[test]
     fn how_busy_the_processors_are() {
-        let before = Times::read("cpu  10 0 10 70 10 0 0 0 5 0\ncpu0 1 2 3 4 5 6 7 8 9 10").unwrap();
-        let after = Times::read("cpu  40 0 20 120 20 0 0 0 9 0\n").unwrap();
-        assert_eq!(before, Times { idle: 80, all: 100 });
+        let (before, after) = (Times { idle: 80, all: 100 }, Times { idle: 140, all: 200 });
         assert_eq!(after.busy_since(before), 40);
         assert_eq!(before.busy_since(before), 0);
-        assert_eq!(Times::read("intr 1 2 3"), None);
+        assert!(Times::now().unwrap().all > 0);
     }
 }

@@ -1,12 +1,12 @@
 //! What one run of a scenario comes to.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{PodTimes, Scenario};
+use crate::bench::Cost;
 use crate::quotient::OPERATOR_USER;
 use crate::testbed::AuditEvent;
 
@@ -54,9 +54,11 @@ impl Measures {
         scenario: &Scenario,
         demand: Timestamp,
         done: Timestamp,
-        events: &[AuditEvent],
+        cost: &Cost,
         pods: &BTreeMap<String, PodTimes>,
+        memory: Vec<u64>,
     ) -> Self {
+        let events = cost.events.as_slice();
         let after = |time: Timestamp| millis_between(demand, time);
         let evictions: Vec<Timestamp> = evictions(events).map(|event| event.received).collect();
         let running = times(scenario, demand, pods, |pod| pod.running);
@@ -79,14 +81,10 @@ impl Measures {
             idle_worst: idle.last().copied(),
             writes: by_kind(&writes),
             writes_of_others: by_kind(&others),
-            ..Self::default()
+            cpu: u64::try_from(cost.cpu().as_millis()).unwrap_or(u64::MAX),
+            peak_memory: cost.after.memory.peak,
+            memory,
         }
-    }
-
-    /// With what the operator's process took.
-    #[must_use]
-    pub fn costing(self, cpu: Duration, peak_memory: u64, memory: Vec<u64>) -> Self {
-        Self { cpu: u64::try_from(cpu.as_millis()).unwrap_or(u64::MAX), peak_memory, memory, ..self }
     }
 
     /// The most memory in each of so many parts of the time.
@@ -101,6 +99,11 @@ impl Measures {
         let quarters = self.memory_in_parts(4);
         let of = |quarter: Option<&u64>| quarter.copied().unwrap_or_default();
         (of(quarters.get(1)), of(quarters.iter().skip(2).next_back()))
+    }
+
+    /// Evictions until the outcome is there, and after that.
+    pub fn all_evictions(&self) -> u32 {
+        self.victims.saturating_add(self.later_evictions)
     }
 
     /// All writes of the operator.

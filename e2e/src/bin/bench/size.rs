@@ -1,15 +1,15 @@
-//! `make size`: how large the image is, that its programs load nothing, and what the operator holds when nothing happens.
+//! `bench size`: how large the image is, that its programs load nothing, and what the operator holds when nothing happens.
 
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use clap::Parser;
+use clap::Args;
 use jiff::Timestamp;
+use quotient_e2e::bench::{Machine, ProcessNumbers, Table, measured_by, write};
+use quotient_e2e::demo::Narrator;
 use quotient_e2e::image::{Linkage, StaticPrograms, linkage};
-use quotient_e2e::measured;
-use quotient_e2e::quotient::{Operator, PATIENCE, Programs, Stage, install_chart, workspace_root};
-use quotient_e2e::scale::{Machine, ProcessNumbers};
+use quotient_e2e::quotient::{Operator, PATIENCE, Programs, Stage, install_chart, quotas, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 use serde_json::json;
 
@@ -24,43 +24,39 @@ const REST: Duration = Duration::from_secs(30);
 
 /// Builds the programs of the image, looks at them, and runs the operator with ten Queues. Fails when the program or its
 /// memory is larger than promised.
-#[derive(Debug, Parser)]
-#[command(name = "size", version)]
-struct Args {
+#[derive(Debug, Args)]
+pub(super) struct Size {
     /// Also write the numbers to docs/install.md.
     #[arg(long)]
     write: bool,
 }
 
-#[tokio::main]
-async fn main() -> anyhow::Result<()> {
-    let args = Args::parse();
-    let programs = StaticPrograms::build().await?;
-    let (operator, command_line) = (bytes(&programs.operator)?, bytes(&programs.command_line)?);
-    let memory = at_rest(&programs.operator).await?;
-    let text = format!(
-        "Measured by `make size WRITE=1` on {}, on a machine with {}: the static release build that the image holds, with {QUEUES}\n\
-         Queues on a real control plane, {} s after the last change.\n\n\
-         | | measured | at most |\n|---|---|---|\n\
-         | `quotient-operator`, static | {} | 20 MB |\n\
-         | `kubectl-quotient`, static | {} | |\n\
-         | image, uncompressed | {} | |\n\
-         | memory at rest | {} | 40 MiB |",
-        Timestamp::now().strftime("%Y-%m-%d"),
-        Machine::this()?,
-        REST.as_secs(),
-        megabytes(operator),
-        megabytes(command_line),
-        megabytes(operator.saturating_add(command_line)),
-        memory.memory,
-    );
-    println!("{text}");
-    ensure!(operator <= LARGEST, "the operator's program is larger than 20 MB");
-    ensure!(memory.memory.now <= MOST, "the operator holds more than 40 MiB at rest");
-    if args.write {
-        measured::write(&workspace_root().join("docs/install.md"), "make size", &text)?;
+impl Size {
+    pub(super) async fn execute(self, narrator: &Narrator) -> anyhow::Result<()> {
+        let programs = StaticPrograms::build().await?;
+        let (operator, command_line) = (bytes(&programs.operator)?, bytes(&programs.command_line)?);
+        let memory = at_rest(&programs.operator).await?.memory;
+        let mut table = Table::new(["", "measured", "at most"]);
+        table.row(["`quotient-operator`, static", &megabytes(operator), "20 MB"]);
+        table.row(["`kubectl-quotient`, static", &megabytes(command_line), ""]);
+        let image = megabytes(operator.saturating_add(command_line));
+        table.row(["image, uncompressed", &image, ""]);
+        table.row(["memory at rest", &memory.to_string(), "40 MiB"]);
+        crate::show(narrator, &table.text());
+        ensure!(operator <= LARGEST, "the operator's program is larger than 20 MB");
+        ensure!(memory.now <= MOST, "the operator holds more than 40 MiB at rest");
+        if self.write {
+            let text = format!(
+                "{}: the static release build that the image holds, with {QUEUES}\n\
+                 Queues on a real control plane, {} s after the last change.\n\n{}",
+                measured_by("make size", Machine::this()?, Timestamp::now()),
+                REST.as_secs(),
+                table.markdown(),
+            );
+            write(&workspace_root().join("docs/install.md"), "make size", &text)?;
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The size of a program that loads nothing.
@@ -91,7 +87,7 @@ async fn at_rest(program: &Path) -> anyhow::Result<ProcessNumbers> {
     }
     let operator = Operator::start_with(&stage.bed, program, &[]).await?;
     eventually("every Queue has its quota", PATIENCE, async || {
-        let quotas = quotient_e2e::quotient::quotas(&stage.bed).await?;
+        let quotas = quotas(&stage.bed).await?;
         ensure!(quotas.len() == QUEUES, "{} have", quotas.len());
         Ok(())
     })

@@ -1,22 +1,17 @@
-//! `make memory`: what the operator costs on a large cluster, started afresh on a real control plane.
+//! `bench scale`: what the operator costs on a large cluster, started afresh on a real control plane.
 //!
 //! The cluster is full and every team holds exactly its share: the operator has everything to look after and
 //! nothing to take back, so what it does after its first cycles is what it does at rest. Then pods are replaced, which
 //! changes nothing that it decides.
 
 mod cluster;
-mod crowd;
-mod machine;
 mod measure;
 mod metrics_text;
 mod pods;
-mod process_numbers;
 mod replacing;
 mod report;
 
 pub use cluster::{ClusterSize, fill};
-pub use machine::Machine;
 pub use measure::{Measurement, Minute, measure};
 pub use metrics_text::Histogram;
-pub use process_numbers::{ProcessNumbers, ResidentMemory};
-pub use report::{Report, section};
+pub use report::{section, table};

@@ -35,8 +35,10 @@ pub struct Ground {
 pub struct NodeGroup {
     /// How many.
     pub count: u32,
-    /// Whole cpus of each, and as many GiB of memory.
+    /// Whole cpus of each.
     pub cpu: u32,
+    /// GiB of memory of each.
+    pub memory: u32,
 }
 
 /// A Queue, in a namespace of the same name.
@@ -56,16 +58,27 @@ impl QueueAt {
 }
 
 impl NodeGroup {
+    /// How many pods a node may have at most.
+    pub(in crate::bench) const PODS: u32 = 250;
+
     /// What the nodes are called, by number.
-    pub(super) fn name(number: u32) -> String {
+    pub(in crate::bench) fn name(number: u32) -> String {
         format!("node-{number:04}")
+    }
+
+    async fn add(self, bed: &TestBed, number: u32) -> anyhow::Result<()> {
+        let (cpu, memory, pods) =
+            (self.cpu.to_string(), format!("{}Gi", self.memory), Self::PODS.to_string());
+        let node = objects::node(&Self::name(number), &[("cpu", &cpu), ("memory", &memory), ("pods", &pods)]);
+        Api::all(bed.client()).create(&PostParams::default(), &node).await?;
+        Ok(())
     }
 }
 
 impl Ground {
     /// So many cpus, on nodes of ten.
     pub fn of_cpus(cpus: u32) -> Self {
-        Self { nodes: vec![NodeGroup { count: cpus.div_ceil(10), cpu: 10 }], ..Self::default() }
+        Self { nodes: vec![NodeGroup { count: cpus.div_ceil(10), cpu: 10, memory: 10 }], ..Self::default() }
     }
 
     /// Makes nodes and namespaces with their Queues.
@@ -73,7 +86,7 @@ impl Ground {
         let mut number: u32 = 0;
         for group in &self.nodes {
             for _ in 0..group.count {
-                add_node(&stage.bed, &NodeGroup::name(number), group.cpu).await?;
+                group.add(&stage.bed, number).await?;
                 number = number.saturating_add(1);
             }
         }
@@ -101,11 +114,4 @@ impl Ground {
         .await?;
         Ok(())
     }
-}
-
-async fn add_node(bed: &TestBed, name: &str, cpu: u32) -> anyhow::Result<()> {
-    let (cpu, memory) = (cpu.to_string(), format!("{cpu}Gi"));
-    let node = objects::node(name, &[("cpu", &cpu), ("memory", &memory), ("pods", "250")]);
-    Api::all(bed.client()).create(&PostParams::default(), &node).await?;
-    Ok(())
 }

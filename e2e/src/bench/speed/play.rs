@@ -13,8 +13,9 @@ use serde_json::json;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
+use crate::bench::{Meter, ProcessNumbers};
 use crate::quotient::{Operator, Programs, Stage, install_crds};
-use crate::scale::ProcessNumbers;
+
 use crate::testbed::{Options, TestBed, annotations, eventually};
 
 /// How long a scenario may take from the demand to its outcome.
@@ -24,17 +25,9 @@ const REST: Duration = Duration::from_secs(3);
 /// Between two looks at the operator's memory.
 const SAMPLING: Duration = Duration::from_secs(2);
 
-/// Plays `scenario` on a control plane of its own, and looks on for `aftermath` once its outcome is there.
+/// Plays `scenario` on a control plane of its own, with these arguments for the operator beside the defaults, and looks on
+/// for `aftermath` once its outcome is there.
 pub async fn play(
-    scenario: &Scenario,
-    programs: &Programs,
-    aftermath: Duration,
-) -> anyhow::Result<(Measures, Timeline)> {
-    play_with(scenario, programs, &[], aftermath).await
-}
-
-/// The same with an operator that is told something beside the defaults.
-pub async fn play_with(
     scenario: &Scenario,
     programs: &Programs,
     arguments: &[&str],
@@ -51,8 +44,7 @@ pub async fn play_with(
 
     let recorder = Recorder::start(stage.bed.client()).await?;
     let before: Vec<usize> = scenario.outcome.gains.iter().map(|(name, _)| recorder.have_run(name)).collect();
-    let mark = stage.bed.audit().mark()?;
-    let cost_before = cost(&operator)?;
+    let meter = Meter::start(&stage.bed, &operator)?;
     let memory = sample(&operator);
     let demand = Timestamp::now();
     act(&scenario.demand, &stage).await?;
@@ -66,22 +58,14 @@ pub async fn play_with(
     .await?;
     let done = Timestamp::now();
     tokio::time::sleep(aftermath).await;
-    operator.process().must_run()?;
 
-    let events = stage.bed.audit().events_since(mark)?;
+    let cost = meter.stop()?;
     let pods = recorder.pods();
-    let cost = cost(&operator)?;
-    let cpu = cost.cpu.saturating_sub(cost_before.cpu);
-    let measures =
-        Measures::new(scenario, demand, done, &events, &pods).costing(cpu, cost.memory.peak, memory.end());
-    let timeline = Timeline::new(scenario, demand, &events, &pods);
+    let measures = Measures::new(scenario, demand, done, &cost, &pods, memory.end());
+    let timeline = Timeline::new(scenario, demand, &cost.events, &pods);
     operator.stop().await?;
     stage.bed.stop().await?;
     Ok((measures, timeline))
-}
-
-fn cost(operator: &Operator) -> anyhow::Result<ProcessNumbers> {
-    ProcessNumbers::of(operator.process().pid())
 }
 
 /// Looks at the operator's memory until told to end.
