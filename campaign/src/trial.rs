@@ -253,6 +253,7 @@ fn millis(time: Duration) -> i64 {
 fn plural(kind: Kind) -> &'static str {
     match kind {
         Kind::ConfigMap => "configmaps",
+        Kind::DaemonSet => "daemonsets",
         Kind::Deployment => "deployments",
         Kind::Event => "events",
         Kind::HorizontalPodAutoscaler => "horizontalpodautoscalers",

@@ -70,7 +70,7 @@ fn time(text: &str) -> Result<Timestamp, String> {
 const SIMULATE: &str = "\
 Show what Quotient would do with a cluster described by manifests.
 
-Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, \
+Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, \
 PriorityClass, Queue, ResourceQuota; YAML or JSON; several documents or a List), asks the same engine as the \
 operator, and prints each step: what every queue asks for, deserves, is allocated and uses (children below their \
 parents), which pods are evicted and why, which start, and which cannot. Nothing is contacted or changed.
@@ -82,9 +82,11 @@ where only time would change anything, when it has passed.
 What manifests leave out:
   - Without an explicit namespace an object is in \"default\".
   - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
+  - A pod that runs and has no status.startTime started when it was created.
   - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
   - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
 Deployment's replicas.
+  - A DaemonSet without status wants a pod on every node that its template admits.
   - An owner without some of its pods has created, before the first step, those that the quota of its namespace \
 admits; in a namespace that has a Queue and no quota yet it waits for the first step.
   - A PodDisruptionBudget without status allows what the disruption controller would.
@@ -93,8 +95,8 @@ admits; in a namespace that has a Queue and no quota yet it waits for the first 
 queue may select it; one that is described has this label, too.
   - Objects without creationTimestamp are created at the time that the cluster is looked at.
   - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
-  - The ResourceQuota \"quotient\" of a namespace is what its queue is allocated at the beginning; without \
-status.hard, spec.hard is in force. Other ResourceQuotas are limits.
+  - The ResourceQuota \"quotient\" of a namespace, with or without Quotient's label, is what its queue is allocated \
+at the beginning; without status.hard, spec.hard is enforced. Other ResourceQuotas are limits.
 
 Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
 each problem that names file, object and field.";
@@ -109,7 +111,7 @@ Examples:
 
   # What if node-7 were cordoned, in the cluster as it is now?
   kubectl get -A -o json nodes,namespaces,pods,queues.quotient.dev,resourcequotas,\
-deployments.apps,replicasets.apps,statefulsets.apps,jobs.batch,\
+deployments.apps,replicasets.apps,statefulsets.apps,daemonsets.apps,jobs.batch,\
 poddisruptionbudgets,priorityclasses \\
     | jq '(.items[] | select(.metadata.name == \"node-7\"))
             .spec.unschedulable = true' \\

@@ -31,7 +31,7 @@ const CLAIMS: [(&str, &str); 5] = [
 /// A namespace that no page names. It has a Queue, and uses more than all others: what a claim would take.
 const NEIGHBOR: &str = "neighbor";
 const NEIGHBORS_PODS: i32 = 16;
-/// Pods of the namespaces of samples, in turn: below their share, at it, above it. Below the README's `limit` of 20 cpu.
+/// Pods of the namespaces of samples, in turn: below their share, at it, above it.
 const PODS: [i32; 3] = [2, 6, 1];
 const CPUS_OF_A_NODE: i32 = 10;
 /// Longer than ten cycles take.

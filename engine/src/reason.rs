@@ -72,10 +72,6 @@ pub enum Reason {
     PolicyDisabled,
     /// Passed over: a mirror of a static pod.
     MirrorPod,
-    /// Passed over: of a DaemonSet.
-    DaemonSetPod,
-    /// Passed over: of a system-critical priority class.
-    SystemCritical,
     /// Passed over: its node does not count, so its room leaves with it.
     NodeNotCounted,
     /// Passed over: the last replica of its owner, and its queue says Never.
@@ -129,7 +125,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 56] = [
+    pub const ALL: [Self; 54] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -161,8 +157,6 @@ impl Reason {
         Self::OneAtATime,
         Self::PolicyDisabled,
         Self::MirrorPod,
-        Self::DaemonSetPod,
-        Self::SystemCritical,
         Self::NodeNotCounted,
         Self::LastReplica,
         Self::GangFloor,
@@ -222,8 +216,6 @@ impl Reason {
             Self::OneAtATime => "OneAtATime",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",
-            Self::DaemonSetPod => "DaemonSetPod",
-            Self::SystemCritical => "SystemCritical",
             Self::NodeNotCounted => "NodeNotCounted",
             Self::LastReplica => "LastReplica",
             Self::GangFloor => "GangFloor",

@@ -239,7 +239,7 @@ fn what_runs_counts_however_long_it_is_not_ready() {
 fn a_pod_without_an_owner_is_its_own() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a
+         queue a roomSince=910
          queue b request=all
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910
          pod a/fine cpu=1 memory=1Gi node=n1 started=10",
@@ -258,7 +258,7 @@ fn a_pod_without_an_owner_is_its_own() {
 fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
     decides(
         "node n1 cpu=8 memory=8Gi
-         queue a fixed=cpu:4,memory:4Gi
+         queue a fixed=cpu:4,memory:4Gi roomSince=910
          pod a/lost cpu=3 memory=1Gi pending created=900 stuck=910",
         &expect![[r#"
             step 1: capacity 8c 8Gi

@@ -926,7 +926,9 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
 #[test]
 fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
     explains(
-        &STUCK.replace("stuck=990", "stuck=940"),
+        &STUCK
+            .replace("stuck=990", "stuck=940")
+            .replace("guaranteed=cpu:3", "guaranteed=cpu:3 roomSince=940"),
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 4c

@@ -78,7 +78,7 @@ fn nothing_is_evicted_again_without_need_or_against_a_rule() {
     // The queue is within its share, or its pods are never evicted.
     assert_eq!(again(&slow(pods, "guaranteed=cpu:8")), []);
     assert_eq!(again(&slow(pods, "eviction=Never")), []);
-    assert_eq!(again(&slow(&pods.replace("owner=w ", "critical "), "")), []);
+    assert_eq!(again(&slow(&pods.replace("owner=w ", "mirror "), "")), []);
     // The other queue lacks nothing, waits first, or may take nothing there.
     let other = |rules: &str| slow(pods, "").replace("queue b request=cpu:4", &format!("queue b {rules}"));
     assert_eq!(again(&other("").replace("owner b/web replicas=4 cpu=1", "")), []);

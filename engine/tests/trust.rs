@@ -361,7 +361,7 @@ fn a_new_node_and_free_room_are_a_new_try() {
     plays(
         "settings resources=cpu,gpu
          node n1 cpu=8 gpu=8
-         queue a
+         queue a roomSince=940
          queue b guaranteed=gpu:6
          owner a/train kind=Job cpu=1 gpu=4
          owner b/serve replicas=1 cpu=1 gpu=6
@@ -444,4 +444,54 @@ fn a_guaranteed_service_that_is_not_ready_keeps_its_share() {
         assert!(told.contains("for a: Reclaimed"), "{stuck}: {told}");
         assert!(!told.contains("evict a/"), "{stuck}: {told}");
     }
+}
+
+/// What pods of others hold is no evidence against a workload, however long it waits: in Observe no pod is evicted for it.
+#[test]
+fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
+    plays(
+        "settings resources=cpu mode=Observe
+         node n1 cpu=4
+         queue a
+         queue b
+         owner a/web replicas=4 cpu=1
+         owner b/train replicas=2 cpu=1
+         pod a/web-1 cpu=1 node=n1 started=10 owner=web
+         pod a/web-2 cpu=1 node=n1 started=20 owner=web
+         pod a/web-3 cpu=1 node=n1 started=30 owner=web
+         pod a/web-4 cpu=1 node=n1 started=40 owner=web
+         pod b/train-1 cpu=1 pending owner=train created=900 stuck=900
+         pod b/train-2 cpu=1 pending owner=train created=900 stuck=900
+         then after=400
+         then
+         settings resources=cpu mode=Full",
+        &expect![[r#"
+            step 1: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 2c, used 2c
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
+              would evict a/web-4 for nobody in particular: Overcommitted
+              would evict a/web-3 for nobody in particular: Overcommitted
+            then, 400 s later
+            step 2: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 2c, used 2c
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
+              would evict a/web-4 for nobody in particular: Overcommitted
+              would evict a/web-3 for nobody in particular: Overcommitted
+            then
+            step 3: capacity 4c
+              a: deserved 2c, allocated 2c, used 4c
+              b: deserved 2c, allocated 2c, used 2c
+                2 pods of ReplicaSet train, 1c each: WaitingForPreemption
+              evict a/web-4 for nobody in particular: Overcommitted
+              evict a/web-3 for nobody in particular: Overcommitted
+              started b/train-1
+              started b/train-2
+            step 4: capacity 4c
+              a: deserved 2c, allocated 2c, used 2c
+                2 pods of ReplicaSet web, 1c each: ShareInUse
+              b: deserved 2c, allocated 2c, used 2c
+        "#]],
+    );
 }

@@ -18,7 +18,7 @@ fn everybody_is_told_what_stands_in_the_way() {
          queue used fixed=cpu:3,memory:12Gi
          queue limited limit=cpu:2 request=all
          queue foreign request=all
-         queue lost
+         queue lost roomSince=920
          quota large cpu=3 memory=12Gi
          quota used cpu=3 memory=12Gi
          quota limited cpu=2 memory=8Gi

@@ -6,24 +6,113 @@ use quotient_engine::advance::settle;
 use crate::story::{parse, plays};
 
 #[test]
-fn mirror_daemonset_and_critical_pods_are_never_victims() {
+fn a_mirror_pod_is_never_a_victim() {
     plays(
-        "node n1 cpu=8 memory=8Gi
+        "node n1 cpu=4 memory=8Gi
          queue a request=all
          queue b request=all
+         quota a cpu=4 memory=8Gi
+         pod a/mirror cpu=3 memory=1Gi node=n1 mirror
+         pod a/plain cpu=1 memory=1Gi node=n1",
+        &expect![[r#"
+            step 1: capacity 4c 8Gi
+              a: deserved 3c 4Gi, allocated 3c 4Gi, used 4c 2Gi
+              b: deserved 1c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
+              evict a/plain for b: Reclaimed
+            step 2: capacity 4c 8Gi
+              a: deserved 3c 4Gi, allocated 3c 4Gi, used 3c 1Gi
+              b: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
+    plays(
+        "node n1 cpu=8 memory=8Gi
+         queue a
+         queue b guaranteed=cpu:5
          quota a cpu=8 memory=8Gi
-         pod a/mirror cpu=2 memory=1Gi node=n1 mirror
-         pod a/daemon cpu=2 memory=1Gi node=n1 daemonset
-         pod a/critical cpu=2 memory=1Gi node=n1 critical
-         pod a/plain cpu=2 memory=1Gi node=n1",
+         owner a/web replicas=8 cpu=1 memory=1Gi priority=2000000000
+         pod a/web-1 cpu=1 memory=1Gi node=n1 owner=web started=1 priority=2000000000
+         pod a/web-2 cpu=1 memory=1Gi node=n1 owner=web started=2 priority=2000000000
+         pod a/web-3 cpu=1 memory=1Gi node=n1 owner=web started=3 priority=2000000000
+         pod a/web-4 cpu=1 memory=1Gi node=n1 owner=web started=4 priority=2000000000
+         pod a/web-5 cpu=1 memory=1Gi node=n1 owner=web started=5 priority=2000000000
+         pod a/web-6 cpu=1 memory=1Gi node=n1 owner=web started=6 priority=2000000000
+         pod a/web-7 cpu=1 memory=1Gi node=n1 owner=web started=7 priority=2000000000
+         pod a/web-8 cpu=1 memory=1Gi node=n1 owner=web started=8 priority=2000000000
+         owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 4Gi
-              b: deserved 4c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 2c 0 (NothingToEvict), lacks 4c 0
-              evict a/plain for b: Reclaimed
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 8c 8Gi
+              b: deserved 5c 5Gi, allocated 0c 0, used 0c 0, preempting 5c 5Gi (WaitingForPreemption)
+                5 pods of Job train, 1c 1Gi each: WaitingForPreemption
+              evict a/web-8 for b: Reclaimed
+              evict a/web-7 for b: Reclaimed
+              evict a/web-6 for b: Reclaimed
+              evict a/web-5 for b: Reclaimed
+              evict a/web-4 for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 6c 3Gi
-              b: deserved 4c 4Gi, allocated 2c 4Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 2c 0
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+                5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+                5 pods of Job train, 1c 1Gi each: RoomAvailable
+              started b/train-r1002-0
+              started b/train-r1002-1
+              started b/train-r1002-2
+              started b/train-r1002-3
+              started b/train-r1002-4
+            step 3: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+                5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 5Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         node n2 cpu=4 memory=4Gi
+         queue a
+         queue b guaranteed=cpu:5
+         quota a cpu=8 memory=8Gi
+         owner a/agent kind=DaemonSet replicas=2 cpu=2 memory=1Gi
+         pod a/agent-1 cpu=2 memory=1Gi node=n1 owner=agent daemonset started=8 priority=-1
+         pod a/agent-2 cpu=2 memory=1Gi node=n2 owner=agent daemonset started=9 priority=-1
+         owner a/web replicas=4 cpu=1 memory=1Gi
+         pod a/web-1 cpu=1 memory=1Gi node=n1 owner=web started=1
+         pod a/web-2 cpu=1 memory=1Gi node=n1 owner=web started=2
+         pod a/web-3 cpu=1 memory=1Gi node=n2 owner=web started=3
+         pod a/web-4 cpu=1 memory=1Gi node=n2 owner=web started=4
+         owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 8c 6Gi
+              b: deserved 5c 5Gi, allocated 0c 2Gi, used 0c 0, preempting 5c 3Gi (WaitingForPreemption)
+                5 pods of Job train, 1c 1Gi each: WaitingForPreemption
+              evict a/web-4 for b: Reclaimed
+              evict a/web-3 for b: Reclaimed
+              evict a/web-2 for b: Reclaimed
+              evict a/agent-2 for b: Reclaimed
+            step 2: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+                1 pods of DaemonSet agent, 2c 1Gi each: ShareInUse
+                3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+                5 pods of Job train, 1c 1Gi each: RoomAvailable
+              started b/train-r1002-0
+              started b/train-r1002-1
+              started b/train-r1002-2
+              started b/train-r1002-3
+              started b/train-r1002-4
+            step 3: capacity 8c 8Gi
+              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+                1 pods of DaemonSet agent, 2c 1Gi each: ShareInUse
+                3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              b: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 5Gi
         "#]],
     );
 }

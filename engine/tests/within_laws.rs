@@ -88,6 +88,7 @@ fn build(nodes: &[u32], wishes: &[Wish], mut seed: u64) -> Snapshot {
             OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
             OwnerKind::StatefulSet => SetterKind::StatefulSet,
             OwnerKind::Job => SetterKind::Job,
+            OwnerKind::DaemonSet | OwnerKind::Configured(_) => unreachable!("not among the kinds above"),
         };
         state.owners.push(Owner {
             uid: uid.clone(),

@@ -39,6 +39,11 @@ pub struct Undecodable {
 }
 
 impl Undecodable {
+    /// An object of which not all could be read that has to be.
+    pub(crate) fn new(error: &str, metadata: ObjectMeta) -> Self {
+        Self { error: error.chars().take(LONGEST_REASON).collect(), metadata, status: None }
+    }
+
     /// Its status, if there is one that can be decoded.
     pub fn status<S: DeserializeOwned>(&self) -> Option<S> {
         serde_json::from_str(self.status.as_ref()?.get()).ok()

@@ -4,7 +4,7 @@ use crate::decoded::Undecodable;
 
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
-/// The index keeps pods and their owners (ReplicaSets, StatefulSets, Jobs), PodDisruptionBudgets, PodGroups,
+/// The index keeps pods and their owners (ReplicaSets, StatefulSets, DaemonSets, Jobs), PodDisruptionBudgets, PodGroups,
 /// priority classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once,
 /// against this trait. Every function says whether anything changed that a decision depends on, so that a watch event that
 /// only moved a heartbeat wakes nobody.

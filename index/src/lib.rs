@@ -49,6 +49,7 @@ mod shared_labels;
 pub mod sizes;
 mod time;
 mod workload;
+mod workload_kinds;
 
 #[cfg(test)]
 mod tests;
@@ -63,3 +64,4 @@ pub use reading::UnreadableQuantity;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;
 pub use time::timestamp;
+pub use workload_kinds::{FieldPath, FieldPathError, WorkloadKind, WorkloadKindError, WorkloadObject};

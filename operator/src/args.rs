@@ -104,6 +104,21 @@ pub struct Args {
     #[arg(long, env = "QUOTIENT_POOL_LABEL", value_name = "KEY")]
     pub pool_label: Option<String>,
 
+    /// Further kinds of workloads whose pods count as demand, as a JSON list.
+    ///
+    /// Each entry has group, version, kind, plural, replicasPath and templatePath, such as `{"group": "ray.io", "version":
+    /// "v1", "kind": "RayCluster", "plural": "rayclusters", "replicasPath": "spec.workerGroupSpecs[*].replicas",
+    /// "templatePath": "spec.workerGroupSpecs[*].template"}`. Without replicasPath each template wants one pod. Several
+    /// entries of one kind add up. A kind that the API does not serve is looked for every minute.
+    #[arg(
+        long,
+        env = "QUOTIENT_WORKLOAD_KINDS",
+        value_name = "JSON",
+        default_value = "",
+        hide_default_value = true
+    )]
+    pub workload_kinds: String,
+
     /// Only look whether the operator could work here: the API server, the kinds, every right; one line each, and a
     /// failure if something is missing. Writes nothing.
     #[arg(

@@ -8,6 +8,7 @@ use std::fmt;
 
 use quotient_crds::names::{GROUP, LEDGER, LIMIT_RANGE, QUOTA};
 use quotient_engine::snapshot::Mode;
+use quotient_index::WorkloadKind;
 
 /// One verb on one resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +42,7 @@ impl fmt::Display for Right {
 /// Read everywhere.
 const WATCHED: [(&str, &[&str]); 10] = [
     ("", &["limitranges", "namespaces", "nodes", "pods", "resourcequotas"]),
-    ("apps", &["deployments", "replicasets", "statefulsets"]),
+    ("apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("batch", &["jobs"]),
     ("policy", &["poddisruptionbudgets"]),
@@ -53,14 +54,23 @@ const WATCHED: [(&str, &[&str]); 10] = [
 ];
 
 /// Owners that are told when there is room again for what was refused.
-const NUDGED: [(&str, &[&str]); 2] = [("apps", &["replicasets", "statefulsets"]), ("batch", &["jobs"])];
+const NUDGED: [(&str, &[&str]); 2] =
+    [("apps", &["daemonsets", "replicasets", "statefulsets"]), ("batch", &["jobs"])];
 
 /// What an operator in this mode needs. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
 /// metrics to others than its own pod, who have to prove themselves.
-pub fn needed(mode: Mode, lease: Option<&str>, is_scraped: bool) -> BTreeSet<Right> {
+pub fn needed(
+    mode: Mode,
+    lease: Option<&str>,
+    is_scraped: bool,
+    workloads: &[WorkloadKind],
+) -> BTreeSet<Right> {
     let mut rights = Rights::default();
     for (group, resources) in WATCHED {
         rights.everywhere(group, resources, &["list", "watch"]);
+    }
+    for kind in workloads {
+        rights.everywhere(&kind.group, &[&kind.plural], &["list", "watch"]);
     }
     rights.everywhere(GROUP, &["queues/status", "queuejobs/status"], &["patch"]);
     rights.everywhere("events.k8s.io", &["events"], &["create"]);
@@ -128,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_mode_needs_more_than_the_one_before() {
-        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true));
+        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true, &[]));
         assert!(observe.is_subset(&quota) && quota.is_subset(&full));
         let added = |more: &BTreeSet<Right>, less| {
             more.difference(less).map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -140,7 +150,7 @@ mod tests {
         );
         assert!(!observe.iter().any(|right| right.resource == "resourcequotas" && right.verb == "create"));
         assert_eq!(
-            added(&observe, &needed(Mode::Observe, None, true)),
+            added(&observe, &needed(Mode::Observe, None, true, &[])),
             "create leases.coordination.k8s.io in the own namespace; \
              get leases.coordination.k8s.io \"lease\" in the own namespace; \
              update leases.coordination.k8s.io \"lease\" in the own namespace"
@@ -149,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_must_never_be_needed_is_not() {
-        for right in needed(Mode::Full, Some("lease"), true) {
+        for right in needed(Mode::Full, Some("lease"), true, &[]) {
             let of_objects = ["secrets", "pods/exec", "serviceaccounts", "customresourcedefinitions"];
             assert!(!of_objects.contains(&right.resource.as_str()), "{right}");
             assert!(

@@ -92,7 +92,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     }
 
     let view = View::new(Index::new(settings.index.clone()));
-    let signs = Signs::new(settings.watch);
+    let signs = Signs::new(settings.watch, &settings.workload_kinds);
     let mut watches = JoinSet::new();
     watch::start(&mut watches, &client, &settings.identity, settings.watch, &view, &signs, &metrics);
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot;
-use quotient_index::{IndexSettings, governable};
+use quotient_index::{IndexSettings, WorkloadKind, WorkloadKindError, governable};
 
 use crate::args::{Args, Mode, VictimPriority};
 use crate::clock::Clock;
@@ -40,6 +40,8 @@ pub struct Settings {
     pub ledger: LedgerSettings,
     /// The watches.
     pub watch: WatchSettings,
+    /// Further kinds of workloads.
+    pub workload_kinds: Vec<WorkloadKind>,
     /// When nothing is taken from anybody.
     pub guards: GuardSettings,
     /// When cycles happen.
@@ -107,7 +109,7 @@ pub struct WriteSettings {
 }
 
 /// Why a command line makes no sense as a whole.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
     /// The times of the Lease are not in order.
     #[error(
@@ -153,6 +155,9 @@ pub enum SettingsError {
         "check --capacity and --expandable: both say what an autoscaler adds; state either the ceiling or the step"
     )]
     CapacityTwice,
+    /// The further workload kinds cannot be used.
+    #[error("check --workload-kinds: {0}")]
+    WorkloadKinds(#[from] WorkloadKindError),
     /// The pool label is no key of a label.
     #[error(
         "check --pool-label: {key:?} is no key of a label; node.kubernetes.io/instance-type and pool are, and its \
@@ -224,6 +229,7 @@ impl Settings {
                 silence: Duration::from_secs(args.watch_silence_seconds.into()),
                 relist: Duration::from_secs(args.relist_seconds.into()),
             },
+            workload_kinds: WorkloadKind::read_setting(&args.workload_kinds)?,
             guards: GuardSettings {
                 capacity_drop_percent: args.capacity_drop_percent,
                 capacity_grace: Duration::from_secs(args.capacity_grace_seconds.into()),
@@ -412,6 +418,7 @@ mod tests {
         for (flag, named) in [
             ("--expandable=cpu", "--expandable: \"cpu\" is not NAME=AMOUNT"),
             ("--capacity=Nodes,cpu=5", "--capacity: \"Nodes\" is not NAME=AMOUNT"),
+            ("--workload-kinds=[{}]", "--workload-kinds: read the list: missing field `group`"),
             ("--pool-label=pool=gpu", "--pool-label: \"pool=gpu\""),
         ] {
             let error = settings(&[flag]).unwrap_err().to_string();

@@ -1,6 +1,6 @@
 {{/*
 The operator's command line, a list of flags: one for each value of config, by its name. What is empty is left out; what is a
-map or a list is written as the flag wants it.
+map or a list is written as the flag wants it: a list of maps as JSON.
 */}}
 {{- define "quotient.arguments" -}}
 {{- range $key, $value := .Values.config }}
@@ -9,6 +9,8 @@ map or a list is written as the flag wants it.
 {{- $parts := list }}
 {{- range $name, $amount := $value }}{{- $parts = append $parts (printf "%s=%v" $name $amount) }}{{- end }}
 {{- $text = join "," $parts }}
+{{- else if and (kindIs "slice" $value) $value (kindIs "map" (first $value)) }}
+{{- $text = toJson $value }}
 {{- else if kindIs "slice" $value }}
 {{- $text = join "," $value }}
 {{- else if kindIs "float64" $value }}

@@ -64,3 +64,14 @@ annotations:
 {{- printf "%s:%s" $name (default .Chart.AppVersion $image.tag) -}}
 {{- end -}}
 {{- end -}}
+
+{{/*
+The resources of config.workloadKinds by API group, as JSON: each once, however many entries name it.
+*/}}
+{{- define "quotient.workloadResources" -}}
+{{- $groups := dict }}
+{{- range .Values.config.workloadKinds }}
+{{- $_ := set $groups .group (append (get $groups .group | default list) .plural | uniq | sortAlpha) }}
+{{- end }}
+{{- toJson $groups }}
+{{- end -}}

@@ -27,7 +27,7 @@ struct Rule {
 enum Scale {
     /// So many of whoever controls the owner in the end: of a Deployment rather than of its ReplicaSets.
     Of(OwnerUid, u32),
-    /// Its kind cannot be scaled: as for a Job, nobody knows.
+    /// Its kind cannot be scaled: as for a DaemonSet or a Job, nobody knows.
     Unknown,
 }
 
@@ -139,7 +139,7 @@ fn scale_of(object: &Object, deployments: &BTreeMap<&str, u32>) -> Option<Scale>
             })
         }
         Object::StatefulSet(set) => Some(Scale::Of(uid_of(object)?, pods(set.spec.as_ref()?.replicas))),
-        Object::Job(_) => Some(Scale::Unknown),
+        Object::DaemonSet(_) | Object::Job(_) => Some(Scale::Unknown),
         _ => None,
     }
 }

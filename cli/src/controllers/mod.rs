@@ -3,12 +3,14 @@
 //! The engine knows owners by number and shape, and budgets by what they allow now. The manifests say more: what else
 //! the pods of an owner have in common, and how a budget is counted.
 
+mod daemon_sets;
 mod disruptions;
 mod newborn;
 
 use quotient_engine::snapshot::Snapshot;
 
 use crate::manifests::Object;
+use daemon_sets::DaemonSets;
 use disruptions::Disruptions;
 use newborn::Templates;
 
@@ -17,16 +19,20 @@ use newborn::Templates;
 pub(crate) struct Controllers {
     templates: Templates,
     disruptions: Disruptions,
+    daemon_sets: DaemonSets,
 }
 
 impl Controllers {
-    /// Those of a cluster with these objects, Deployments rolled out and ids given.
-    pub(crate) fn of(objects: &[Object]) -> Self {
-        Self { templates: Templates::of(objects), disruptions: Disruptions::of(objects) }
+    /// Those of a cluster with these objects, Deployments rolled out and ids given. Completes what only they can: how many
+    /// pods a DaemonSet wants.
+    pub(crate) fn of(objects: &mut [Object]) -> Self {
+        let daemon_sets = DaemonSets::of(objects);
+        Self { templates: Templates::of(objects), disruptions: Disruptions::of(objects), daemon_sets }
     }
 
-    /// Completes the cluster as manifests describe it: budgets that nobody has counted yet.
+    /// Completes the cluster as manifests describe it: DaemonSets and budgets that nobody has counted yet.
     pub(crate) fn begin(&self, snapshot: &mut Snapshot) {
+        self.daemon_sets.count(snapshot);
         self.disruptions.count_new(snapshot);
     }
 

@@ -21,9 +21,11 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
         Object::QueueJob(job) => queue_jobs::mistakes(job),
         Object::ResourceQuota(quota) => texts(&quotas::unreadable(quota)),
         Object::PodDisruptionBudget(budget) => Bound::of(budget).err().into_iter().collect(),
-        Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {
-            mistakes_of_owner(object)
-        }
+        Object::Deployment(_)
+        | Object::ReplicaSet(_)
+        | Object::StatefulSet(_)
+        | Object::DaemonSet(_)
+        | Object::Job(_) => mistakes_of_owner(object),
         Object::Namespace(_) | Object::PriorityClass(_) => Vec::new(),
     }
 }

@@ -164,10 +164,10 @@ impl Reader {
             class.apply_to(&mut index);
         }
         prioritize(&mut others, &index);
+        let controllers = Controllers::of(&mut others);
         for object in &others {
             object.apply_to(&mut index);
         }
-        let controllers = Controllers::of(&others);
         let mut snapshot = with_every_owner(&mut index, &others, now);
         controllers.begin(&mut snapshot);
         Ok(Cluster { snapshot, controllers, warnings: self.warnings.into_iter().collect() })

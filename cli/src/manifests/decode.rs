@@ -30,6 +30,7 @@ pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
         Kind::Deployment => Object::Deployment(typed(value, &mut unknown_fields)?),
         Kind::ReplicaSet => Object::ReplicaSet(typed(value, &mut unknown_fields)?),
         Kind::StatefulSet => Object::StatefulSet(typed(value, &mut unknown_fields)?),
+        Kind::DaemonSet => Object::DaemonSet(typed(value, &mut unknown_fields)?),
         Kind::Job => Object::Job(typed(value, &mut unknown_fields)?),
         Kind::PodDisruptionBudget => Object::PodDisruptionBudget(typed(value, &mut unknown_fields)?),
         Kind::PriorityClass => Object::PriorityClass(typed(value, &mut unknown_fields)?),

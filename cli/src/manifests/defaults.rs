@@ -7,6 +7,7 @@
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
 
 use super::object::Object;
 
@@ -23,6 +24,7 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::Job(job) => complete_job(job),
         Object::Node(_)
+        | Object::DaemonSet(_)
         | Object::Queue(_)
         | Object::QueueJob(_)
         | Object::PodDisruptionBudget(_)
@@ -60,21 +62,25 @@ pub(super) fn namespace(name: &str) -> Object {
     Object::Namespace(Box::new(Namespace { metadata, ..Namespace::default() }))
 }
 
-/// A pod that is bound runs since it was created, unless it says otherwise.
+/// A pod that is bound runs, unless its phase says otherwise. A pod that runs started when it was created, unless its
+/// status says otherwise.
 fn complete_pod(pod: &mut Pod) {
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref());
     let bound = node.is_some_and(|node| !node.is_empty());
     let status = pod.status.get_or_insert_default();
-    if status.phase.is_none() {
-        status.phase = Some(if bound { "Running" } else { "Pending" }.to_owned());
-        if bound && status.start_time.is_none() {
-            status.start_time.clone_from(&pod.metadata.creation_timestamp);
-        }
+    let phase = status.phase.get_or_insert_with(|| if bound { "Running" } else { "Pending" }.to_owned());
+    if phase == "Running" && status.start_time.is_none() {
+        status.start_time.clone_from(&pod.metadata.creation_timestamp);
     }
 }
 
-/// A quota without status is in force: a manifest describes a cluster at rest, not a race.
+/// A quota without status is enforced, because a manifest describes a cluster at rest. The quota `quotient` is kept by
+/// Quotient, unless its label names another program.
 fn complete_quota(quota: &mut ResourceQuota) {
+    if quota.metadata.name.as_deref() == Some(QUOTA) {
+        let labels = quota.metadata.labels.get_or_insert_default();
+        labels.entry(MANAGED_BY_LABEL.to_owned()).or_insert_with(|| MANAGED_BY_QUOTIENT.to_owned());
+    }
     let enforced = quota.status.as_ref().is_some_and(|status| status.hard.is_some());
     if !enforced {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.clone());

@@ -11,6 +11,7 @@ pub(crate) enum Kind {
     Deployment,
     ReplicaSet,
     StatefulSet,
+    DaemonSet,
     Job,
     PodDisruptionBudget,
     PriorityClass,
@@ -20,13 +21,14 @@ pub(crate) enum Kind {
 }
 
 /// Every kind, as they are listed to users.
-const ALL: [Kind; 12] = [
+const ALL: [Kind; 13] = [
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
     Kind::Deployment,
     Kind::ReplicaSet,
     Kind::StatefulSet,
+    Kind::DaemonSet,
     Kind::Job,
     Kind::PodDisruptionBudget,
     Kind::PriorityClass,
@@ -60,6 +62,7 @@ impl Kind {
             Self::Deployment => "Deployment",
             Self::ReplicaSet => "ReplicaSet",
             Self::StatefulSet => "StatefulSet",
+            Self::DaemonSet => "DaemonSet",
             Self::Job => "Job",
             Self::PodDisruptionBudget => "PodDisruptionBudget",
             Self::PriorityClass => "PriorityClass",
@@ -69,10 +72,10 @@ impl Kind {
         }
     }
 
-    pub(super) const fn api_version(self) -> &'static str {
+    pub(crate) const fn api_version(self) -> &'static str {
         match self {
             Self::Namespace | Self::Node | Self::Pod | Self::ResourceQuota => "v1",
-            Self::Deployment | Self::ReplicaSet | Self::StatefulSet => "apps/v1",
+            Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::DaemonSet => "apps/v1",
             Self::Job => "batch/v1",
             Self::PodDisruptionBudget => "policy/v1",
             Self::PriorityClass => "scheduling.k8s.io/v1",
@@ -87,6 +90,14 @@ impl Kind {
 
     /// Whether its objects create pods, themselves or through others.
     pub(super) const fn owns_pods(self) -> bool {
-        matches!(self, Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::Job | Self::QueueJob)
+        matches!(
+            self,
+            Self::Deployment
+                | Self::ReplicaSet
+                | Self::StatefulSet
+                | Self::DaemonSet
+                | Self::Job
+                | Self::QueueJob
+        )
     }
 }

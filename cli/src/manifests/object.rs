@@ -1,6 +1,6 @@
 //! One object of the input, typed.
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
@@ -20,6 +20,7 @@ pub(crate) enum Object {
     Deployment(Box<Deployment>),
     ReplicaSet(Box<ReplicaSet>),
     StatefulSet(Box<StatefulSet>),
+    DaemonSet(Box<DaemonSet>),
     Job(Box<Job>),
     PodDisruptionBudget(Box<PodDisruptionBudget>),
     PriorityClass(Box<PriorityClass>),
@@ -38,6 +39,7 @@ macro_rules! whatever_kind {
             Self::Deployment($object) => $same,
             Self::ReplicaSet($object) => $same,
             Self::StatefulSet($object) => $same,
+            Self::DaemonSet($object) => $same,
             Self::Job($object) => $same,
             Self::PodDisruptionBudget($object) => $same,
             Self::PriorityClass($object) => $same,
@@ -57,6 +59,7 @@ impl Object {
             Self::Deployment(_) => Kind::Deployment,
             Self::ReplicaSet(_) => Kind::ReplicaSet,
             Self::StatefulSet(_) => Kind::StatefulSet,
+            Self::DaemonSet(_) => Kind::DaemonSet,
             Self::Job(_) => Kind::Job,
             Self::PodDisruptionBudget(_) => Kind::PodDisruptionBudget,
             Self::PriorityClass(_) => Kind::PriorityClass,
@@ -86,6 +89,7 @@ impl Object {
             Self::Deployment(owner) => owner.spec.as_ref().map(|spec| &spec.template),
             Self::ReplicaSet(owner) => owner.spec.as_ref().and_then(|spec| spec.template.as_ref()),
             Self::StatefulSet(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::DaemonSet(owner) => owner.spec.as_ref().map(|spec| &spec.template),
             Self::Job(owner) => owner.spec.as_ref().map(|spec| &spec.template),
             _ => None,
         }
@@ -100,6 +104,7 @@ impl Object {
             Self::Deployment(object) => index.apply(&**object),
             Self::ReplicaSet(object) => index.apply(&**object),
             Self::StatefulSet(object) => index.apply(&**object),
+            Self::DaemonSet(object) => index.apply(&**object),
             Self::Job(object) => index.apply(&**object),
             Self::PodDisruptionBudget(object) => index.apply(&**object),
             Self::PriorityClass(object) => index.apply(&**object),

@@ -91,8 +91,6 @@ pub(super) fn why_kept(reason: Reason) -> &'static str {
     match reason {
         Reason::PolicyDisabled => "its queue, or one above, has eviction.policy Never",
         Reason::MirrorPod => "its kubelet would only start it again",
-        Reason::DaemonSetPod => "its DaemonSet would only create it again",
-        Reason::SystemCritical => "the cluster itself depends on it",
         Reason::NodeNotCounted => "its node does not count, so its room would leave with it",
         Reason::LastReplica => "it is the last replica of its owner, and its queue says Never",
         Reason::GangFloor => "its gang needs it, and its queue does not give gangs",

@@ -17,9 +17,9 @@ fn other_kinds_are_refused_by_name() {
         &[(
             "cluster.yaml",
             "
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: agent, namespace: team-a}
+apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly, namespace: team-a}
 ---
 apiVersion: extensions/v1beta1
 kind: Deployment
@@ -38,7 +38,7 @@ metadata: {name: p}
 ",
         )],
         &expect![[r#"
-            error: DIR/cluster.yaml (document 1): DaemonSet team-a/agent: kind: DaemonSet is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
+            error: DIR/cluster.yaml (document 1): CronJob team-a/nightly: kind: CronJob is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
             error: DIR/cluster.yaml (document 2): Deployment team-a/web: apiVersion: Deployment is understood in apps/v1, not in extensions/v1beta1
             error: DIR/cluster.yaml (document 3): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
             error: DIR/cluster.yaml (document 4): kind: a manifest says what it describes, such as kind: Pod
@@ -294,6 +294,64 @@ status: {conditions: [{type: Ready, status: 'True', lastTransitionTime: 2026-01-
     assert_eq!(quota.hard, quota.enforced);
     // A node that became Ready at the very last moment counts all the same.
     assert!(cluster.snapshot.nodes[&"n".into()].counts);
+}
+
+#[test]
+fn a_running_pod_without_a_start_time_has_started() {
+    let pod = |name: &str, created: &str, status: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: {name}, namespace: a{created}}},
+              spec: {{nodeName: n, containers: []}}, status: {{{status}}}}}\n---\n"
+        )
+    };
+    let created = ", creationTimestamp: 2026-01-01T00:00:00Z";
+    let text = [
+        pod("dumped", created, "phase: Running, startTime: 2026-01-01T00:00:05Z"),
+        pod("edited", created, "phase: Running"),
+        pod("finished", created, "phase: Succeeded"),
+        pod("pulling", created, "phase: Pending"),
+        pod("written", "", "phase: Running"),
+    ];
+    let cluster = read(&[("a.yaml", &text.concat())]).unwrap();
+    let created = Timestamp::from_seconds(1_767_225_600);
+    assert_eq!(cluster.snapshot.now, created.plus_seconds(5));
+    let pods = &cluster.snapshot.namespaces[&"a".into()].pods;
+    let seen: Vec<_> = pods.iter().map(|pod| (pod.name.as_str(), pod.started)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("dumped", Some(created.plus_seconds(5))),
+            ("edited", Some(created)),
+            ("finished", None),
+            ("pulling", None),
+            ("written", Some(cluster.snapshot.now)),
+        ]
+    );
+}
+
+#[test]
+fn the_quota_of_our_name_is_what_the_queue_is_allocated() {
+    let quota = |namespace: &str, labels: &str| {
+        format!(
+            "{{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {{name: q, namespace: {namespace}}}, spec: {{}}}}\n---\n
+             {{apiVersion: v1, kind: ResourceQuota, metadata: {{name: quotient, namespace: {namespace}{labels}}},
+              spec: {{hard: {{requests.cpu: 3}}}}}}\n---\n"
+        )
+    };
+    let text = [
+        quota("labeled", ", labels: {app.kubernetes.io/managed-by: quotient}"),
+        quota("other-label", ", labels: {app: x}"),
+        quota("plain", ""),
+        quota("somebody-elses", ", labels: {app.kubernetes.io/managed-by: Helm}"),
+    ];
+    let cluster = read(&[("a.yaml", &text.concat())]).unwrap();
+    let ours: Vec<_> = cluster
+        .snapshot
+        .namespaces
+        .iter()
+        .map(|(name, state)| (name.as_str(), state.quota.as_ref().is_some_and(|quota| quota.ours)))
+        .collect();
+    assert_eq!(ours, [("labeled", true), ("other-label", true), ("plain", true), ("somebody-elses", false)]);
 }
 
 #[test]

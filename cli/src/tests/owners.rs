@@ -331,3 +331,41 @@ fn mistakes_of_owners_are_named() {
         error: DIR/a.yaml (document 3): StatefulSet a/db: read spec.template.spec.containers[c].resources.requests.cpu: read quantity "lots": it does not begin with a number; a quantity looks like 2, 1500m or 9Gi
         error: DIR/a.yaml (document 4): ReplicaSet a/set: spec.replicas: invalid type: string "many", expected i32"#]].assert_eq(&read(&[("a.yaml", &text.concat())]).unwrap_err());
 }
+
+#[test]
+fn a_daemon_set_wants_a_pod_on_every_node_that_its_template_admits() {
+    check(
+        "
+{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {disk: ssd}}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2, labels: {disk: ssd}}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n3}, status: {allocatable: {cpu: 4, memory: 4Gi}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: a}
+spec:
+  selector: {}
+  template:
+    spec:
+      nodeSelector: {disk: ssd}
+      containers: [{name: c, resources: {requests: {cpu: 1, memory: 1Gi}}}]
+",
+        &expect![[r#"
+            Step 1  capacity 12c 12Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
+              a/a    1       2c 2Gi  7c 7Gi    7c 7Gi     0     0           5c 5Gi
+              start  a/agent-r1-0
+              start  a/agent-r1-1
+
+            Step 2  capacity 12c 12Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
+              a/a    1       2c 2Gi  7c 7Gi    7c 7Gi     2c 2Gi  0           5c 5Gi
+
+            Stable: nothing more would happen.
+        "#]],
+    );
+}

@@ -34,14 +34,24 @@ pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
     if accounts.get_opt(RELEASE).await?.is_some() {
         return Ok(());
     }
-    let rendered = RENDERED.get_or_try_init(render).await.context("rendering the chart")?;
+    let rendered =
+        RENDERED.get_or_try_init(async || render(&[]).await).await.context("rendering the chart")?;
+    apply(bed, rendered).await
+}
+
+/// Applies the chart again with further values, such as `config.resources={cpu}`.
+pub async fn upgrade_chart(bed: &TestBed, values: &[&str]) -> anyhow::Result<()> {
+    apply(bed, &render(values).await.context("rendering the chart")?).await
+}
+
+async fn apply(bed: &TestBed, rendered: &str) -> anyhow::Result<()> {
     let apply = ["apply", "--server-side", "--force-conflicts", "--namespace", SYSTEM_NAMESPACE, "-f", "-"];
     bed.kubectl_with_input(apply, rendered).await.context("applying the chart")?;
     until_served(bed).await
 }
 
-async fn render() -> anyhow::Result<String> {
-    let values = ["replicaCount=0", "config.mode=Full"];
+async fn render(more: &[&str]) -> anyhow::Result<String> {
+    let values = [&["replicaCount=0", "config.mode=Full"], more].concat();
     Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
 }
 

@@ -17,7 +17,7 @@ mod writes;
 
 pub use build::{Programs, workspace_root};
 pub use chart::{IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets};
-pub use install::{install_chart, install_crds};
+pub use install::{install_chart, install_crds, upgrade_chart};
 pub use jobs::queue_job;
 pub use newcomer::Newcomer;
 pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};

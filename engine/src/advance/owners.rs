@@ -87,11 +87,11 @@ fn at_once(state: &NamespaceState, owner: &Owner) -> u32 {
     of_owner.next().map_or(0, |task| task.parallelism.min(owner.wanted))
 }
 
-/// How many of its pods an owner counts. A StatefulSet waits until a pod is gone before it creates it anew.
+/// How many of its pods an owner counts. A StatefulSet and a DaemonSet wait until a pod is gone before they create it anew.
 fn standing(owner: &Owner, pods: &[Pod]) -> u32 {
     let counts = |pod: &&Pod| {
         // A Job with a pod failure policy waits, too, until a pod has ended before it replaces it.
-        let waits = matches!(owner.kind, OwnerKind::StatefulSet | OwnerKind::QueueJob);
+        let waits = matches!(owner.kind, OwnerKind::StatefulSet | OwnerKind::DaemonSet | OwnerKind::QueueJob);
         let there = if waits { pod.is_charged() } else { pod.is_live() };
         there && pod.owner() == Some(&owner.uid)
     };

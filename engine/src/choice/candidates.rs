@@ -26,10 +26,10 @@ pub(crate) struct Candidates<'a> {
 
 /// Sorts the pods of a namespace.
 ///
-/// Never: mirror and DaemonSet pods, system-critical priorities, last replicas and gangs where the queue says so,
-/// and pods whose eviction was refused a short while ago. Terminating pods are neither: they reduce the need already.
+/// Never: mirror pods, last replicas and gangs where the queue says so, and pods whose eviction was refused a short while
+/// ago. Terminating pods are neither: they reduce the need already.
 /// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
-/// nobody would recreate, and the last replica of an owner in each pool of nodes (S-MCM).
+/// nobody would recreate, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
 pub(crate) fn candidates<'a>(
     state: &'a NamespaceState,
     rules: EvictionRules,
@@ -84,8 +84,6 @@ pub(crate) fn candidates<'a>(
 pub(crate) fn immunity(pod: &Pod) -> Option<Reason> {
     pod.immunity.map(|immunity| match immunity {
         Immunity::Mirror => Reason::MirrorPod,
-        Immunity::DaemonSet => Reason::DaemonSetPod,
-        Immunity::SystemCritical => Reason::SystemCritical,
     })
 }
 
@@ -107,7 +105,8 @@ fn of_pods<'a>(
 pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot) -> bool {
     let Some(started) = pod.started else { return false };
     let minimum = rules.min_runtime_seconds();
-    pod.reluctant || pod.owner().is_none() || minimum > 0 && snapshot.now < started.plus_seconds(minimum)
+    let is_young = minimum > 0 && snapshot.now < started.plus_seconds(minimum);
+    pod.reluctant || pod.owner().is_none() || pod.is_of_daemon_set() || is_young
 }
 
 /// When the next pod will have run for its queue's minimum, which makes it as good a victim as others; also of those on

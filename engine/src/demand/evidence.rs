@@ -1,6 +1,7 @@
 //! Evidence: what the pods and owners of a top workload show for or against it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -40,14 +41,6 @@ pub(super) fn is_proven(pod: &Pod) -> bool {
 /// How long the pod may be as it is before its workload is set aside.
 fn patience(pod: &Pod) -> i64 {
     if pod.node.is_none() || pod.failing { REPORTED_SECONDS } else { SILENT_SECONDS }
-}
-
-/// When a pod that never started has had room for long enough; one without a node has had room since `room_since`.
-pub(super) fn deadline(pod: &Pod, room_since: Option<Timestamp>, settings: &Settings) -> Option<Timestamp> {
-    let seconds = if waits_for_nodes(pod, settings) { WITHOUT_NODE_SECONDS } else { patience(pod) };
-    let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
-    let since = if pod.node.is_some() { stuck } else { stuck.max(room_since?) };
-    Some(since.plus_seconds(seconds))
 }
 
 /// How far the pods of an owner got; those of all Jobs of a workload together.
@@ -146,7 +139,9 @@ pub(super) struct Workloads<'a> {
     /// By the uid of a ReplicaSet, else of the top workload: a redeploy is not held up by what the spec before it left.
     progress: FxHashMap<&'a str, Progress>,
     /// Since when pods without a node have had room in vain.
-    pub(super) room_since: Option<Timestamp>,
+    room_since: Option<Timestamp>,
+    /// Which shapes some node could run.
+    runnable: FxHashMap<*const Shape, bool>,
     /// How many live members each gang has.
     members: FxHashMap<&'a GangName, u32>,
     pub(super) next_change: Option<Timestamp>,
@@ -181,10 +176,10 @@ impl<'a> Workloads<'a> {
         asks: &[Ask<'a>],
         snapshot: &Snapshot,
     ) -> Self {
-        let (all, progress, members) = <_>::default();
+        let (all, progress, members, runnable) = <_>::default();
         let owners = state.owners.iter().map(|owner| (owner.uid.as_str(), owner)).collect();
         let room_since = queue.remembered.room_since.map(|since| since.min(snapshot.now));
-        let mut workloads = Self { owners, all, progress, members, room_since, next_change: None };
+        let mut workloads = Self { owners, all, progress, members, room_since, runnable, next_change: None };
         let now = snapshot.now;
         let remembered = &queue.remembered.set_aside;
         let entries: FxHashMap<&str, &SetAside> =
@@ -242,7 +237,7 @@ impl<'a> Workloads<'a> {
             progress.making = progress.making.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
-        let room_since = self.room_since;
+        let deadline = self.deadline(pod, snapshot);
         let evidence = self.evidence(named, entries, now);
         if is_proven(pod) {
             evidence.proven = evidence.proven.max(Some(pod.started.unwrap_or(pod.created)));
@@ -252,11 +247,30 @@ impl<'a> Workloads<'a> {
             if pod.node.is_none() {
                 evidence.add_shape(&pod.shape);
             }
-            if let Some(deadline) = deadline(pod, room_since, &snapshot.settings) {
+            if let Some(deadline) = deadline {
                 let deadline = deadline.max(evidence.again().plus_seconds(patience(pod)));
                 evidence.expire(deadline, pod.node.is_none().then_some(&*pod.shape));
             }
         }
+    }
+
+    /// When a pod that never started has had room for long enough. What holds the room of a pod without a node is no evidence
+    /// against it, unless no node could run it at all.
+    pub(super) fn deadline(&mut self, pod: &Pod, snapshot: &Snapshot) -> Option<Timestamp> {
+        let stuck = pod.stuck.filter(|_| pod.phase == Phase::Pending)?;
+        let waits = waits_for_nodes(pod, &snapshot.settings);
+        let seconds = if waits { WITHOUT_NODE_SECONDS } else { patience(pod) };
+        let since = if pod.node.is_some() || waits || !self.could_run(pod, snapshot) {
+            stuck
+        } else {
+            stuck.max(self.room_since?)
+        };
+        Some(since.plus_seconds(seconds))
+    }
+
+    fn could_run(&mut self, pod: &Pod, snapshot: &Snapshot) -> bool {
+        let known = self.runnable.entry(Arc::as_ptr(&pod.shape));
+        *known.or_insert_with(|| snapshot.could_run(&pod.shape))
     }
 
     /// `waiting` is since when there has been room for one of the pods that `ask` lacks.

@@ -15,7 +15,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::{Workloads, deadline, is_proven};
+use super::evidence::{Workloads, is_proven};
 use super::{Ask, FreeRoom, earliest};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::names::{OwnerUid, PodUid};
@@ -116,10 +116,9 @@ fn ignore(
     let mut candidates: Vec<&Pod> = Vec::new();
     for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
     {
-        let room_since = workloads.room_since;
+        let due = workloads.deadline(pod, snapshot);
         let Some((case, _)) = workloads.of_pod(pod) else { continue };
         let Some(entry) = case.entry.as_ref().filter(|entry| entry.times > 0) else { continue };
-        let due = deadline(pod, room_since, &snapshot.settings);
         let is_late = due.is_some_and(|due| due <= entry.since.plus_seconds(TOGETHER_SECONDS).max(now));
         let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
         // On trial it gets no further pod by taking room that another workload of its queue asked for.

@@ -287,8 +287,8 @@ fn say_since_when_there_is_room(
         let Some(leaf) = leaf else { continue };
         let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
         let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
-        let waits = taken.unmet.get(&at).into_iter().flatten();
-        let waits = waits.into_iter().any(|unmet| unmet.reason == Reason::WaitingForPreemption);
+        let mut unmet = taken.unmet.get(&at).into_iter().flatten();
+        let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
         let has_room = leaf.headcount.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
         let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);
         decided.remember.room_since = has_room.then_some(before);

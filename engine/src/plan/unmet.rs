@@ -115,7 +115,9 @@ impl Obstacles<'_, '_> {
         let quota = self.leaf.state.quota.as_ref();
         let decided = self.decided;
         self.resources.iter().filter(|resource| unit.get(resource).is_positive()).all(|resource| {
-            let with = decided.used.get(resource) + unit.get(resource);
+            // Admission may have charged pods that are not seen yet.
+            let unseen = quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
+            let with = decided.used.get(resource).max(unseen) + unit.get(resource);
             let enforced = quota.and_then(|quota| quota.enforced.get(resource));
             with <= decided.allocated.get(resource) && enforced.is_none_or(|most| with <= most)
         })

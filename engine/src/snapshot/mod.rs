@@ -27,7 +27,7 @@ pub use destruction::Destruction;
 pub use growth::Growth;
 pub use mode::Mode;
 pub use node::Node;
-pub use owner::{Owner, OwnerKind, Unspecified};
+pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{Immunity, Phase, Pod};
 pub use queue::{

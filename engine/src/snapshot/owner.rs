@@ -1,4 +1,4 @@
-//! An owner: a ReplicaSet, a StatefulSet or a Job, and how many pods it wants.
+//! An owner: an object that creates pods from a template, and how many pods it wants.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 pub struct Owner {
     /// Its id for life, by which its pods name it.
     pub uid: OwnerUid,
-    /// Its kind: `ReplicaSet`, `StatefulSet`, `Job` or `QueueJob`.
+    /// Its kind.
     pub kind: OwnerKind,
     /// Its name within its namespace.
     pub name: Arc<str>,
@@ -20,7 +20,8 @@ pub struct Owner {
     pub generation: i64,
     /// When it was created.
     pub created: Timestamp,
-    /// How many pods it wants alive now: replicas, or what is left of a Job within its parallelism.
+    /// How many pods it wants alive now: replicas, what is left of a Job within its
+    /// parallelism, or the nodes that a DaemonSet selects.
     pub wanted: u32,
     /// What each of them requests.
     pub shape: Arc<Shape>,
@@ -74,13 +75,16 @@ impl Owner {
     /// The object that its pods name as their controller: of a task of a QueueJob its Job.
     pub(crate) fn as_named_by_pods(&self) -> Workload {
         let (api_version, kind) = match self.kind {
-            OwnerKind::ReplicaSet | OwnerKind::StatefulSet => ("apps/v1", self.kind.name()),
+            OwnerKind::DaemonSet | OwnerKind::ReplicaSet | OwnerKind::StatefulSet => {
+                ("apps/v1", self.kind.name())
+            }
             OwnerKind::Job | OwnerKind::QueueJob => ("batch/v1", OwnerKind::Job.name()),
+            OwnerKind::Configured(kind) => (kind.api_version, kind.name),
         };
         Workload {
             api_version: api_version.into(),
             kind: kind.into(),
-            // A task's owner is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
+            // The owner of a QueueJob's task is called QUEUEJOB/TASK, its Job QUEUEJOB-TASK.
             name: self.name.replace('/', "-").into(),
             uid: self.uid.clone(),
         }
@@ -110,6 +114,21 @@ pub enum OwnerKind {
     Job,
     /// A task of a QueueJob: what it wants is not what its Job may run.
     QueueJob,
+    /// apps/v1 DaemonSet: one pod on every node that it selects.
+    DaemonSet,
+    /// A kind of the operator's setting `workloadKinds`.
+    Configured(&'static ConfiguredKind),
+}
+
+/// A kind of objects that Quotient knows by configuration alone, such as `RayCluster`.
+///
+/// It lives as long as the process, which reads its settings once: so the kind of an owner is a copy of a reference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConfiguredKind {
+    /// Its API version, such as `ray.io/v1`.
+    pub api_version: &'static str,
+    /// The kind as manifests name it.
+    pub name: &'static str,
 }
 
 impl OwnerKind {
@@ -120,6 +139,8 @@ impl OwnerKind {
             Self::StatefulSet => "StatefulSet",
             Self::Job => "Job",
             Self::QueueJob => "QueueJob",
+            Self::DaemonSet => "DaemonSet",
+            Self::Configured(kind) => kind.name,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Gang, Shape, Ties};
+use super::{Gang, Shape, Ties, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
@@ -71,10 +71,6 @@ pub enum Phase {
 pub enum Immunity {
     /// A mirror of a static pod: the kubelet would only start it again.
     Mirror,
-    /// Of a DaemonSet: it would only come back.
-    DaemonSet,
-    /// Of a `system-cluster-critical` or `system-node-critical` priority class.
-    SystemCritical,
 }
 
 impl Pod {
@@ -86,6 +82,11 @@ impl Pod {
     /// Its controller; without one nobody recreates it.
     pub fn owner(&self) -> Option<&OwnerUid> {
         self.ties.owner.as_ref().map(|owner| &owner.uid)
+    }
+
+    /// Whether a DaemonSet controls it, which creates it again on the same node.
+    pub fn is_of_daemon_set(&self) -> bool {
+        self.ties.owner.as_ref().is_some_and(Workload::is_daemon_set)
     }
 
     /// The gang that it is a member of, if its size is known.

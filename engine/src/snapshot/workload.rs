@@ -20,6 +20,13 @@ pub struct Workload {
     pub uid: OwnerUid,
 }
 
+impl Workload {
+    /// Whether it is an apps/v1 DaemonSet.
+    pub fn is_daemon_set(&self) -> bool {
+        &*self.kind == "DaemonSet" && self.api_version.starts_with("apps/")
+    }
+}
+
 /// The workloads of a namespace, as people know them: the Deployment rather than its ReplicaSet.
 #[derive(Debug)]
 pub(crate) struct Workloads<'a> {

@@ -48,7 +48,7 @@ prop_compose! {
             started: (phase == Phase::Running).then(|| Timestamp::from_seconds(created + 1)),
             deletion: (state == 3).then(|| Timestamp::from_seconds(1000)),
             evicted: state == 3 && priority == 0,
-            immunity: (state == 4).then_some(Immunity::DaemonSet),
+            immunity: (state == 4).then_some(Immunity::Mirror),
             ties: Arc::new(Ties {
                 owner: owner.map(|owner| Workload {
                     uid: OwnerUid::from(format!("owner-{owner}").as_str()),

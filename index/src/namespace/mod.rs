@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quotient_engine::labels::Labels;
-use quotient_engine::snapshot::NamespaceState;
+use quotient_engine::names::OwnerUid;
+use quotient_engine::snapshot::{NamespaceState, Shape};
 
 use crate::gangs::GroupName;
 use crate::limit_ranges::ObservedLimitRange;
@@ -40,6 +41,8 @@ pub(crate) struct NamespaceEntry {
     queues: Vec<QueueEntry>,
     owners: Vec<OwnerNote>,
     budgets: Vec<BudgetNote>,
+    /// The shapes of the owners among which the pods of one object are divided, by its uid, where there are several.
+    pub(crate) divided: BTreeMap<OwnerUid, Vec<Arc<Shape>>>,
     deployments: BTreeMap<Arc<str>, DeploymentSize>,
     autoscalers: BTreeMap<Arc<str>, Autoscaler>,
     sized: Sized,

@@ -250,7 +250,7 @@ impl NamespaceEntry {
             OwnerKind::ReplicaSet => SetterKind::ReplicaSet,
             OwnerKind::StatefulSet => SetterKind::StatefulSet,
             OwnerKind::Job => SetterKind::Job,
-            OwnerKind::QueueJob => return None,
+            OwnerKind::QueueJob | OwnerKind::DaemonSet | OwnerKind::Configured(_) => return None,
         };
         let setter = Setter { kind, name: Arc::clone(&owner.name), uid: owner.uid.clone() };
         note.controller.as_deref().is_none_or(is_free).then_some((setter, &note.said))

@@ -1,11 +1,12 @@
 //! How owners come in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
+use quotient_engine::snapshot::{ConfiguredKind, Owner, OwnerKind, Shape, Size, Unspecified};
 
 use super::rejection::Refusal;
 use crate::decoded::Undecodable;
@@ -63,27 +64,37 @@ pub(crate) struct OwnerKinds {
     replica_sets: Relist<Key>,
     stateful_sets: Relist<Key>,
     jobs: Relist<Key>,
+    daemon_sets: Relist<Key>,
+    configured: BTreeMap<&'static ConfiguredKind, Relist<Key>>,
 }
 
 type Key = (Namespace, Arc<str>);
 
 impl Default for OwnerKinds {
     fn default() -> Self {
-        Self { replica_sets: Relist::idle(), stateful_sets: Relist::idle(), jobs: Relist::idle() }
-    }
-}
-
-impl OwnerKinds {
-    fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
-        match kind {
-            OwnerKind::ReplicaSet => &mut self.replica_sets,
-            OwnerKind::StatefulSet => &mut self.stateful_sets,
-            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
+        Self {
+            replica_sets: Relist::idle(),
+            stateful_sets: Relist::idle(),
+            jobs: Relist::idle(),
+            daemon_sets: Relist::idle(),
+            configured: BTreeMap::new(),
         }
     }
 }
 
-/// ReplicaSets, StatefulSets and Jobs, of which those that want no pods are not kept at all.
+impl OwnerKinds {
+    pub(crate) fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
+        match kind {
+            OwnerKind::ReplicaSet => &mut self.replica_sets,
+            OwnerKind::StatefulSet => &mut self.stateful_sets,
+            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
+            OwnerKind::DaemonSet => &mut self.daemon_sets,
+            OwnerKind::Configured(kind) => self.configured.entry(kind).or_insert_with(Relist::idle),
+        }
+    }
+}
+
+/// ReplicaSets, StatefulSets, DaemonSets and Jobs, of which those that want no pods are not kept at all.
 ///
 /// The reply to a nudge must not be applied: unlike for Queues and our quotas, nobody remembers here which of them
 /// were deleted. The watch shows the same a moment later.
@@ -127,12 +138,7 @@ impl<O: OwnerObject> Keeps<O> for Index {
         let named = refusal == Refusal::QuotaUsedUp;
         let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
         let note = OwnerNote { age, asked, wanted, rightful, said, controller, unspecified };
-        let defaults_known = self.limit_ranges.is_listed();
-        let entry = self.namespaces.entry(key.0).or_default();
-        if defaults_known {
-            owner.unspecified = entry.without_default(note.unspecified);
-        }
-        entry.put_owner(owner, note)
+        self.keep_owner(&key.0, owner, note)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
@@ -178,7 +184,18 @@ impl Index {
         kind == OwnerKind::Job && kept.is_some_and(|kept| uid.is_none_or(|uid| *kept.seen.uid == *uid))
     }
 
-    fn read_owner(
+    /// Keeps `owner`, with what it names no request for beside the defaults of its namespace. Says whether anything changed
+    /// that a decision depends on.
+    pub(crate) fn keep_owner(&mut self, namespace: &Namespace, mut owner: Owner, note: OwnerNote) -> bool {
+        let defaults_known = self.limit_ranges.is_listed();
+        let entry = self.namespaces.entry(namespace.clone()).or_default();
+        if defaults_known {
+            owner.unspecified = entry.without_default(note.unspecified);
+        }
+        entry.put_owner(owner, note)
+    }
+
+    pub(crate) fn read_owner(
         &mut self,
         kind: OwnerKind,
         metadata: &ObjectMeta,

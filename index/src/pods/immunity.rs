@@ -10,18 +10,5 @@ const MIRROR: &str = "kubernetes.io/config.mirror";
 pub(super) fn immunity(pod: &Pod) -> Option<Immunity> {
     let metadata = &pod.metadata;
     let mirror = metadata.annotations.as_ref().is_some_and(|annotations| annotations.contains_key(MIRROR));
-    let mut owners = metadata.owner_references.iter().flatten();
-    let daemon = owners.any(|owner| {
-        owner.controller == Some(true) && owner.kind == "DaemonSet" && owner.api_version.starts_with("apps/")
-    });
-    let class = pod.spec.as_ref().and_then(|spec| spec.priority_class_name.as_deref());
-    if mirror {
-        Some(Immunity::Mirror)
-    } else if daemon {
-        Some(Immunity::DaemonSet)
-    } else if matches!(class, Some("system-cluster-critical" | "system-node-critical")) {
-        Some(Immunity::SystemCritical)
-    } else {
-        None
-    }
+    mirror.then_some(Immunity::Mirror)
 }

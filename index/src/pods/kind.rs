@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties};
+use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::deletion_cost::deletion_cost;
@@ -142,13 +142,16 @@ impl Index {
         let immunity = immunity(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, nobody looks for another node for them.
-        let stays = node.is_some() && matches!(immunity, Some(Immunity::DaemonSet | Immunity::Mirror));
+        let ties = self.read_ties(namespace, object, known.map(|(_, ties)| ties));
+        let is_of_daemon_set = ties.owner.as_ref().is_some_and(Workload::is_daemon_set);
+        let stays = node.is_some() && (is_of_daemon_set || immunity == Some(Immunity::Mirror));
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
         let requested = effective_requests(spec, object.status.as_ref());
+        let ties = self.ties_of_owner(namespace, ties, &requested.amounts);
         let shape = Shape { requests: requested.amounts, placement, left_out: requested.left_out };
         Pod {
             shape: self.shapes.get_like(shape, known.map(|(shape, _)| shape)),
-            ties: self.read_ties(namespace, object, known.map(|(_, ties)| ties)),
+            ties,
             node: node.map(|node| NodeName::new(self.texts.get(node))),
             phase: phase(object),
             priority: spec.and_then(|spec| spec.priority).unwrap_or_default(),

@@ -19,6 +19,7 @@ pub(super) fn remembered(status: &QueueStatus) -> Remembered {
         falling: falling.filter_map(|(name, since)| Some((governable(name)?, timestamp(since)))).collect(),
         set_aside: status.set_aside.iter().map(set_aside).collect(),
         waiting: BTreeMap::new(),
+        room_since: None,
         short_since: status.short_since.as_ref().map(timestamp),
         windows: status.windows.iter().filter_map(|(name, written)| window(name, written)).collect(),
     }

@@ -34,6 +34,11 @@ kind: StatefulSet
 metadata: {{name: web, namespace: a, uid: {uid}-s, resourceVersion: '{version}'}}
 spec: {{replicas: {version}, selector: {{}}, template: {{spec: {{containers: []}}}}}}
 ---
+kind: DaemonSet
+metadata: {{name: web, namespace: a, uid: {uid}-d, resourceVersion: '{version}'}}
+spec: {{selector: {{}}, template: {{spec: {{containers: []}}}}}}
+status: {{currentNumberScheduled: 0, desiredNumberScheduled: {version}, numberMisscheduled: 0, numberReady: 0}}
+---
 kind: Job
 metadata: {{name: web, namespace: a, uid: {uid}-j, resourceVersion: '{version}'}}
 spec: {{parallelism: {version}, template: {{spec: {{containers: []}}}}}}
@@ -63,7 +68,7 @@ spec: {{hard: {{cpu: {version}}}}}
 }
 
 /// As many as `objects` are.
-const ALL: usize = 12;
+const ALL: usize = 13;
 
 /// The kinds of `objects`; those that only say the size of others have their own tests (`sizes.rs`, `gangs.rs`).
 fn told_kinds() -> impl Iterator<Item = &'static str> {

@@ -55,6 +55,10 @@ fn object(place: usize, content: u8, life: u64, version: u64) -> Value {
         "ReplicaSet" | "StatefulSet" => {
             json!({"spec": {"replicas": content % 4, "selector": {}, "template": template}})
         }
+        "DaemonSet" => json!({"spec": {"selector": {}, "template": template}, "status": {
+            "currentNumberScheduled": 0, "desiredNumberScheduled": content % 4, "numberMisscheduled": 0,
+            "numberReady": 0,
+        }}),
         "Job" => json!({"spec": {"parallelism": content % 4, "suspend": number == 0, "template": template}}),
         "Deployment" => json!({"spec": {"replicas": content % 4, "selector": {}, "template": template}}),
         "HorizontalPodAutoscaler" => json!({"spec": {

@@ -16,6 +16,7 @@ macro_rules! for_kind {
             "Namespace" => $action!(k8s_openapi::api::core::v1::Namespace),
             "ReplicaSet" => $action!(k8s_openapi::api::apps::v1::ReplicaSet),
             "StatefulSet" => $action!(k8s_openapi::api::apps::v1::StatefulSet),
+            "DaemonSet" => $action!(k8s_openapi::api::apps::v1::DaemonSet),
             "Job" => $action!(k8s_openapi::api::batch::v1::Job),
             "Deployment" => $action!(k8s_openapi::api::apps::v1::Deployment),
             "HorizontalPodAutoscaler" => $action!(k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler),
@@ -32,12 +33,13 @@ macro_rules! for_kind {
 }
 
 /// The kinds that snapshots are made of; the last three are written by the operator, too.
-pub(super) const KINDS: [&str; 14] = [
+pub(super) const KINDS: [&str; 15] = [
     "Pod",
     "Node",
     "Namespace",
     "ReplicaSet",
     "StatefulSet",
+    "DaemonSet",
     "Job",
     "Deployment",
     "HorizontalPodAutoscaler",

@@ -26,6 +26,7 @@ mod sharing;
 mod sizes;
 mod story;
 mod wide;
+mod workload_kinds;
 
 use quotient_engine::time::Timestamp;
 use serde::Deserialize;

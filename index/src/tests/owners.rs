@@ -59,6 +59,33 @@ status: {succeeded: 2}
     .assert_eq(&text);
 }
 
+#[test]
+fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
+    let daemon_set = |metadata: &str, status: &str| {
+        format!(
+            "{{kind: DaemonSet, metadata: {{name: agent, namespace: a, uid: d{metadata}}},
+              spec: {{selector: {{}}, template: {{spec: {{containers: [{{name: c, resources: {{requests: {{cpu: 1}}}}}}]}}}}}},
+              status: {{currentNumberScheduled: 1, numberMisscheduled: 0, numberReady: 0{status}}}}}"
+        )
+    };
+    let text = shown(&[QUEUE, &daemon_set("", ", desiredNumberScheduled: 3")].concat(), "12:00:00");
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+          DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; nobody to scale
+    "#]]
+    .assert_eq(&text);
+    for (metadata, status) in [
+        ("", ", desiredNumberScheduled: 0"),
+        ("", ", desiredNumberScheduled: -1"),
+        // A tenant may write this; a DaemonSet has no size that was ever lowered.
+        (", annotations: {quotient.dev/replicas-before: '9'}", ", desiredNumberScheduled: 0"),
+        (", deletionTimestamp: 2026-01-01T12:00:00Z", ", desiredNumberScheduled: 3"),
+    ] {
+        assert_eq!(wanted(&daemon_set(metadata, status)), None, "{metadata}{status}");
+    }
+}
+
 /// How many pods the one owner wants; none if it is not there.
 fn wanted(object: &str) -> Option<u32> {
     let snapshot = index_of(&[QUEUE, object].concat()).snapshot(at("12:00:00"));

@@ -143,8 +143,8 @@ spec: {containers: [], priorityClassName: system-cluster-critical}
 ",
         &expect![[r#"
             namespace a
-              pod agent (a/agent): nothing; Pending, created -, DaemonSet, of d
-              pod dns (a/dns): nothing; Pending, created -, SystemCritical
+              pod agent (a/agent): nothing; Pending, created -, of d
+              pod dns (a/dns): nothing; Pending, created -
               pod evicted (a/evicted): nothing; Running, created -, gone by 12:00:30, evicted
               pod forced (a/forced): nothing; Running, created -, gone by 12:00:00, forced
               pod leaving (a/leaving): nothing; Running, created -, gone by 12:00:30

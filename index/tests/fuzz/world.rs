@@ -1,6 +1,6 @@
 //! A sound cluster of every kind of object, and the one queue in it that is left alone.
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Node, Pod, ResourceQuota};
@@ -50,6 +50,7 @@ pub(super) fn index_of(objects: &[Value]) -> Index {
             "ResourceQuota" => apply::<ResourceQuota>(&mut index, object),
             "ReplicaSet" => apply::<ReplicaSet>(&mut index, object),
             "StatefulSet" => apply::<StatefulSet>(&mut index, object),
+            "DaemonSet" => apply::<DaemonSet>(&mut index, object),
             "Job" => apply::<Job>(&mut index, object),
             "Deployment" => apply::<Deployment>(&mut index, object),
             "HorizontalPodAutoscaler" => apply::<HorizontalPodAutoscaler>(&mut index, object),

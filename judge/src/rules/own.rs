@@ -34,7 +34,7 @@ pub(crate) fn broken(write: &Write<'_>) -> Vec<(Invariant, String)> {
         ("limitranges", "") => *name == "quotient" && write.before.is_none_or(is_kept),
         ("configmaps", "") => name.starts_with("quotient-ledger") && *verb != Verb::Delete,
         ("jobs", "") if is_of_a_queue_job(write) => true,
-        ("deployments" | "replicasets" | "statefulsets" | "jobs", "") => {
+        ("daemonsets" | "deployments" | "replicasets" | "statefulsets" | "jobs", "") => {
             *verb == Verb::Update && (is_only_a_nudge(write) || is_only_a_size(write))
         }
         _ => false,

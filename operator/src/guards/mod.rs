@@ -125,12 +125,15 @@ mod tests {
 
     fn guards() -> (Guards, Signs, Metrics) {
         let silence = Duration::from_secs(90);
-        let signs = Signs::new(WatchSettings {
-            page_size: 100,
-            timeout: Duration::from_secs(290),
-            silence,
-            relist: Duration::from_secs(1800),
-        });
+        let signs = Signs::new(
+            WatchSettings {
+                page_size: 100,
+                timeout: Duration::from_secs(290),
+                silence,
+                relist: Duration::from_secs(1800),
+            },
+            &[],
+        );
         let metrics = Metrics::register(&Registry::new()).unwrap();
         let settings = GuardSettings { capacity_drop_percent: 30, capacity_grace: Duration::from_secs(60) };
         (Guards::new(settings, &signs, &metrics), signs, metrics)

@@ -131,7 +131,7 @@ impl WriteMetrics {
             nudges: into.counters(metric(
                 "quotient_nudges_total",
                 Unit::Count,
-                &[label("kind", "`ReplicaSet`, `StatefulSet`, `Job`")],
+                &[label("kind", "`DaemonSet`, `Job`, `ReplicaSet`, `StatefulSet`")],
                 "Owners that were told that there is room again for refused pods.",
             ))?,
             events_dropped: into.counter(metric(

@@ -53,7 +53,9 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
             let [what, next] = general();
             let command = match &unmet.who {
                 Asker::Owner(kind, name) => {
-                    format!("See: kubectl -n {namespace} describe {} {name}", kind.name().to_lowercase())
+                    // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
+                    let object = name.split('/').next().unwrap_or_default();
+                    format!("See: kubectl -n {namespace} describe {} {object}", kind.name().to_lowercase())
                 }
                 Asker::Pod(_) => String::new(),
             };

@@ -4,14 +4,16 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use futures::{Stream, StreamExt, pin_mut};
+use kube::core::ApiResource;
 use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Keeps, Undecodable};
+use quotient_index::{Decoded, Index, Keeps, Undecodable, WorkloadKind};
 use serde::de::DeserializeOwned;
 use tracing::{debug, info, warn};
 
+use super::intake::{Intake, Typed};
 use super::patience::Patience;
 use super::{FullList, Pulses, Synced};
 use crate::answer::said;
@@ -31,21 +33,48 @@ pub(super) struct Feed {
     pub(super) relist: Duration,
     /// For a kind that the API need not serve: how long until it is looked again whether it does.
     pub(super) look_again: Option<Duration>,
+    /// Whether decisions go on without the kind while the API server refuses to list it.
+    pub(super) is_optional: bool,
 }
 
 impl Feed {
-    /// Watches for ever. Returns only if the stream ends, which it never should.
+    /// Watches a kind that has a type, for ever. Returns only if the stream ends, which it never should.
     pub(super) async fn run<K>(self, client: Client, config: watcher::Config) -> &'static str
     where
         K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
         Index: Keeps<K>,
     {
-        let api = Api::<Decoded<K>>::all(client);
+        self.run_into(&Typed::<K>::new(), Api::all(client), config).await
+    }
+
+    /// Watches a configured kind in the same way.
+    pub(super) async fn run_workloads(
+        self,
+        kind: WorkloadKind,
+        client: Client,
+        config: watcher::Config,
+    ) -> &'static str {
+        let resource = ApiResource {
+            group: kind.group.clone(),
+            version: kind.version.clone(),
+            api_version: kind.api_version().to_owned(),
+            kind: kind.kind().to_owned(),
+            plural: kind.plural.clone(),
+        };
+        self.run_into(&kind, Api::all_with(client, &resource), config).await
+    }
+
+    async fn run_into<I: Intake>(
+        self,
+        intake: &I,
+        api: Api<Decoded<I::Object>>,
+        config: watcher::Config,
+    ) -> &'static str {
         let mut patience = self.patience.clone();
         loop {
             tokio::select! {
                 biased;
-                () = self.follow(watch(api.clone(), config.clone()), &mut patience) => return self.kind,
+                () = self.follow(intake, watch(api.clone(), config.clone()), &mut patience) => return self.kind,
                 // A watch that begins anew begins with a full list.
                 () = tokio::time::sleep(self.relist) => debug!(kind = self.kind, "listing anew: it is time"),
                 () = self.list.wanted() => info!(kind = self.kind, "listing anew"),
@@ -53,14 +82,12 @@ impl Feed {
         }
     }
 
-    async fn follow<K>(
+    async fn follow<I: Intake>(
         &self,
-        events: impl Stream<Item = watcher::Result<Event<Decoded<K>>>> + Send,
+        intake: &I,
+        events: impl Stream<Item = watcher::Result<Event<Decoded<I::Object>>>> + Send,
         patience: &mut Patience,
-    ) where
-        K: Resource<DynamicType = ()>,
-        Index: Keeps<K>,
-    {
+    ) {
         pin_mut!(events);
         while let Some(event) = events.next().await {
             match event {
@@ -70,19 +97,24 @@ impl Feed {
                     if !matches!(event, Event::Init | Event::InitApply(_)) {
                         patience.reset();
                     }
-                    self.take(event);
+                    self.take(intake, event);
                 }
                 Err(error) => {
                     let wait = if let Some(look_again) = self.look_again.filter(|_| is_not_served(&error)) {
                         // As if an empty list had come.
-                        self.take::<K>(Event::Init);
-                        self.take::<K>(Event::InitDone);
+                        self.take(intake, Event::Init);
+                        self.take(intake, Event::InitDone);
                         self.pulses.beat(self.kind);
                         look_again
                     } else {
                         self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
                         warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
-                        patience.next().unwrap_or_default()
+                        let wait = patience.next().unwrap_or_default();
+                        if self.is_optional && is_refused(&error) {
+                            self.pulses.beat(self.kind);
+                            self.settle();
+                        }
+                        self.look_again.map_or(wait, |look_again| wait.min(look_again))
                     };
                     tokio::time::sleep(wait).await;
                 }
@@ -90,36 +122,38 @@ impl Feed {
         }
     }
 
-    fn take<K>(&self, event: Event<Decoded<K>>)
-    where
-        K: Resource<DynamicType = ()>,
-        Index: Keeps<K>,
-    {
+    fn take<I: Intake>(&self, intake: &I, event: Event<Decoded<I::Object>>) {
         match event {
             Event::Apply(object) | Event::InitApply(object) => {
+                let object = intake.read(object);
                 if let Err(undecodable) = &object.0 {
                     self.tell(undecodable);
                 }
-                self.view.update(|index| Keeps::<Decoded<K>>::apply(index, &object));
+                self.view.update(|index| intake.apply(index, &object));
             }
             Event::Delete(object) => {
                 let meta = object.meta();
                 let text = |field: &Option<String>| field.clone().unwrap_or_default();
                 let (namespace, name, uid) = (text(&meta.namespace), text(&meta.name), text(&meta.uid));
-                self.view.update(|index| Keeps::<K>::delete(index, &namespace, &name, &uid));
+                self.view.update(|index| intake.delete(index, &namespace, &name, &uid));
             }
             Event::Init => {
                 self.list.begins();
-                self.view.read(<Index as Keeps<K>>::relist_begin);
+                self.view.read(|index| intake.relist_begin(index));
             }
             Event::InitDone => {
                 self.list.ends();
-                self.view.update(<Index as Keeps<K>>::relist_finish);
-                if self.synced.mark(self.kind) {
-                    info!("every kind has been listed");
-                    self.view.wake();
-                }
+                self.view.update(|index| intake.relist_finish(index));
+                self.settle();
             }
+        }
+    }
+
+    /// All that can be known of the kind is known.
+    fn settle(&self) {
+        if self.synced.mark(self.kind) {
+            info!("every kind has been listed");
+            self.view.wake();
         }
     }
 }
@@ -141,6 +175,16 @@ fn is_not_served(error: &watcher::Error) -> bool {
         | watcher::Error::WatchStartFailed(kube::Error::Api(status)) => status.code == 404,
         _ => false,
     }
+}
+
+/// Whether the API server answered, and refused.
+fn is_refused(error: &watcher::Error) -> bool {
+    matches!(
+        error,
+        watcher::Error::InitialListFailed(kube::Error::Api(_))
+            | watcher::Error::WatchStartFailed(kube::Error::Api(_))
+            | watcher::Error::WatchError(_)
+    )
 }
 
 /// What went wrong, without the structure that carries it.

@@ -6,12 +6,13 @@
 
 mod feed;
 mod full_list;
+mod intake;
 mod listening;
 mod patience;
 mod pulses;
 mod synced;
 
-use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
@@ -23,7 +24,7 @@ use kube::Client;
 use kube::runtime::watcher;
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano};
+use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano, WorkloadKind};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -51,7 +52,8 @@ const KUBERNETES_ALPHA: &str = "podgroups.v1alpha2.scheduling.k8s.io";
 const KUBERNETES_BETA: &str = "podgroups.v1beta1.scheduling.k8s.io";
 
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 19] = [
+pub const KINDS: [&str; 20] = [
+    "daemonsets",
     "deployments",
     "horizontalpodautoscalers",
     "jobs",
@@ -73,7 +75,7 @@ pub const KINDS: [&str; 19] = [
     "statefulsets",
 ];
 
-/// What the watches tell beside what they see.
+/// What the watches are asked for and tell beside what they see.
 #[derive(Clone, Debug)]
 pub struct Signs {
     /// Which kinds have had their first full list.
@@ -82,15 +84,19 @@ pub struct Signs {
     pub pulses: Pulses,
     /// The full lists of nodes.
     pub nodes: FullList,
+    /// The configured kinds, which are watched beside [`KINDS`].
+    pub workloads: Vec<WorkloadKind>,
 }
 
 impl Signs {
     /// Before anything was seen or heard.
-    pub fn new(settings: WatchSettings) -> Self {
+    pub fn new(settings: WatchSettings, workloads: &[WorkloadKind]) -> Self {
+        let kinds = || KINDS.into_iter().chain(workloads.iter().map(|kind| kind.name));
         Self {
-            synced: Synced::none_of(KINDS),
-            pulses: Pulses::of(KINDS, settings.too_silent()),
+            synced: Synced::none_of(kinds()),
+            pulses: Pulses::of(kinds(), settings.too_silent()),
             nodes: FullList::default(),
+            workloads: workloads.to_vec(),
         }
     }
 }
@@ -99,9 +105,10 @@ impl Signs {
 ///
 /// RBAC, cluster-wide: list and watch on limitranges, namespaces, nodes, pods and resourcequotas; `queues.quotient.dev` and
 /// `queuejobs.quotient.dev`;
-/// `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
+/// `daemonsets.apps`, `deployments.apps`, `replicasets.apps` and `statefulsets.apps`; `jobs.batch`; `horizontalpodautoscalers.autoscaling`; `poddisruptionbudgets.policy`;
 /// `priorityclasses.scheduling.k8s.io`; the PodGroups of `scheduling.k8s.io`, `scheduling.run.ai`, `scheduling.volcano.sh` and
 /// `scheduling.x-k8s.io`. Without one of them nothing is decided at all; that the API serves no PodGroups is no lack.
+/// Of the configured kinds, list and watch as well; without these rights decisions go on without those workloads.
 pub fn start(
     tasks: &mut JoinSet<&'static str>,
     client: &Client,
@@ -124,6 +131,7 @@ pub fn start(
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
         look_again: None,
+        is_optional: false,
     };
     let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
 
@@ -135,6 +143,7 @@ pub fn start(
     // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
     tasks.spawn(feed("replicasets").run::<ReplicaSet>(client.clone(), config()));
     tasks.spawn(feed("statefulsets").run::<StatefulSet>(client.clone(), config()));
+    tasks.spawn(feed("daemonsets").run::<DaemonSet>(client.clone(), config()));
     tasks.spawn(feed("jobs").run::<Job>(client.clone(), config()));
     // What says how many pods a workload wants.
     tasks.spawn(feed("deployments").run::<Deployment>(client.clone(), config()));
@@ -153,6 +162,11 @@ pub fn start(
     tasks.spawn(pod_groups(KAI).run::<PodGroup<Kai>>(client.clone(), config()));
     tasks.spawn(pod_groups(KUBERNETES_ALPHA).run::<PodGroup<KubernetesAlpha>>(client.clone(), config()));
     tasks.spawn(pod_groups(KUBERNETES_BETA).run::<PodGroup<KubernetesBeta>>(client.clone(), config()));
+    // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
+    for kind in &signs.workloads {
+        let feed = feed::Feed { is_optional: true, ..pod_groups(kind.name) };
+        tasks.spawn(feed.run_workloads(kind.clone(), client.clone(), config()));
+    }
 }
 
 #[cfg(test)]

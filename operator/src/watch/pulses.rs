@@ -27,7 +27,8 @@ impl Pulses {
             let (group, version) = before.strip_prefix("/apis/")?.split_once('/')?;
             self.0.get_key_value(format!("{plural}.{version}.{group}").as_str())
         };
-        let (kind, beat) = self.0.get_key_value(plural).or_else(full)?;
+        // Of two kinds with one plural the one of the other group has its full name.
+        let (kind, beat) = full().or_else(|| self.0.get_key_value(plural))?;
         let everywhere = !before.contains("/namespaces/");
         everywhere.then(|| (*kind, beat.clone()))
     }
@@ -76,6 +77,10 @@ mod tests {
         let pulses = Pulses::of(["podgroups.v1.other"], Duration::ZERO);
         assert!(pulses.of_path("/apis/other/v1/podgroups").is_some());
         assert!(pulses.of_path("/apis/other/v2/podgroups").is_none());
+        let both = Pulses::of(["jobs", "jobs.v1.other"], Duration::ZERO);
+        let kind_of_both = |path| both.of_path(path).map(|(kind, _)| kind);
+        assert_eq!(kind_of_both("/apis/batch/v1/jobs"), Some("jobs"));
+        assert_eq!(kind_of_both("/apis/other/v1/jobs"), Some("jobs.v1.other"));
         assert_eq!(kind(""), None);
     }
 }

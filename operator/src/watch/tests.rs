@@ -29,7 +29,7 @@ async fn every_kind_is_listed_in_pages_and_then_watched() {
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
     });
     let settings = WatchSettings { page_size: 33, ..SETTINGS };
-    let signs = Signs::new(settings);
+    let signs = Signs::new(settings, &[]);
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let view = View::new(Index::new(IndexSettings::default()));
     let mut tasks = JoinSet::new();
@@ -48,6 +48,7 @@ async fn every_kind_is_listed_in_pages_and_then_watched() {
         ("/api/v1/nodes", false),
         ("/api/v1/pods", true),
         ("/api/v1/resourcequotas", false),
+        ("/apis/apps/v1/daemonsets", false),
         ("/apis/apps/v1/deployments", false),
         ("/apis/apps/v1/replicasets", false),
         ("/apis/apps/v1/statefulsets", false),
@@ -93,7 +94,7 @@ impl Watching {
                 json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}),
             )
         });
-        let signs = Signs::new(SETTINGS);
+        let signs = Signs::new(SETTINGS, &[]);
         let metrics = Metrics::register(&Registry::new()).unwrap();
         let view = View::new(Index::new(IndexSettings::default()));
         let mut tasks = JoinSet::new();
@@ -156,7 +157,7 @@ async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
         let metadata = json!({"resourceVersion": "7"});
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
     });
-    let signs = Signs::new(SETTINGS);
+    let signs = Signs::new(SETTINGS, &[]);
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let view = View::new(Index::new(IndexSettings::default()));
     let mut tasks = JoinSet::new();
@@ -250,4 +251,70 @@ async fn one_queue_that_cannot_be_decoded_hides_no_other() {
     let (share, none, _) = told();
     assert_eq!((share.as_str(), none.as_str()), ("a b e", "c InvalidSpec d InvalidSpec"));
     assert_eq!(watching.metrics.watches.errors.with_label_values(&["queues"]).get(), 0);
+}
+
+/// Of three configured kinds one is refused, one is not served until later, and one has an object that cannot be read.
+#[tokio::test(start_paused = true)]
+async fn configured_kinds_stop_nothing() {
+    let entry = |plural: &str| {
+        json!({
+            "group": "example.org", "version": "v1", "kind": plural.to_uppercase(), "plural": plural,
+            "replicasPath": "spec.size", "templatePath": "spec.template",
+        })
+    };
+    let setting = json!([entry("refused"), entry("absent"), entry("jobs")]).to_string();
+    let workloads = WorkloadKind::read_setting(&setting).unwrap();
+    let object = |name: &str, size: Value| {
+        let template =
+            json!({"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}});
+        json!({
+            "apiVersion": "example.org/v1", "kind": "X",
+            "metadata": {"name": name, "namespace": "a", "uid": name, "resourceVersion": "3"},
+            "spec": {"size": size, "template": template},
+        })
+    };
+    let begun = tokio::time::Instant::now();
+    let (client, _log) = client(move |asked| {
+        if asked.query.contains("watch=true") {
+            let every_minute = (0..4).map(|_| (Duration::from_secs(60), bookmark()));
+            return Reply::Lines(every_minute.collect());
+        }
+        let failure = |code: u16| {
+            Reply::Json(
+                code,
+                json!({"kind": "Status", "status": "Failure", "code": code, "reason": "x", "message": "no"}),
+            )
+        };
+        let items = match asked.path.as_str() {
+            "/apis/example.org/v1/refused" => return failure(403),
+            "/apis/example.org/v1/absent" if begun.elapsed() < Duration::from_secs(30) => {
+                return failure(404);
+            }
+            "/apis/example.org/v1/absent" => vec![object("later", json!(2))],
+            "/apis/example.org/v1/jobs" => vec![object("sound", json!(3)), object("odd", json!("many"))],
+            "/apis/quotient.dev/v1alpha1/queues" => vec![queue("a", &json!({}))],
+            _ => vec![],
+        };
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+    });
+    let signs = Signs::new(SETTINGS, &workloads);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    let wanted = || {
+        let snapshot = view.read(|index| index.snapshot(Timestamp::from_seconds(0)));
+        let owners = snapshot.namespaces.get(&"a".into()).map(|state| state.owners.clone());
+        let owners = owners.unwrap_or_default();
+        owners.iter().map(|owner| (owner.name.to_string(), owner.wanted)).collect::<Vec<_>>()
+    };
+    seconds(1).await;
+    assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
+    assert_eq!(wanted(), [("sound".to_owned(), 3)]);
+    assert_eq!(metrics.watches.undecodable.with_label_values(&["jobs.v1.example.org"]).get(), 1);
+    assert!(metrics.watches.errors.with_label_values(&["refused.v1.example.org"]).get() >= 1);
+    seconds(1000).await;
+    assert_eq!(wanted(), [("later".to_owned(), 2), ("sound".to_owned(), 3)]);
+    assert_eq!(signs.pulses.complaints(), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! Telling owners whose pods were refused that there is room again.
 //!
-//! The controller of a ReplicaSet, a StatefulSet or a Job whose pods a quota refused tries again ever later, up to
+//! The controller of a ReplicaSet, a StatefulSet, a DaemonSet or a Job whose pods a quota refused tries again ever later, up to
 //! many minutes. When the quota has risen, one annotation on the owner makes its controller look at once (a Job's
 //! within a second: its controller gathers changes that are none of its spec). A Deployment's controller copies its
 //! own annotations to its ReplicaSet and leaves others there alone.
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use futures::{StreamExt, stream};
 use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
+use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, StatefulSet};
 use k8s_openapi::api::batch::v1::Job;
 use kube::api::{Patch, PatchParams};
 use kube::{Api, Resource};
@@ -349,8 +349,11 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
         return;
     }
     let answer = match nudge.kind {
+        // Nothing grants to write objects of other operators, which try again by themselves.
+        OwnerKind::Configured(_) => return,
         OwnerKind::ReplicaSet => patch::<ReplicaSet>(tools, &nudge).await,
         OwnerKind::StatefulSet => patch::<StatefulSet>(tools, &nudge).await,
+        OwnerKind::DaemonSet => patch::<DaemonSet>(tools, &nudge).await,
         OwnerKind::Job => patch::<Job>(tools, &nudge).await,
         // An owner here, and one Job of it in the cluster.
         OwnerKind::QueueJob => {

@@ -5,6 +5,7 @@
 #[expect(missing_docs, reason = "they are Kubernetes' own names")]
 pub enum Kind {
     ConfigMap,
+    DaemonSet,
     Deployment,
     Event,
     HorizontalPodAutoscaler,
@@ -51,6 +52,7 @@ const fn facts(
 /// Namespaced, with a status, with a generation.
 const FACTS: [Facts; Kind::COUNT] = [
     facts(Kind::ConfigMap, "", "v1", "configmaps", [true, false, false]),
+    facts(Kind::DaemonSet, "apps", "v1", "daemonsets", [true, true, true]),
     facts(Kind::Deployment, "apps", "v1", "deployments", [true, true, true]),
     facts(Kind::Event, "events.k8s.io", "v1", "events", [true, false, false]),
     facts(
@@ -77,7 +79,7 @@ const FACTS: [Facts; Kind::COUNT] = [
 
 impl Kind {
     /// How many there are.
-    pub(crate) const COUNT: usize = 17;
+    pub(crate) const COUNT: usize = 18;
 
     /// All of them.
     pub(crate) fn all() -> impl Iterator<Item = Self> {

@@ -41,7 +41,7 @@ pub(super) fn owner(words: &Words<'_>) -> Owner {
     let others = [&SHAPING[..], &own].concat();
     let lacks = |name: &str| words.value("unspecified").unwrap_or("").split(',').any(|one| one == name);
     let wanted = words.count("replicas").unwrap_or(1);
-    let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job];
+    let kinds = [OwnerKind::ReplicaSet, OwnerKind::StatefulSet, OwnerKind::Job, OwnerKind::DaemonSet];
     let kind = words.choice("kind", kinds.map(|kind| (kind.name(), kind))).unwrap_or_default();
     Owner {
         uid: OwnerUid::from(name),
@@ -87,6 +87,7 @@ fn size(words: &Words<'_>, kind: OwnerKind, wanted: u32) -> Size {
         OwnerKind::ReplicaSet | OwnerKind::QueueJob => SetterKind::ReplicaSet,
         OwnerKind::StatefulSet => SetterKind::StatefulSet,
         OwnerKind::Job => SetterKind::Job,
+        OwnerKind::DaemonSet | OwnerKind::Configured(_) => return Size::default(),
     };
     let (_, name) = words.path();
     Size {

@@ -9,7 +9,7 @@ use quotient_engine::time::Timestamp;
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 21] = [
+const OTHERS: [&str; 20] = [
     "node",
     "pending",
     "running",
@@ -24,7 +24,6 @@ const OTHERS: [&str; 21] = [
     "failing",
     "daemonset",
     "mirror",
-    "critical",
     "owner",
     "labels",
     "reluctant",
@@ -36,8 +35,8 @@ const OTHERS: [&str; 21] = [
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
-/// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost, `grace=60` how long
-/// it may take to end.
+/// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
+/// `grace=60` how long it may take to end. `owner=agent daemonset` is a pod of a DaemonSet.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {
@@ -59,9 +58,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
             ..Shape::default()
         }),
         ties: Arc::new(Ties {
-            owner: words
-                .value("owner")
-                .map(|uid| Workload { uid: OwnerUid::from(uid), ..Workload::default() }),
+            owner: words.value("owner").map(|name| owner(name, words.has("daemonset"))),
             gang: gang(words),
             labels: words.labels("labels"),
         }),
@@ -75,16 +72,20 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
         failing: words.has("failing"),
-        immunity: match () {
-            () if words.has("daemonset") => Some(Immunity::DaemonSet),
-            () if words.has("mirror") => Some(Immunity::Mirror),
-            () if words.has("critical") => Some(Immunity::SystemCritical),
-            () => None,
-        },
+        immunity: words.has("mirror").then_some(Immunity::Mirror),
         reluctant: words.has("reluctant"),
         forced: words.has("forced"),
         deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
         grace_seconds: words.count("grace").map_or(30, |grace| grace.try_into().unwrap()),
+    }
+}
+
+fn owner(name: &str, is_daemon_set: bool) -> Workload {
+    let owner = Workload { uid: OwnerUid::from(name), ..Workload::default() };
+    if is_daemon_set {
+        Workload { api_version: "apps/v1".into(), kind: "DaemonSet".into(), ..owner }
+    } else {
+        owner
     }
 }
 

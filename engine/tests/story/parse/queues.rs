@@ -5,14 +5,15 @@ use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
     Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, NamespaceState, Preemption,
-    Queue, Quota, Reclaim, ReclaimFrom,
+    Queue, Quota, Reclaim, ReclaimFrom, Remembered,
 };
 
 use super::words::{Words, pairs, resource};
 
 /// `queue a uid=a-2 weight=2 request=cpu:5 from=Subtree after=60 eviction=Never mode=Quota paused=1060 …`
 ///
-/// `request=all` claims everything. `fixed=cpu:5` is a demand of exactly that much, whatever pods there are: it is the
+/// `request=all` claims everything, `roomSince=900` says that its pods without a node have had room since then. `fixed=cpu:5`
+/// is a demand of exactly that much, whatever pods there are: it is the
 /// request and the limit of what it names, and claims all cpu and memory that it does not.
 pub(super) fn queue(words: &Words<'_>) -> Queue {
     let namespace = words.name();
@@ -64,7 +65,7 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
         paused_until: words.seconds("paused"),
         leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),
-        ..Queue::default()
+        remembered: Remembered { room_since: words.seconds("roomSince"), ..Remembered::default() },
     }
 }
 

@@ -1,0 +1,112 @@
+//! No pod of a tenant is immune: pods of system priority classes and of DaemonSets yield to another queue's guarantee.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::{Patch, PatchParams};
+use quotient_crds::Queue;
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.
+fn workloads() -> String {
+    let object = |kind: &str, name: &str, spec: Value, class: &str| {
+        let mut object = json!({
+            "apiVersion": "apps/v1",
+            "kind": kind,
+            "metadata": {"name": name, "namespace": "tenant"},
+            "spec": {
+                "selector": {"matchLabels": {"app": name}},
+                "template": {
+                    "metadata": {"labels": {"app": name}},
+                    "spec": {
+                        "priorityClassName": class,
+                        "terminationGracePeriodSeconds": 0,
+                        "containers": [{
+                            "name": "main",
+                            "image": "main",
+                            "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
+                        }],
+                    },
+                },
+            },
+        });
+        if let (Some(all), Value::Object(more)) = (object["spec"].as_object_mut(), spec) {
+            all.extend(more);
+        }
+        object
+    };
+    let items = [
+        object("DaemonSet", "agent", json!({}), ""),
+        object("Deployment", "critical", json!({"replicas": 6}), "system-cluster-critical"),
+    ];
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
+
+/// How many pods of each of the two run.
+async fn running(stage: &Stage) -> Result<(usize, usize)> {
+    let pods = stage.pods("tenant").await?;
+    let of = |app: &str| {
+        let is_its = |pod: &&Pod| {
+            let labels = pod.metadata.labels.as_ref();
+            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+            labels.and_then(|labels| labels.get("app")).is_some_and(|label| label == app)
+                && pod.metadata.deletion_timestamp.is_none()
+                && phase == Some("Running")
+        };
+        pods.iter().filter(is_its).count()
+    };
+    Ok((of("agent"), of("critical")))
+}
+
+/// Eight cpus are borrowed by a DaemonSet and by pods of a system priority class; a queue with a guarantee of six needs them.
+#[tokio::test(flavor = "multi_thread")]
+async fn critical_pods_and_daemon_sets_yield_to_a_guarantee() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "16Gi"), ("node-2", "4", "16Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("tenant", json!({})).await?;
+    stage.bed.apply(&workloads()).await?;
+    let until = async |what: &str, expected: (usize, usize)| -> Result<()> {
+        eventually(what, PATIENCE, async || {
+            let seen = running(&stage).await?;
+            ensure!(seen == expected, "agent and critical: {seen:?}");
+            Ok(())
+        })
+        .await?;
+        Ok(())
+    };
+    until("the tenant borrows the whole cluster", (2, 6)).await?;
+
+    stage.queue("owner", json!({"guaranteed": {"cpu": "6"}})).await?;
+    stage.deployment("owner", "web", 6, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("owner", PodCounts::running(6)).await?;
+    // Pods of the DaemonSet and the last critical pod are protected alike; among them the lower priority goes first.
+    until("one pod of each is left", (1, 1)).await?;
+    let refused = ["get", "events", "--namespace=tenant", "--field-selector=reason=FailedCreate"];
+    let refused = refused.into_iter().chain(["-o=jsonpath={.items[*].message}"]);
+    let said = stage.bed.kubectl(refused).await?;
+    ensure!(said.contains("\"agent-") && said.contains("exceeded quota: quotient"), "{said}");
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "tenant");
+    eventually("the status names the DaemonSet", PATIENCE, async || {
+        let status = queues.get("tenant").await?.status.context("no status")?;
+        let unmet = serde_json::to_string(&status.unmet)?;
+        ensure!(unmet.contains("DaemonSet"), "{unmet}");
+        Ok(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    ensure!(running(&stage).await? == (1, 1), "{:?}", running(&stage).await?);
+
+    // The guarantee is lent again: the DaemonSet is told, and its node has an agent at once.
+    let deployments: Api<k8s_openapi::api::apps::v1::Deployment> =
+        Api::namespaced(stage.bed.client(), "owner");
+    let none = Patch::Merge(json!({"spec": {"replicas": 0}}));
+    deployments.patch("web", &PatchParams::default(), &none).await?;
+    until("the tenant borrows everything again", (2, 6)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

@@ -1,0 +1,145 @@
+//! Workloads of other operators are demand before their pods exist.
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
+use kube::Api;
+use kube::api::PostParams;
+use quotient_crds::Queue;
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
+use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// The two kinds as a user configures them.
+const VALUES: [&str; 12] = [
+    "config.workloadKinds[0].group=example.org",
+    "config.workloadKinds[0].version=v1",
+    "config.workloadKinds[0].kind=Fleet",
+    "config.workloadKinds[0].plural=fleets",
+    "config.workloadKinds[0].replicasPath=spec.size",
+    "config.workloadKinds[0].templatePath=spec.template",
+    "config.workloadKinds[1].group=herds.example.org",
+    "config.workloadKinds[1].version=v1alpha1",
+    "config.workloadKinds[1].kind=Herd",
+    "config.workloadKinds[1].plural=jobs",
+    "config.workloadKinds[1].replicasPath=spec.groups[*].replicas",
+    "config.workloadKinds[1].templatePath=spec.groups[*].template",
+];
+
+fn definition(group: &str, version: &str, kind: &str, plural: &str) -> Value {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.{group}")},
+        "spec": {
+            "group": group,
+            "scope": "Namespaced",
+            "names": {"kind": kind, "plural": plural, "singular": kind.to_lowercase()},
+            "versions": [
+                {"name": version, "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}},
+            ],
+        },
+    })
+}
+
+fn list(items: &[Value]) -> String {
+    json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()
+}
+
+fn template(memory: &str) -> Value {
+    let requests = json!({"cpu": "1", "memory": memory});
+    json!({"spec": {
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": "main", "resources": {"requests": requests}}],
+    }})
+}
+
+/// Creates a pod as the controller of an object would.
+async fn create_pod(
+    stage: &Stage,
+    (version, kind, plural, owner): (&str, &str, &str, &str),
+    memory: &str,
+) -> Result<()> {
+    let uid = ["get", plural, owner, "--namespace=lab", "-o=jsonpath={.metadata.uid}"];
+    let uid = stage.bed.kubectl(uid).await?;
+    let pod: Pod = serde_json::from_value(json!({
+        "metadata": {
+            "generateName": format!("{owner}-"),
+            "namespace": "lab",
+            "ownerReferences": [{"apiVersion": version, "kind": kind, "name": owner, "uid": uid, "controller": true}],
+        },
+        "spec": template(memory)["spec"],
+    }))?;
+    let pods: Api<Pod> = Api::namespaced(stage.bed.client(), "lab");
+    pods.create(&PostParams::default(), &pod).await?;
+    Ok(())
+}
+
+async fn demand(stage: &Stage) -> Result<String> {
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "lab");
+    let status = queues.get("lab").await?.status.context("no status")?;
+    Ok(serde_json::to_value(&status.demand)?["cpu"].as_str().unwrap_or_default().to_owned())
+}
+
+/// Kinds that the API serves only later, one of them with the plural of a kind that Quotient watches anyway: their objects get
+/// the share of pods that do not exist, then the pods start and count once. An object that cannot be read stops nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn configured_kinds_are_demand_before_their_pods_exist() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "8", "16Gi")]).await?;
+    upgrade_chart(&stage.bed, &VALUES).await?;
+    let (_, arguments) = installed(&stage.bed).await?;
+    let setting = arguments.iter().find(|argument| argument.starts_with("--workload-kinds="));
+    let setting = setting.context("the chart does not set --workload-kinds")?;
+    let operator = Operator::start_with(&stage.bed, &stage.programs.operator, &[setting]).await?;
+    stage.claim("busy", json!({})).await?;
+    stage.until_allowed("busy", "cpu 8, memory 16Gi").await?;
+    stage.deployment("busy", "web", 8, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("busy", PodCounts::running(8)).await?;
+    stage.queue("lab", json!({})).await?;
+
+    let definitions = [
+        definition("example.org", "v1", "Fleet", "fleets"),
+        definition("herds.example.org", "v1alpha1", "Herd", "jobs"),
+    ];
+    stage.bed.apply(&list(&definitions)).await?;
+    for plural in ["fleets.example.org", "jobs.herds.example.org"] {
+        eventually(format!("{plural} are served"), PATIENCE, async || {
+            stage.bed.kubectl(["get", plural, "--all-namespaces"]).await.map(drop)
+        })
+        .await?;
+    }
+    let object = |version: &str, kind: &str, name: &str, spec: Value| json!({"apiVersion": version, "kind": kind, "metadata": {"name": name, "namespace": "lab"}, "spec": spec});
+    let groups = json!([
+        {"replicas": 1, "template": template("2Gi")},
+        {"replicas": 1, "template": template("3Gi")},
+    ]);
+    let objects = [
+        object("example.org/v1", "Fleet", "odd", json!({"size": "many"})),
+        object("example.org/v1", "Fleet", "fleet", json!({"size": 2, "template": template("1Gi")})),
+        object("herds.example.org/v1alpha1", "Herd", "herd", json!({"groups": groups})),
+    ];
+    stage.bed.apply(&list(&objects)).await?;
+
+    stage.until_pods("busy", PodCounts::running(4)).await?;
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "lab");
+    eventually("the quota has room for all four pods", PATIENCE, async || {
+        let quota = serde_json::to_value(quotas.get("quotient").await?)?;
+        let enforced = quota.pointer("/status/hard/requests.cpu").cloned().unwrap_or_default();
+        ensure!(enforced == "4", "{enforced}");
+        Ok(())
+    })
+    .await?;
+    ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);
+    let fleet = ("example.org/v1", "Fleet", "fleets.example.org", "fleet");
+    let herd = ("herds.example.org/v1alpha1", "Herd", "jobs.herds.example.org", "herd");
+    for (owner, memory) in [(fleet, "1Gi"), (fleet, "1Gi"), (herd, "2Gi"), (herd, "3Gi")] {
+        create_pod(&stage, owner, memory).await?;
+    }
+    stage.until_pods("lab", PodCounts::running(4)).await?;
+    stage.until_quiet_for(std::time::Duration::from_secs(5)).await?;
+    ensure!(demand(&stage).await? == "4", "{}", demand(&stage).await?);
+    stage.until_pods("busy", PodCounts::running(4)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

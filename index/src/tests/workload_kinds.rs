@@ -1,0 +1,200 @@
+//! What a snapshot shows of workloads of configured kinds.
+
+use expect_test::expect;
+use kube::core::DynamicObject;
+use serde_json::Value;
+
+use super::{at, documents, story};
+use crate::{Decoded, Index, IndexSettings, Undecodable, WorkloadKind};
+
+const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}\n---\n";
+
+/// A kind with one template, and a kind with a head and any number of groups.
+fn kinds() -> Vec<WorkloadKind> {
+    let setting = r#"[
+        {"group": "example.org", "version": "v1", "kind": "Fleet", "plural": "fleets",
+         "replicasPath": "spec.size", "templatePath": "spec.template"},
+        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
+         "templatePath": "spec.headGroupSpec.template"},
+        {"group": "ray.io", "version": "v1", "kind": "RayCluster", "plural": "rayclusters",
+         "replicasPath": "spec.workerGroupSpecs[*].replicas", "templatePath": "spec.workerGroupSpecs[*].template"}
+    ]"#;
+    WorkloadKind::read_setting(setting).unwrap()
+}
+
+/// The kind of an object, and what is read of it.
+fn read(object: &Value) -> Result<(WorkloadKind, Decoded<crate::WorkloadObject>), String> {
+    let kind = kinds().into_iter().find(|kind| object["kind"] == kind.kind()).unwrap();
+    let read = kind.read(serde_json::from_value::<Decoded<DynamicObject>>(object.clone()).unwrap());
+    match &read.0 {
+        Err(Undecodable { error, .. }) => Err(error.clone()),
+        Ok(_) => Ok((kind, read)),
+    }
+}
+
+/// Applies workloads of configured kinds, and everything else as ever.
+fn feed(index: &mut Index, yaml: &str) {
+    for object in documents(yaml) {
+        if object["kind"] == "Fleet" || object["kind"] == "RayCluster" {
+            let (kind, read) = read(&object).unwrap();
+            index.apply_workload(&kind, &read);
+        } else {
+            super::apply_value(index, &object);
+        }
+    }
+}
+
+fn told(index: &mut Index) -> String {
+    story::tell(&index.snapshot(at("12:00:00")))
+}
+
+fn template(cpu: u32) -> String {
+    format!("{{spec: {{containers: [{{name: c, resources: {{requests: {{cpu: {cpu}}}}}}}]}}}}")
+}
+
+fn fleet(uid: &str, version: u32, size: u32) -> String {
+    let template = template(2);
+    format!(
+        "{{kind: Fleet, apiVersion: example.org/v1, metadata: {{name: f, namespace: a, uid: {uid}, generation: 3, \
+         resourceVersion: '{version}'}}, spec: {{size: {size}, template: {template}}}}}\n---\n"
+    )
+}
+
+/// A `RayCluster` with a head of one cpu and groups of these numbers of pods and cpus.
+fn ray(version: u32, groups: &[(u32, u32)]) -> String {
+    let groups: Vec<String> = groups
+        .iter()
+        .map(|(replicas, cpu)| format!("{{replicas: {replicas}, template: {}}}", template(*cpu)))
+        .collect();
+    format!(
+        "{{kind: RayCluster, apiVersion: ray.io/v1, metadata: {{name: r, namespace: a, uid: ray, \
+         resourceVersion: '{version}'}}, spec: {{headGroupSpec: {{template: {}}}, workerGroupSpecs: [{}]}}}}\n---\n",
+        template(1),
+        groups.join(", ")
+    )
+}
+
+fn pod(name: &str, owner: &str, cpu: u32) -> String {
+    let (kind, version) =
+        if owner == "ray" { ("RayCluster", "ray.io/v1") } else { ("Fleet", "example.org/v1") };
+    format!(
+        "{{kind: Pod, metadata: {{name: {name}, namespace: a, ownerReferences: [{{apiVersion: {version}, kind: {kind}, \
+         name: x, uid: {owner}, controller: true}}]}}, spec: {{containers: [{{name: c, resources: {{requests: \
+         {{cpu: {cpu}}}}}}}]}}}}\n---\n"
+    )
+}
+
+#[test]
+fn each_template_is_an_owner_of_its_own() {
+    let mut index = Index::new(IndexSettings::default());
+    let pods = [
+        pod("fleet-0", "f", 9),
+        pod("head", "ray", 1),
+        pod("worker-0", "ray", 4),
+        pod("worker-1", "ray", 8),
+        pod("worker-2", "ray", 3),
+    ];
+    let all = [QUEUE, &fleet("f", 1, 3), &ray(1, &[(2, 4), (1, 8), (3, 4)]), &pods.concat()].concat();
+    feed(&mut index, &all);
+    // The third group requests the same as the first. A pod that requests what no template does belongs to the first owner.
+    expect![[r#"
+        namespace a
+          queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
+          Fleet f (f), generation 3, created -: wants 3 of cpu 2; nobody to scale
+          RayCluster r (ray), generation 0, created -: wants 1 of cpu 1; nobody to scale
+          RayCluster r/1 (ray#1), generation 0, created -: wants 5 of cpu 4; nobody to scale
+          RayCluster r/2 (ray#2), generation 0, created -: wants 1 of cpu 8; nobody to scale
+          pod fleet-0 (a/fleet-0): cpu 9; Pending, created -, of f
+          pod head (a/head): cpu 1; Pending, created -, of ray
+          pod worker-0 (a/worker-0): cpu 4; Pending, created -, of ray#1
+          pod worker-1 (a/worker-1): cpu 8; Pending, created -, of ray#2
+          pod worker-2 (a/worker-2): cpu 3; Pending, created -, of ray
+    "#]]
+    .assert_eq(&told(&mut index));
+}
+
+#[test]
+fn pods_and_their_object_come_in_any_order() {
+    let pods = [pod("head", "ray", 1), pod("worker", "ray", 4), pod("other", "f", 4)].concat();
+    let changes = [
+        ray(2, &[(2, 4), (1, 8)]),
+        ray(3, &[(1, 8), (2, 4)]),
+        ray(4, &[(2, 5)]),
+        ray(5, &[]),
+        ray(6, &[(0, 4)]),
+    ];
+    for (at, change) in changes.iter().enumerate() {
+        let mut pods_first = Index::new(IndexSettings::default());
+        feed(&mut pods_first, &[QUEUE, &pods].concat());
+        changes[..at].iter().for_each(|former| feed(&mut pods_first, former));
+        feed(&mut pods_first, change);
+        let mut pods_last = Index::new(IndexSettings::default());
+        feed(&mut pods_last, &[QUEUE, change, &pods].concat());
+        assert_eq!(told(&mut pods_first), told(&mut pods_last), "{change}");
+    }
+}
+
+#[test]
+fn what_is_gone_leaves_nothing() {
+    let pods = [QUEUE, &pod("head", "ray", 1), &pod("worker", "ray", 4)].concat();
+    let objects = [fleet("f", 2, 3), ray(2, &[(2, 4)])].concat();
+    let mut index = Index::new(IndexSettings::default());
+    feed(&mut index, &pods);
+    let without = told(&mut index);
+    feed(&mut index, &objects);
+    let with = told(&mut index);
+    // An older version, and the end of a predecessor.
+    feed(&mut index, &fleet("f", 1, 9));
+    let [fleets, rays] = &kinds()[..] else { panic!() };
+    assert!(!index.delete_workload(fleets, "a", "f", "other"));
+    assert_eq!(told(&mut index), with);
+    assert!(index.delete_workload(fleets, "a", "f", "f") && index.delete_workload(rays, "a", "r", "ray"));
+    assert_eq!(told(&mut index), without);
+
+    // A list without them, with one of them, and one that wants nothing any more.
+    feed(&mut index, &objects);
+    index.begin_workloads(rays);
+    assert_eq!(told(&mut index), with);
+    assert!(index.finish_workloads(rays));
+    index.begin_workloads(fleets);
+    feed(&mut index, &fleet("f", 3, 3));
+    assert!(!index.finish_workloads(fleets));
+    feed(&mut index, &fleet("f", 4, 0));
+    assert_eq!(told(&mut index), without);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_changes_nothing() {
+    let mut index = Index::new(IndexSettings::default());
+    feed(&mut index, &[QUEUE, &fleet("f", 1, 3)].concat());
+    let before = told(&mut index);
+    let object = |spec: &str| {
+        documents(&format!("{{kind: Fleet, apiVersion: example.org/v1, metadata: {{name: f, namespace: a, uid: f}}, spec: {spec}}}"))
+            .remove(0)
+    };
+    let mut said = Vec::new();
+    for spec in [
+        "{}",
+        "{size: 2}",
+        "{size: -1}",
+        "{size: many}",
+        "{size: 1, template: {spec: {containers: 5}}}",
+        "{size: 1, template: {}}",
+    ] {
+        said.push(read(&object(spec)).err().unwrap());
+        let kind = &kinds()[0];
+        let read = kind.read(serde_json::from_value(object(spec)).unwrap());
+        index.begin_workloads(kind);
+        assert!(!index.apply_workload(kind, &read));
+        assert!(!index.finish_workloads(kind));
+    }
+    assert_eq!(told(&mut index), before);
+    expect![[r#"
+        spec.size: the field is absent
+        spec.template: the field is absent
+        spec.size: it is not a number of pods
+        spec.size: it is not a number of pods
+        spec.template: invalid type: integer `5`, expected a sequence
+        spec.template: it is not a pod template with containers"#]]
+    .assert_eq(&said.join("\n"));
+}

@@ -1,0 +1,90 @@
+//! Where the objects of one kind go.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use kube::Resource;
+use kube::core::DynamicObject;
+use quotient_index::{Decoded, Index, Keeps, WorkloadKind, WorkloadObject};
+use serde::de::DeserializeOwned;
+
+/// What the index does with the objects of one kind.
+pub(super) trait Intake: Send + Sync {
+    /// The objects as the API server sends them.
+    type Object: Resource + Clone + DeserializeOwned + Debug + Send + 'static;
+    /// The objects as the index takes them.
+    type Content: Send;
+
+    fn read(&self, object: Decoded<Self::Object>) -> Decoded<Self::Content>;
+
+    fn apply(&self, index: &mut Index, object: &Decoded<Self::Content>) -> bool;
+
+    fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
+
+    fn relist_begin(&self, index: &mut Index);
+
+    fn relist_finish(&self, index: &mut Index) -> bool;
+}
+
+/// The objects of a kind that has a type.
+pub(super) struct Typed<K>(PhantomData<fn() -> K>);
+
+impl<K> Typed<K> {
+    pub(super) const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<K> Intake for Typed<K>
+where
+    K: Resource<DynamicType = ()> + Clone + DeserializeOwned + Debug + Send + 'static,
+    Index: Keeps<K>,
+{
+    type Object = K;
+    type Content = K;
+
+    fn read(&self, object: Decoded<K>) -> Decoded<K> {
+        object
+    }
+
+    fn apply(&self, index: &mut Index, object: &Decoded<K>) -> bool {
+        Keeps::<Decoded<K>>::apply(index, object)
+    }
+
+    fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
+        Keeps::<K>::delete(index, namespace, name, uid)
+    }
+
+    fn relist_begin(&self, index: &mut Index) {
+        Keeps::<K>::relist_begin(index);
+    }
+
+    fn relist_finish(&self, index: &mut Index) -> bool {
+        Keeps::<K>::relist_finish(index)
+    }
+}
+
+impl Intake for WorkloadKind {
+    type Object = DynamicObject;
+    type Content = WorkloadObject;
+
+    fn read(&self, object: Decoded<DynamicObject>) -> Decoded<WorkloadObject> {
+        Self::read(self, object)
+    }
+
+    fn apply(&self, index: &mut Index, object: &Decoded<WorkloadObject>) -> bool {
+        index.apply_workload(self, object)
+    }
+
+    fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
+        index.delete_workload(self, namespace, name, uid)
+    }
+
+    fn relist_begin(&self, index: &mut Index) {
+        index.begin_workloads(self);
+    }
+
+    fn relist_finish(&self, index: &mut Index) -> bool {
+        index.finish_workloads(self)
+    }
+}
