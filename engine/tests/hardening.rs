@@ -975,12 +975,12 @@ fn s33_without_a_node_nothing_goes() {
          node n1 cpu=2
          node n2 cpu=2
          queue a request=all
-         queue b fixed=cpu:3 weight=3
+         queue b weight=3
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/web replicas=1 cpu=3",
     );
-    assert!(told.contains("b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)"), "{told}");
+    assert!(told.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{told}");
     assert!(!told.contains("evict"), "{told}");
 }
 
@@ -1082,7 +1082,9 @@ fn s37_all_or_nothing_for_every_resource() {
          owner b/train replicas=1 cpu=2 gpu=1",
     );
     assert!(
-        told.contains("b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu"),
+        told.contains(
+            "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Guarantee), lacks 2c 1gpu"
+        ),
         "{told}"
     );
     assert!(!told.contains("evict"), "{told}");

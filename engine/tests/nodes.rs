@@ -569,7 +569,7 @@ fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
          pod c/p1 cpu=1 node=n1 started=20 owner=w
          pod c/p2 cpu=3 node=n0 started=30 owner=w
          owner b/train replicas=1 cpu=4",
-        "b: deserved 4c, allocated 1c, used 0c, preempting 3c (Guarantee)",
+        "b: deserved 4c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 4c",
     );
 }
 
@@ -655,11 +655,11 @@ fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
         "settings resources=cpu
          node n1 cpu=4
          queue a request=all
-         queue b fixed=cpu:2
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:moon",
-        "preempting 2c (NoNodeFits)",
+        "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
 }
 
@@ -669,7 +669,7 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
         "settings resources=cpu
          node n1 cpu=8
          queue org children=All limit=cpu:4
-         queue b parent=org fixed=cpu:2
+         queue b parent=org
          queue a parent=org
          queue outside
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -677,7 +677,7 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
          pod outside/p1 cpu=2 node=n1 started=10 owner=o
          pod outside/p2 cpu=2 node=n1 started=20 owner=o
          owner b/train replicas=1 cpu=2 selector=zone:moon",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)",
+        "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
 }
 
@@ -694,7 +694,7 @@ fn nobody_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
          pod a/p1 cpu=2 node=n2 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:a",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c (Fragmented)",
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c",
     );
 }
 
@@ -710,7 +710,7 @@ fn nobody_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
          pod a/p2 cpu=1 node=n1 started=30 owner=w
          pod a/p3 cpu=1 node=n1 started=40 owner=w
          owner b/train replicas=1 cpu=2 gpu=1",
-        "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu",
+        "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Fragmented), lacks 2c 1gpu",
     );
 }
 
@@ -767,9 +767,9 @@ fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=9
-         pod a/nowhere cpu=2 pending owner=w priority=9 selector=zone:moon
+         pod a/waits cpu=2 pending owner=w priority=9
          owner b/train replicas=1 cpu=2 priority=5",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c",
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (NothingToEvict), lacks 2c",
     );
 }
 

@@ -227,7 +227,7 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
              node n1 cpu=4
              node n2 cpu=5 labels=zone:a
              queue a weight=0 request=all
-             queue b request=all
+             queue b
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/four cpu=4 node=n1 started=20 owner=w {victims}
              pod a/three cpu=3 node=n2 started=10 owner=w priority=5 {victims}

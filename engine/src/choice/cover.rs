@@ -39,16 +39,25 @@ impl<'a> Simulation<'a> {
     pub(super) fn cover(&mut self, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
         let mark = self.mark();
         let reclaimed = lacking(self);
-        for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-            if !lacking(self).is_empty() {
-                self.cover_with(kind, errand, &reclaimed, lacking);
+        let mut lacked = reclaimed.clone();
+        loop {
+            for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
+                if !lacking(self).is_empty() {
+                    self.cover_with(kind, errand, &reclaimed, lacking);
+                }
             }
+            let rest = lacking(self);
+            // Whatever is covered stays covered.
+            let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
+            let chosen = self.mark();
+            self.reprieve(mark, &suffices);
+            // What a pod that stays leaves of a budget may let another go.
+            let again = self.mark() != chosen && rest != lacked;
+            if rest.is_empty() || !again {
+                return rest;
+            }
+            lacked = rest;
         }
-        let rest = lacking(self);
-        // Whatever is covered stays covered.
-        let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
-        self.reprieve(mark, &suffices);
-        rest
     }
 
     fn cover_with(

@@ -36,34 +36,54 @@ pub(crate) struct Party<'a> {
     pub(crate) spared: bool,
 }
 
-/// What of a leaf's target is neither held by pods nor granted nor owed.
+/// What of a leaf's target its pods do not hold.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Need<'a> {
-    /// Units, each with how many of it; in the order in which the leaf's owners create them.
-    pub(crate) units: Vec<(&'a Wanted<'a>, u32)>,
-    /// The pods that have room in the quota and do not exist yet.
-    pub(crate) coming: Vec<(&'a Wanted<'a>, u32)>,
-    /// The pods that all that they lack is owed to.
-    pub(crate) owed: Vec<(&'a Wanted<'a>, u32)>,
-    /// What is granted already of units that are not covered by it wholly, and what is owed of them.
+    /// Units, in the order in which the leaf's owners create them.
+    pub(crate) units: Vec<Units<'a>>,
+    /// What is granted beside the units and the claim; it is kept for pods that no owner shows.
+    pub(crate) kept: Amounts,
+    /// What is granted of units that lack the rest.
     pub(crate) begun: Amounts,
-    pub(crate) begun_owed: Amounts,
-    /// What is claimed without pods.
-    pub(crate) claimed: Amounts,
-    /// Everything, what is owed included.
+    /// What is claimed without pods: what is granted of it, what is owed, and the rest.
+    pub(crate) claim_granted: Amounts,
+    pub(crate) claim_owed: Amounts,
+    pub(crate) claim_lacking: Amounts,
+    /// Everything that is not granted, what is owed included.
     pub(crate) lacking: Amounts,
 }
 
-impl Need<'_> {
-    /// Leaves only as much as fits in `promised`.
-    pub(crate) fn limit(&mut self, promised: &Amounts) {
-        let mut left = promised.plus(&self.begun).plus(&self.begun_owed);
-        for (wanted, units) in &mut self.units {
-            *units = wanted.fitting(&left).min(*units);
-            left.subtract_all(&wanted.requests.times(*units));
+/// Alike units of one leaf.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units<'a> {
+    /// Their place among what the leaf wants.
+    pub(crate) place: usize,
+    pub(crate) wanted: &'a Wanted<'a>,
+    /// How many have room in the quota.
+    pub(crate) granted: u32,
+    /// How many are owed all that they lack.
+    pub(crate) owed: u32,
+    /// How many lack more.
+    pub(crate) lacking: u32,
+}
+
+/// What was asked for before in the same decision.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    /// How many units, in the order of what the leaf wants.
+    pub(crate) units: Vec<u32>,
+    pub(crate) claimed: Amounts,
+}
+
+impl Asked {
+    /// Counts `units` more of those at `place`.
+    pub(crate) fn count(&mut self, place: usize, units: u32) {
+        if self.units.len() <= place {
+            self.units.resize(place.saturating_add(1), 0);
         }
-        self.units.retain(|(_, units)| *units > 0);
-        self.claimed = self.claimed.min(&left);
+        if let Some(entry) = self.units.get_mut(place) {
+            *entry = entry.saturating_add(units);
+        }
     }
 }
 
@@ -83,45 +103,51 @@ impl<'a> Party<'a> {
         self.staying().less(&self.target.max(self.firm))
     }
 
-    /// What of its target it lacks. A part of a unit is of no use, so nothing is needed for it.
+    /// What of its target its pods do not hold. A part of a unit is of no use, so nothing is needed for it.
     ///
-    /// `staying` is what its pods hold once all are gone that leave or are chosen, `owed` what is free or being freed for it.
-    pub(crate) fn need(&self, staying: &Amounts, owed: &Amounts) -> Need<'a> {
-        let mut need = Need::default();
-        let mut room = self.target.less(staying);
-        if room.is_empty() {
+    /// `staying` is what its pods hold once all are gone that leave or are chosen.
+    pub(crate) fn need(&self, staying: &Amounts, asked: &Asked) -> Need<'a> {
+        let mut books = Books {
+            room: self.target.less(staying),
+            granted: self.firm.less(staying),
+            owed: self.owed.clone(),
+        };
+        let mut need = Need { kept: self.firm.clone(), ..Need::default() };
+        if books.room.is_empty() {
             return need;
         }
-        let mut granted = self.firm.less(staying);
-        let mut owed = owed.clone();
-        for wanted in &self.leaf.wanted {
-            let fits = wanted.fitting(&room);
-            room.subtract_all(&wanted.requests.times(fits));
-            let has_room = wanted.fitting(&granted).min(fits);
-            granted.subtract_all(&wanted.requests.times(has_room));
-            need.coming.push((wanted, has_room));
-            let lacks = fits.saturating_sub(has_room);
-            // Part of what it takes may be granted already, and part of it owed.
-            need.lacking.add_all(&wanted.requests.times(lacks));
-            let is_owed = wanted.fitting(&granted.plus(&owed)).min(lacks);
-            let taken = wanted.requests.times(is_owed);
-            let of_granted = granted.min(&taken);
-            granted.subtract_all(&of_granted);
-            owed = owed.less(&taken.less(&of_granted));
-            need.owed.push((wanted, is_owed));
-            need.units.push((wanted, lacks.saturating_sub(is_owed)));
+        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
+        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
+            books.take(&wanted.requests.times(count(place)));
         }
-        let claimed = room.min(&self.claim().less(&self.target.less(&room)));
-        need.units.retain(|(_, units)| *units > 0);
-        // What is begun is for units first.
+        books.take(&asked.claimed);
         let mut waiting = Amounts::new();
-        need.units.iter().for_each(|(wanted, units)| waiting.add_all(&wanted.requests.times(*units)));
-        let claimed = claimed.less(&granted.less(&waiting));
+        for (place, wanted) in self.leaf.wanted.iter().enumerate() {
+            let fits = wanted.fitting(&books.room).min(wanted.units.saturating_sub(count(place)));
+            let granted = wanted.fitting(&books.granted).min(fits);
+            need.kept.subtract_all(&wanted.requests.times(granted));
+            books.take(&wanted.requests.times(granted));
+            let rest = fits.saturating_sub(granted);
+            need.lacking.add_all(&wanted.requests.times(rest));
+            let owed = wanted.fitting(&books.granted.plus(&books.owed)).min(rest);
+            books.take(&wanted.requests.times(owed));
+            let lacking = rest.saturating_sub(owed);
+            books.room.subtract_all(&wanted.requests.times(lacking));
+            waiting.add_all(&wanted.requests.times(lacking));
+            need.units.push(Units { place, wanted, granted, owed, lacking });
+        }
+        need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
+        // What is begun is for units first.
+        need.begun = books.granted.min(&waiting);
+        books.granted.subtract_all(&need.begun);
+        books.owed = books.owed.less(&waiting.less(&need.begun));
+        let claimed = books.room.min(&self.claim().less(&self.target.less(&books.room)));
+        need.claim_granted = claimed.min(&books.granted);
+        need.kept.subtract_all(&need.claim_granted);
+        let claimed = claimed.less(&need.claim_granted);
         need.lacking.add_all(&claimed);
-        need.claimed = claimed.less(&owed.less(&waiting.less(&granted)));
-        need.begun = granted.min(&waiting);
-        need.begun_owed = owed.min(&waiting.less(&granted));
-        need.coming.retain(|(_, units)| *units > 0);
+        need.claim_owed = claimed.min(&books.owed);
+        need.claim_lacking = claimed.less(&need.claim_owed);
         need
     }
 
@@ -131,32 +157,22 @@ impl<'a> Party<'a> {
         request.collect::<Amounts>().min(self.target)
     }
 
-    /// What of that its pods do not use.
-    pub(crate) fn unused_claim(&self, staying: &Amounts) -> Amounts {
-        self.claim().less(&staying.plus(&self.leaf.unrunnable))
-    }
-
-    /// What its pods hold above its limit and are not about to give back.
-    pub(crate) fn above_limit(&self, resource: &Resource) -> Amount {
-        let above = self.queue.limit.get(resource).map(|limit| self.staying().get(resource).less(limit));
-        let above = above.unwrap_or_default();
-        let gives_back = above.is_positive() && !self.state.queue_jobs.is_empty();
-        if gives_back { above.less(self.withdrawn(resource)) } else { above }
-    }
-
     /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
     /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
     /// back is all that is needed.
-    fn withdrawn(&self, resource: &Resource) -> Amount {
+    pub(crate) fn withdrawn(&self) -> Amounts {
+        let mut withdrawn = Amounts::new();
+        if self.state.queue_jobs.is_empty() {
+            return withdrawn;
+        }
         let mut pods: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
         for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
             let count = pods.entry(owner).or_default();
             *count = count.saturating_add(1);
         }
-        let mut withdrawn = Amount::ZERO;
         for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
             let pods = pods.get(&task.owner).copied().unwrap_or_default();
-            withdrawn += task.shape.requests.times(pods.saturating_sub(task.parallelism)).get(resource);
+            withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
         }
         withdrawn
     }
@@ -178,5 +194,22 @@ impl<'a> Party<'a> {
             is_over |= quota.charged.get(resource).is_none_or(|charged| charged > allocated);
             quota.is_fenced_at(resource, allocated)
         }) && is_over
+    }
+}
+
+/// What is left of a leaf's target, of what is granted and of what is owed, while units are counted.
+struct Books {
+    room: Amounts,
+    granted: Amounts,
+    owed: Amounts,
+}
+
+impl Books {
+    /// Takes `amounts` out of the target, of what is granted first.
+    fn take(&mut self, amounts: &Amounts) {
+        self.room = self.room.less(amounts);
+        let granted = self.granted.min(amounts);
+        self.granted.subtract_all(&granted);
+        self.owed = self.owed.less(&amounts.less(&granted));
     }
 }

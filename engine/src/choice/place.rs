@@ -12,10 +12,10 @@ impl<'a> Simulation<'a> {
     /// The nodes, without what pods take that wait for one already, and pods that are about to be created.
     ///
     /// Pods of a queue above its target are the first to go: no room is kept for them. Those that no node has room for are
-    /// returned, if the scheduler says so as well.
+    /// returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
         let mut rooms = Rooms::of(self.case.snapshot, self.case.census);
-        let mut stuck = Vec::new();
+        let mut homeless = Vec::new();
         for (namespace, pod) in super::unbound(self.case.snapshot) {
             let leaf = self.case.tree.leaves.get(namespace).copied();
             let goes = leaf.is_some_and(|at| {
@@ -24,12 +24,12 @@ impl<'a> Simulation<'a> {
             if goes {
                 continue;
             }
-            if let (None, Some(_), Some(leaf)) = (rooms.reserve(&pod.shape), pod.stuck, leaf) {
-                stuck.push((leaf, pod));
+            if let (None, Some(leaf)) = (rooms.reserve(&pod.shape), leaf) {
+                homeless.push((leaf, pod));
             }
         }
         self.rooms = Some(rooms);
-        stuck
+        homeless
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.

@@ -26,6 +26,20 @@ pub(super) struct Errand {
     pub(super) reason: Reason,
 }
 
+impl Errand {
+    /// Where the limit of the queue at `at` is exceeded.
+    pub(super) const fn of_limit(at: Index) -> Self {
+        Self {
+            taker: None,
+            may_take: true,
+            inside: Some(at),
+            priority: None,
+            within_target: false,
+            reason: Reason::Overcommitted,
+        }
+    }
+}
+
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: Index, errand: &Errand) -> bool {

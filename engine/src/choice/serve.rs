@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::outcome::Taken;
-use super::party::Need;
+use super::party::{Asked, Need, Units};
 use super::rules::Errand;
-use super::simulation::Simulation;
+use super::simulation::{Mark, Simulation};
 use super::{Case, Party};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
@@ -27,16 +27,19 @@ const MOST_PLACED: u32 = 20_000;
 /// None while nothing may be taken.
 pub(crate) fn evictions(case: Case<'_>) -> Taken {
     let mut taken = Taken::default();
-    let needs: BTreeMap<Index, Need<'_>> = case.leaves().map(|(at, party)| (at, party.need(party.staying(), party.owed))).collect();
+    let nothing = Asked::default();
+    let needs: Needs<'_> =
+        case.leaves().map(|(at, party)| (at, party.need(party.staying(), &nothing))).collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
-    taken.owed = case.leaves().map(|(at, party)| (at, party.owed.clone())).collect();
     if case.snapshot.destruction.held().is_some() {
+        taken.owed = case.leaves().map(|(at, party)| (at, party.owed.clone())).collect();
         return taken;
     }
     let simulation = Simulation::new(case);
     let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
     let is_under_way = case.is_under_way();
-    Service { simulation, case, waits_for_nodes, is_under_way, pods_left: MOST_PLACED, taken }.run(&needs)
+    let pods_left = MOST_PLACED;
+    Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }.run(needs)
 }
 
 /// Asks while they are served.
@@ -48,41 +51,62 @@ pub(super) struct Service<'a> {
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
     pods_left: u32,
+    pub(super) books: BTreeMap<Index, Books>,
     pub(super) taken: Taken,
 }
 
+/// What leaves need, by their places.
+type Needs<'a> = BTreeMap<Index, Need<'a>>;
+
+/// What was asked for a leaf so far.
+#[derive(Default)]
+pub(super) struct Books {
+    asked: Asked,
+    /// What is granted of a unit that lacks the rest.
+    begun: Amounts,
+    /// What is charged or granted and found no room.
+    pub(super) unbacked: Amounts,
+}
+
 impl<'a> Service<'a> {
-    fn run(mut self, needs: &BTreeMap<Index, Need<'a>>) -> Taken {
+    fn run(mut self, mut needs: Needs<'a>) -> Taken {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
-        let stuck = if asks || stuck { self.simulation.look_at_nodes() } else { Vec::new() };
-        for need in needs.values() {
-            for (wanted, units) in need.coming.iter().chain(&need.owed) {
-                self.reserve(wanted, *units);
-            }
-        }
-        if !self.is_under_way {
-            self.meet_limits();
-        }
-        self.serve_stuck(stuck);
+        let unbound = self.case.leaves().any(|(_, party)| party.headcount.pods.pending > 0);
+        let homeless = if asks || unbound { self.simulation.look_at_nodes() } else { Vec::new() };
+        needs.iter().for_each(|(at, need)| self.simulation.keep_only(*at, need.kept.clone()));
+        self.serve_pods(homeless);
         let mut order: Vec<Index> = needs.keys().copied().collect();
         order.sort_by_key(|at| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
-            let mark = self.simulation.victims.len();
-            if !self.is_under_way {
-                order.iter().for_each(|at| self.back_promises(*at));
+            let start = self.simulation.mark();
+            for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.books.entry(at).or_default().begun.clone_from(&need.begun);
+                self.back_promises(at, need);
             }
-            for at in order {
-                self.serve(at);
+            self.account_for_unbacked();
+            for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.serve(at, need);
             }
-            let losers = self.simulation.victims.iter().skip(mark).map(|victim| victim.at);
+            self.meet_limits();
+            self.reprieve_since(start);
+            let losers = self.simulation.victims.iter().skip(start.victims).map(|victim| victim.at);
             order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
             if order.is_empty() {
                 break;
             }
+            needs = order.iter().filter_map(|at| Some((*at, self.need_again(*at)?))).collect();
         }
         self.finish()
+    }
+
+    /// What a leaf that lost pods needs beside what was asked for it.
+    fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
+        let party = self.case.party(at)?;
+        let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
+        let need = party.need(&staying, &self.books.entry(at).or_default().asked);
+        self.simulation.keep_only(at, need.kept.clone());
+        Some(need)
     }
 
     /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
@@ -98,162 +122,165 @@ impl<'a> Service<'a> {
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
 
-    /// Takes the room of pods that are about to be created.
-    fn reserve(&mut self, wanted: &Wanted<'a>, units: u32) {
-        for (shape, pods) in &wanted.pods {
-            for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
-                let Some(rooms) = &mut self.simulation.rooms else { return };
-                if rooms.reserve(shape).is_none() {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// Brings queues down to their limits: their own first, then those above.
+    /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
-        for (at, party) in self.case.leaves() {
-            let above: Amounts =
-                self.case.resources.iter().map(|one| (one.clone(), party.above_limit(one))).collect();
-            if above.is_empty() {
-                continue;
-            }
-            let bound = party.staying().less(&above);
-            let errand = Errand {
-                taker: None,
-                may_take: true,
-                inside: Some(at),
-                priority: None,
-                within_target: false,
-                reason: Reason::Overcommitted,
+        for (at, branch) in self.case.tree.branches.iter().enumerate().rev() {
+            let withdrawn = self.case.party(at).map(Party::withdrawn).unwrap_or_default();
+            let bounds: Amounts = branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
+            let bounds = bounds.plus(&withdrawn);
+            let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
+            let above = |simulation: &Simulation<'a>| -> Amounts {
+                let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);
+                resources.iter().map(|one| ((*one).clone(), staying(one).less(bounds.get(one)))).collect()
             };
-            let resources: Vec<Resource> = above.resources().cloned().collect();
-            self.simulation.cover(&errand, &|simulation| {
-                let staying = simulation.staying.get(at).cloned().unwrap_or_default();
-                resources.iter().map(|one| (one.clone(), staying.get(one).less(bound.get(one)))).collect()
-            });
-        }
-        for at in (0..self.case.tree.branches.len()).rev() {
-            let Some(branch) = self.case.tree.branches.get(at).filter(|branch| !branch.is_leaf()) else { continue };
-            let limited: Amounts = branch.queue.limit.iter().map(|(one, _)| (one.clone(), Amount::new(1))).collect();
-            let limited = limited.of(self.case.resources);
-            if !self.simulation.short(Some(at), &limited).is_empty() {
-                let errand = Errand {
-                    taker: None,
-                    may_take: true,
-                    inside: Some(at),
-                    priority: None,
-                    within_target: false,
-                    reason: Reason::Overcommitted,
-                };
-                self.simulation.cover(&errand, &|simulation| simulation.short(Some(at), &limited));
+            if !above(&self.simulation).of(self.case.resources).is_empty() {
+                let resources = self.case.resources;
+                self.simulation.cover(&Errand::of_limit(at), &|simulation| above(simulation).of(resources));
             }
         }
     }
 
-    /// Makes room for what was granted to units that are not there yet, and to claims, where pods above other targets hold it.
-    fn back_promises(&mut self, at: Index) {
-        let Some(party) = self.case.party(at).filter(|party| self.hindrance(party).is_none()) else { return };
-        let nothing = Amounts::new();
-        let staying = self.simulation.staying.get(at).unwrap_or(&nothing);
-        let need = party.need(staying, self.taken.owed.get(&at).unwrap_or(&nothing));
-        let mut granted = Amounts::new();
-        for (wanted, units) in &need.coming {
-            granted.add_all(&wanted.requests.times(*units));
+    /// Makes room for what is promised to a leaf: units that have room in the quota and do not exist yet, units that all that
+    /// they lack is owed to, and claims. While victims leave it is for these, and nothing else is begun.
+    fn back_promises(&mut self, at: Index, need: &Need<'a>) {
+        for units in self.in_order(need) {
+            let granted = self.serve_units(at, units, units.granted, Promise::Granted);
+            let unbacked = units.wanted.requests.times(units.granted.saturating_sub(granted));
+            let owed = self.serve_units(at, units, units.owed, Promise::Owed);
+            let books = self.books.entry(at).or_default();
+            books.unbacked.add_all(&unbacked);
+            // Of those that are granted all have been asked for.
+            books.asked.count(units.place, units.granted.saturating_add(owed));
         }
-        granted = granted.max(&party.firm.less(staying).min(&party.unused_claim(staying)));
-        if granted.is_empty() || self.simulation.short(None, &granted).is_empty() {
-            return;
-        }
-        // Pods that wait for a node would take what is granted, so all that is too much goes, those first.
-        let errand = self.errand(at, None, None, Reason::Overcommitted);
-        self.simulation.cover(&errand, &|simulation| simulation.short(None, &granted));
+        let claimed = need.claim_granted.plus(&need.claim_owed);
+        let backed = self.serve_claim(at, &claimed, self.is_under_way);
+        let books = self.books.entry(at).or_default();
+        books.unbacked.add_all(&need.claim_granted.less(&backed));
+        books.asked.claimed.add_all(&need.claim_granted.max(&backed));
+        self.taken.owed.entry(at).or_default().add_all(&backed.less(&need.claim_granted));
     }
 
-    /// Serves what one leaf needs: units by priority and size, largest first, then what it claims without pods.
-    fn serve(&mut self, at: Index) {
-        let Some(party) = self.case.party(at) else { return };
-        let nothing = Amounts::new();
-        let staying = self.simulation.staying.get(at).unwrap_or(&nothing);
-        let owed = self.taken.owed.get(&at).unwrap_or(&nothing);
-        let mut need = party.need(staying, owed);
+    /// What is granted is kept, whether room was found for it or not.
+    fn account_for_unbacked(&mut self) {
+        for (at, books) in &mut self.books {
+            self.simulation.promise(*at, std::mem::take(&mut books.unbacked));
+        }
+    }
+
+    /// Serves what one leaf needs: units, then what it claims without pods.
+    fn serve(&mut self, at: Index, need: &Need<'a>) {
+        let mut units = self.in_order(need);
+        let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
-            let promised = party.state.quota.as_ref().map(|quota| quota.owed.clone()).unwrap_or_default();
-            need.limit(&promised.less(owed));
+            // What was promised and does not come any more.
+            let mut lost = self.lost(at).plus(&need.begun);
+            for units in &mut units {
+                units.lacking = units.wanted.fitting(&lost).min(units.lacking);
+                lost.subtract_all(&units.wanted.requests.times(units.lacking));
+            }
+            claimed = claimed.min(&lost);
         }
-        if need.units.is_empty() && need.claimed.is_empty() {
-            return;
+        for units in units {
+            let served = self.serve_units(at, units, units.lacking, Promise::None);
+            self.books.entry(at).or_default().asked.count(units.place, served);
         }
-        if let Some(reason) = self.hindrance(party) {
-            self.taken.obstacles.insert(at, reason);
-        }
-        let mut units = need.units.clone();
-        units.sort_by_key(|(wanted, _)| Reverse((wanted.priority, size(&wanted.requests, self.case.capacity))));
-        let mut begun = Begun { granted: need.begun.clone(), owed: need.begun_owed.clone() };
-        for (wanted, count) in units {
-            self.serve_units(at, wanted, count, &mut begun);
-        }
-        // A part of a unit that cannot be completed is of no use.
-        self.simulation.release(at, &begun.owed);
-        if let Some(owed) = self.taken.owed.get_mut(&at) {
-            *owed = owed.less(&begun.owed);
-        }
-        self.serve_claim(at, &need.claimed);
+        let backed = self.serve_claim(at, &claimed, false);
+        self.taken.owed.entry(at).or_default().add_all(&backed);
+        self.books.entry(at).or_default().asked.claimed.add_all(&backed);
     }
 
-    fn serve_units(&mut self, at: Index, wanted: &Wanted<'a>, count: u32, begun: &mut Begun) {
+    /// What was owed to the leaf at `at` and is neither free nor leaves any more.
+    fn lost(&self, at: Index) -> Amounts {
+        let party = self.case.party(at);
+        let recorded = party.and_then(|party| party.state.quota.as_ref()).map(|quota| &quota.owed);
+        let owed = party.map(|party| party.owed).zip(recorded);
+        owed.map(|(owed, recorded)| recorded.less(owed)).unwrap_or_default()
+    }
+
+    /// By priority and size, largest first.
+    fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
+        let mut units = need.units.clone();
+        let key = |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.case.capacity));
+        units.sort_by_key(|units| Reverse(key(units)));
+        units
+    }
+
+    /// Makes room for `count` of `units`; for how many there is, or will be.
+    fn serve_units(&mut self, at: Index, units: Units<'a>, count: u32, promise: Promise) -> u32 {
+        let wanted = units.wanted;
+        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        let mut evicts_for = 0;
         for served in 0..count {
             let mark = self.simulation.mark();
-            let lacks = wanted.requests.less(&begun.granted).less(&begun.owed);
-            if let Err(reason) = self.serve_unit(at, wanted, &lacks) {
+            if let Err(reason) = self.serve_unit(at, wanted, promise) {
                 self.simulation.undo(mark);
-                let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
                 self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
-                return;
+                return served;
             }
-            begun.use_for(&wanted.requests);
-            self.taken.owed.entry(at).or_default().add_all(&lacks);
+            evicts_for += u32::from(self.simulation.victims.len() > mark.victims);
+            if promise != Promise::Granted {
+                let begun = &mut self.books.entry(at).or_default().begun;
+                let lacks = wanted.requests.less(begun);
+                *begun = begun.less(&wanted.requests);
+                self.taken.owed.entry(at).or_default().add_all(&lacks);
+            }
         }
+        if promise == Promise::Granted && evicts_for > 0 {
+            self.tell(at, wanted, Reason::WaitingForPreemption, evicts_for.saturating_mul(pods));
+        }
+        count
     }
 
-    /// Makes room for one unit of which so much is lacking, or says why that cannot be; what was done then has to be undone.
-    fn serve_unit(&mut self, at: Index, wanted: &Wanted<'a>, lacks: &Amounts) -> Result<(), Reason> {
+    /// Makes room for one unit, or says why that cannot be; what was done then has to be undone.
+    fn serve_unit(&mut self, at: Index, wanted: &Wanted<'a>, promise: Promise) -> Result<(), Reason> {
         let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.priority);
+        let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
-        let errand = self.errand(at, None, priority, Reason::Reclaimed);
+        let mut errand = self.errand(at, None, priority, Reason::Reclaimed);
+        errand.may_take &= !is_only_kept;
+        self.simulation.promise(at, wanted.requests.clone());
         for (shape, pods) in &wanted.pods {
             for _ in 0..*pods {
                 // What is asked for beyond is taken anywhere.
                 self.pods_left = self.pods_left.saturating_sub(1);
                 if self.pods_left > 0 {
-                    self.simulation.place_pod(shape, &errand).map_err(|reason| self.why(reason, &errand))?;
+                    let placed = self.simulation.place_pod(shape, &errand);
+                    if !is_only_kept {
+                        placed.map_err(|reason| self.why(reason, &errand))?;
+                    }
                 }
             }
         }
-        self.simulation.promise(at, lacks.clone());
-        if self.must_wait_for_nodes(lacks) {
+        if is_only_kept {
+            return Ok(());
+        }
+        if self.must_wait_for_nodes(&wanted.requests) {
             return Err(Reason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
             let errand = self.errand(at, bound, priority, Reason::Reclaimed);
-            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, lacks));
+            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &wanted.requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&errand));
             }
         }
         let bounds = self.bounds(at);
         self.simulation.reprieve(mark, &|simulation| {
-            bounds.iter().all(|bound| simulation.short(*bound, lacks).is_empty())
+            bounds.iter().all(|bound| simulation.short(*bound, &wanted.requests).is_empty())
         });
         Ok(())
     }
 
-    fn serve_claim(&mut self, at: Index, claimed: &Amounts) {
-        if claimed.is_empty() || self.must_wait_for_nodes(&Amounts::new()) {
-            return;
+    /// Makes room for what is claimed without pods; for how much there is, or will be.
+    fn serve_claim(&mut self, at: Index, claimed: &Amounts, is_only_kept: bool) -> Amounts {
+        if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
+            return Amounts::new();
         }
         self.simulation.promise(at, claimed.clone());
+        if is_only_kept {
+            return claimed.clone();
+        }
         let mut rest = Amounts::new();
         for bound in self.bounds(at) {
             let errand = self.errand(at, bound, None, Reason::Reclaimed);
@@ -264,11 +291,10 @@ impl<'a> Service<'a> {
             }
             rest = rest.max(&short);
         }
-        // No more is owed than will come.
+        // No more is kept than will come.
         let waived = rest.min(claimed);
         self.simulation.waive(at, &waived);
-        let owed = self.taken.owed.entry(at).or_default();
-        owed.add_all(&claimed.less(&waived));
+        claimed.less(&waived)
     }
 
     /// Whether pods wait for nodes that may be added, and so would this.
@@ -309,7 +335,7 @@ impl<'a> Service<'a> {
     /// What keeps pods that would have helped, if it is more than that there are none.
     fn what_keeps(&self, errand: &Errand) -> Reason {
         let kept_by = |rules: &[Reason]| {
-            let inside = self.simulation.kept.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
+            let inside = self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
             inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
         };
         if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
@@ -326,6 +352,11 @@ impl<'a> Service<'a> {
     }
 
     fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
+        let expandable = &self.case.snapshot.settings.expandable;
+        if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
+            // A node may be added once the pods are there.
+            return;
+        }
         if reason != Reason::NoNodeFits {
             self.taken.obstacles.insert(at, reason);
         }
@@ -342,6 +373,29 @@ impl<'a> Service<'a> {
         });
     }
 
+    /// Lets victims stay that turned out not to be needed: others went later, and make as much room.
+    fn reprieve_since(&mut self, start: Mark) {
+        let none_more = |now: &Amounts, before: &Amounts, list: &[Resource]| {
+            list.iter().all(|one| now.get(one) >= before.get(one).min(Amount::ZERO))
+        };
+        let case = self.case;
+        let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
+        let staying = self.simulation.staying.clone();
+        let suffices = |simulation: &Simulation<'a>| {
+            let within_limits = case.tree.branches.iter().enumerate().all(|(at, branch)| {
+                let mut limits = branch.queue.limit.iter();
+                limits.all(|(one, limit)| {
+                    Simulation::of(&simulation.staying, at, one) <= limit.max(Simulation::of(&staying, at, one))
+                })
+            });
+            let below = simulation.slack.iter().zip(&slack);
+            within_limits
+                && none_more(&simulation.free, &free, case.resources)
+                && below.into_iter().all(|(now, before)| none_more(now, before, case.resources))
+        };
+        self.simulation.reprieve(start, &suffices);
+    }
+
     fn finish(mut self) -> Taken {
         let ranks = self.simulation.ranks();
         let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
@@ -352,24 +406,20 @@ impl<'a> Service<'a> {
             self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
         }
         self.taken.evict(self.case, &self.simulation.victims, &ranks);
-        let kept = std::mem::take(&mut self.simulation.kept);
+        let kept = std::mem::take(&mut self.simulation.passed_over);
         self.taken.pass_over(self.case.parties, kept);
         self.taken
     }
 }
 
-/// What is granted already of units that lack the rest, and what is owed of them.
-struct Begun {
-    granted: Amounts,
-    owed: Amounts,
-}
-
-impl Begun {
-    fn use_for(&mut self, requests: &Amounts) {
-        let rest = requests.less(&self.granted);
-        self.granted = self.granted.less(requests);
-        self.owed = self.owed.less(&rest);
-    }
+/// What a unit was promised before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Promise {
+    /// It has room in the quota.
+    Granted,
+    /// What it lacks was freed for it, or is being freed.
+    Owed,
+    None,
 }
 
 /// How much of what there is `requests` come to, at most of any resource.

@@ -26,7 +26,8 @@ pub(super) struct Victim<'a> {
     pub(super) reason: Reason,
 }
 
-/// How far a queue is above its target: the queues from the root down to it, each by its weight among its siblings.
+/// How far a queue is above its target: first whether a limit is exceeded, for these pods go anyway, then the queues from the
+/// root down to it, each by its weight among its siblings.
 pub(super) type Level = Vec<Fraction>;
 
 /// The cluster while victims are chosen.
@@ -51,6 +52,8 @@ pub(super) struct Simulation<'a> {
     pub(super) uncounted: Vec<Amounts>,
     /// What is guaranteed and deserved below every branch.
     pub(super) floor: Vec<Amounts>,
+    /// What every leaf is granted, but for what is promised by unit and by claim.
+    kept: Vec<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: Vec<Amounts>,
     budgets: BTreeMap<Index, Budgets<'a>>,
@@ -62,12 +65,12 @@ pub(super) struct Simulation<'a> {
     /// What was promised, to which leaf.
     promised: Vec<(Index, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
-    pub(super) kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+    pub(super) passed_over: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
     noted: FxHashSet<&'a PodUid>,
 }
 
 /// A state to go back to.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mark {
     pub(super) victims: usize,
     placed: usize,
@@ -80,7 +83,7 @@ impl<'a> Simulation<'a> {
         let of_leaves = |of: &dyn Fn(&Party<'a>) -> Amounts| -> Vec<Amounts> {
             case.parties.iter().map(|party| party.as_ref().map(of).unwrap_or_default()).collect()
         };
-        let occupied = tree.sums(of_leaves(&|party| party.settled().plus(party.owed)));
+        let occupied = tree.sums(of_leaves(&|party| party.settled()));
         let nothing = Amounts::new();
         let mut free = case.capacity.of(case.resources);
         for root in &tree.roots {
@@ -107,13 +110,14 @@ impl<'a> Simulation<'a> {
             floor: floor.collect(),
             uncounted: of_leaves(&|party| party.leaf.uncounted.clone()),
             occupied,
+            kept: of_leaves(&|party| party.firm.clone()),
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
             gone: FxHashSet::default(),
             victims: Vec::new(),
             placed: Vec::new(),
             promised: Vec::new(),
-            kept: BTreeMap::new(),
+            passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
             case,
         }
@@ -143,7 +147,13 @@ impl<'a> Simulation<'a> {
             };
             self.case.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
         };
+        let exceeds = |(at, branch): (Index, &Branch<'_>)| {
+            let mut limits = branch.queue.limit.iter();
+            limits.any(|(one, limit)| Self::of(&self.staying, at, one) > limit)
+        };
+        let above_a_limit = self.case.tree.path_up(at).any(exceeds);
         let mut level: Level = self.case.tree.path_up(at).map(of_branch).collect();
+        level.push(Fraction { part: above_a_limit.into(), whole: 1 });
         level.reverse();
         level
     }
@@ -176,9 +186,20 @@ impl<'a> Simulation<'a> {
         self.promised.push((at, amounts));
     }
 
-    /// Keeps nothing of `amounts` for the leaf at `at` any more: it was owed before.
-    pub(super) fn release(&mut self, at: Index, amounts: &Amounts) {
-        self.account(at, amounts, true);
+    /// Keeps only this of what is granted to the leaf at `at`; the rest is promised by unit and by claim.
+    pub(super) fn keep_only(&mut self, at: Index, kept: Amounts) {
+        let before = self.occupies(at);
+        if let Some(entry) = self.kept.get_mut(at) {
+            *entry = kept;
+        }
+        let after = self.occupies(at);
+        self.account(at, &before.less(&after), true);
+        self.account(at, &after.less(&before), false);
+    }
+
+    /// Counts a pod that found no place as if it were not there, until room is promised to it.
+    pub(super) fn set_apart(&mut self, at: Index, requests: &Amounts) {
+        self.account(at, requests, true);
     }
 
     /// Keeps so much less for the leaf at `at` than was promised last.
@@ -284,7 +305,7 @@ impl<'a> Simulation<'a> {
 
     fn occupies(&self, at: Index) -> Amounts {
         let staying = self.staying.get(at).cloned().unwrap_or_default();
-        self.case.party(at).map_or_else(Amounts::new, |party| party.firm.max(&staying))
+        self.kept.get(at).map_or_else(Amounts::new, |kept| kept.max(&staying))
     }
 
     /// Books that the leaf at `at` holds more, or less.
@@ -352,7 +373,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn keep(&mut self, at: Index, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
         for pod in pods {
             if self.noted.insert(&pod.uid) {
-                self.kept.entry(at).or_default().push((pod, rule));
+                self.passed_over.entry(at).or_default().push((pod, rule));
             }
         }
     }

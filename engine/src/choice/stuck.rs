@@ -3,7 +3,7 @@
 use super::Party;
 use super::rules::Errand;
 use super::serve::Service;
-use crate::amounts::{Amount, Resource};
+use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{node_patience, why_ignored};
 use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
@@ -16,9 +16,26 @@ impl<'a> Service<'a> {
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn serve_stuck(&mut self, stuck: Vec<(Index, &'a Pod)>) {
-        for (at, pod) in stuck {
-            if let Some(reason) = self.serve_pod(at, pod) {
+    pub(super) fn serve_pods(&mut self, homeless: Vec<(Index, &'a Pod)>) {
+        let counted = |(at, pod): &(Index, &'a Pod)| {
+            let leaf = self.case.party(*at).map(|party| party.leaf);
+            leaf.filter(|leaf| leaf.could_run(pod)).map(|_| pod.requests().of(self.case.resources))
+        };
+        let counted: Vec<Option<Amounts>> = homeless.iter().map(counted).collect();
+        for ((at, _), requests) in homeless.iter().zip(&counted) {
+            requests.iter().for_each(|requests| self.simulation.set_apart(*at, requests));
+        }
+        for ((at, pod), requests) in homeless.into_iter().zip(counted) {
+            let mark = self.simulation.mark();
+            let requests = requests.unwrap_or_default();
+            self.simulation.promise(at, requests.clone());
+            let served = self.serve_pod(at, pod);
+            if served.is_err() {
+                self.simulation.undo(mark);
+                self.books.entry(at).or_default().unbacked.add_all(&requests);
+            }
+            let reason = served.unwrap_or_else(Some);
+            if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
                 let Some(party) = self.case.party(at) else { continue };
                 self.taken.unmet.entry(at).or_default().push(Unmet {
                     who: asker(party, pod),
@@ -34,42 +51,42 @@ impl<'a> Service<'a> {
         }
     }
 
-    /// Makes room for one pod; says why it still waits.
-    fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Option<Reason> {
-        let party = self.case.party(at)?;
-        let now = self.case.snapshot.now;
-        let rooms = self.simulation.rooms.as_mut()?;
+    /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
+    fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
+        let Some(party) = self.case.party(at) else { return Ok(None) };
+        let requests = pod.requests().of(self.case.resources);
+        let Some(rooms) = self.simulation.rooms.as_mut() else { return Ok(None) };
         if rooms.reserve(&pod.shape).is_some() {
-            return None;
+            return Ok(None);
         }
-        if node_patience(pod, &self.case.snapshot.settings, now).is_some() {
-            return Some(Reason::WaitingForNodes);
+        if node_patience(pod, &self.case.snapshot.settings, self.case.snapshot.now).is_some() {
+            return Err(Reason::WaitingForNodes);
         }
         if let Some(reason) = why_ignored(pod, party.trust) {
-            return Some(reason);
+            return Err(reason);
         }
         if !rooms.could_run(&pod.shape) {
-            return Some(Reason::NoNodeFits);
+            return Err(Reason::NoNodeFits);
         }
         // What is on its way out may make the room; who goes is decided anew when it has left.
         if self.is_under_way || rooms.someone_leaves(&pod.shape) {
-            return Some(Reason::WaitingForPreemption);
+            return Ok(Some(Reason::WaitingForPreemption));
         }
-        let requests = pod.requests().of(self.case.resources);
+        // Until the scheduler says so, it may find room, unless more is held than there is.
+        if pod.stuck.is_none() && self.simulation.short(None, &requests).is_empty() {
+            return Ok(None);
+        }
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
             requests.resources().all(|one| party.staying().get(one) <= bound(one))
         };
-        if !within(&|one| party.target.get(one)) {
-            return Some(Reason::Fragmented);
-        }
         let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let errand = self.errand(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
-            return Some(Reason::WaitingForPreemption);
+            return Ok(Some(Reason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
-        if within(&|one| party.queue.guaranteed.get(one).unwrap_or_default()) {
+        if pod.stuck.is_some() && within(&|one| party.queue.guaranteed.get(one).unwrap_or_default()) {
             // Whoever keeps its share comes back: if before the pod that it made room for, it takes the room again.
             let errand = Errand {
                 within_target: true,
@@ -78,11 +95,10 @@ impl<'a> Service<'a> {
                 ..errand
             };
             if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
-                return Some(Reason::WaitingForPreemption);
+                return Ok(Some(Reason::WaitingForPreemption));
             }
-            self.simulation.undo(mark);
         }
-        Some(Reason::Fragmented)
+        Err(Reason::Fragmented)
     }
 }
 

@@ -6,6 +6,7 @@ mod wanted;
 
 use std::cell::OnceCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
@@ -16,7 +17,7 @@ use crate::census::{Census, Headcount};
 use crate::choice::{self, Candidates};
 use crate::demand::{Demand, FreeRoom};
 use crate::shares::Wish;
-use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Snapshot};
+use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
 use crate::tree::Tree;
 
 /// The queue that governs a namespace, what is there, and what is wanted.
@@ -36,6 +37,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) unrunnable: Amounts,
     /// The part of `staying` that does not count as demand: pods that had room and never started.
     pub(crate) uncounted: Amounts,
+    /// The part of `staying` that cannot be taken from it: everything, or what mirror pods request.
+    pub(crate) held: Amounts,
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
@@ -63,12 +66,14 @@ impl<'a> Leaf<'a> {
                 let demand = Demand::of(queue, state, headcount, capacity, &free, snapshot);
                 let unrunnable = unrunnable(state, headcount, &runnable);
                 let wanted = Wanted::all(state, &demand, &runnable, resources);
+                let spared = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     queue,
                     state,
                     headcount,
                     eviction: branch.eviction,
-                    spared: branch.eviction.policy() == EvictionPolicy::Never,
+                    spared,
+                    held: held(state, headcount, spared).of(resources),
                     staying: headcount.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
                     uncounted: uncounted(state, &demand).of(resources),
@@ -84,14 +89,18 @@ impl<'a> Leaf<'a> {
 
     /// What it brings to the division of capacity.
     pub(crate) fn wish(&self) -> Wish {
-        let held = if self.spared { self.headcount.all_staying() } else { Amounts::new() };
-        Wish { asked: self.demand.counted.clone(), held }
+        Wish { asked: self.demand.counted.clone(), held: self.held.clone() }
     }
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
         let counts = |pod: &Pod| self.could_run(pod);
         self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot, &counts))
+    }
+
+    /// Whether some node could run a pod of this shape.
+    pub(crate) fn could_run_shape(&self, shape: &Arc<Shape>) -> bool {
+        self.runnable.could_run(shape)
     }
 
     /// Whether a pod of it is on a node, or some node could run it.
@@ -109,6 +118,16 @@ fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable
         }
     }
     unrunnable
+}
+
+fn held(state: &NamespaceState, headcount: &Headcount, spared: bool) -> Amounts {
+    if spared {
+        return headcount.all_staying();
+    }
+    let mut held = Amounts::new();
+    let immune = state.pods.iter().filter(|pod| pod.is_live() && pod.immunity.is_some());
+    immune.for_each(|pod| held.add_all(pod.requests()));
+    held
 }
 
 fn uncounted(state: &NamespaceState, demand: &Demand<'_>) -> Amounts {

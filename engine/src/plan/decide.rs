@@ -305,6 +305,12 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
                 Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
+                Some(known) if one.pods < known.pods => {
+                    let pods = known.pods.saturating_sub(one.pods);
+                    let rest = Unmet { pods, ..known.clone() };
+                    (known.pods, known.reason) = (one.pods, one.reason);
+                    queue.unmet.push(rest);
+                }
                 Some(known) => known.reason = one.reason,
                 None => queue.unmet.push(one.clone()),
             }

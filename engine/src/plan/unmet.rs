@@ -222,16 +222,12 @@ impl Obstacles<'_, '_> {
             Reason::AboveLimit
         } else if rejected {
             Reason::PodsRejected
+        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
+            Reason::NoNodeFits
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
-            if !ask.owner.shape.left_out.is_nothing() {
-                Reason::NoNodeFits
-            } else if self.decided.quota_in_force {
-                Reason::RoomAvailable
-            } else {
-                Reason::WaitingForQuota
-            }
+            if self.decided.quota_in_force { Reason::RoomAvailable } else { Reason::WaitingForQuota }
         } else if fits(&self.decided.target, &self.decided.used) {
             self.decided.starved.unwrap_or(Reason::WaitingForQuota)
         } else {
