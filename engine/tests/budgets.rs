@@ -318,7 +318,7 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
             step 1: capacity 5c
               a: deserved 2c, allocated 2c, used 5c
               b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c
-              evict a/small for nobody in particular: Overcommitted
+              evict a/small for b: Reclaimed
               spare a/large: Budget
         "#]],
     );

@@ -143,16 +143,16 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
               b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
             then, 20 s later
             step 2: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-                2 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
-              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+                2 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then, 31 s later
             step 3: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-                2 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
-              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+                2 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
         "#]],
     );
 }
@@ -173,30 +173,24 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
          owner a/big replicas=2 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then, 40 s later
             step 2: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
-              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 3: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 4: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 1c 1Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
                 1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
-              started a/big-r1044-0
-            step 5: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
+                1 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
+              b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
         "#]],
     );
 }
@@ -245,11 +239,12 @@ fn a_pod_without_an_owner_is_its_own() {
          pod a/fine cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 2Gi, allocated 4c 2Gi, used 4c 2Gi
-                pod lost, 3c 1Gi: RoomAvailable
-              b: deserved 4c 6Gi, allocated 4c 6Gi, used 0c 0
-              lower a to 4c 2Gi
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 2Gi
+                pod lost, 3c 1Gi: SetAside
+              b: deserved 7c 7Gi, allocated 4c 6Gi, used 0c 0, preempting 3c 1Gi (WaitingForQuota)
+              lower a to 1c 1Gi
               lower b to 4c 6Gi
+              evict a/lost once its quota is in force
         "#]],
     );
 }
@@ -263,7 +258,7 @@ fn a_declared_claim_stands_whatever_becomes_of_the_pods() {
         &expect![[r#"
             step 1: capacity 8c 8Gi
               a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 1Gi
-                pod lost, 3c 1Gi: RoomAvailable
+                pod lost, 3c 1Gi: SetAside
               lower a to 4c 4Gi
         "#]],
     );

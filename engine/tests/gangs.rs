@@ -271,7 +271,7 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
             step 1: capacity 5c
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 4c, allocated 0c, used 0c, preempting 1c (Guarantee), lacks 4c
-              evict a/small for nobody in particular: Overcommitted
+              evict a/small for b: Reclaimed
             step 2: capacity 5c
               a: deserved 1c, allocated 1c, used 4c
               b: deserved 4c, allocated 1c, used 0c, preempting 0c (Guarantee), lacks 3c
@@ -441,30 +441,20 @@ fn what_goes_for_one_room_goes_at_once() {
         &expect![[r#"
             step 1: capacity 12500mc 12188Mi
               a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 10500mc 700Mi
-              b: deserved 5c 2Gi, allocated 1c 1Gi, used 1c 1Gi, preempting 4c 1Gi (WaitingForPreemption)
-                2 pods of ReplicaSet big, 2c 512Mi each: WaitingForPreemption
+              b: deserved 5c 2Gi, allocated 1c 1Gi, used 1c 1Gi, preempting 2c 512Mi (Fragmented), lacks 4c 1Gi
+                2 pods of ReplicaSet big, 2c 512Mi each: Fragmented
               evict a/train-7 for b: Reclaimed
-              evict a/train-2 for b: Reclaimed
-              evict a/train-1 for b: Reclaimed
-              evict a/train-6 for b: Reclaimed
-              evict a/train-5 for b: Reclaimed
-              evict a/train-4 for b: Reclaimed
-              evict a/train-3 for b: Reclaimed
-              started a/train-r1001-0
-              started a/train-r1001-1
-              started a/train-r1001-2
-              started a/train-r1001-3
-              started a/train-r1001-4
             step 2: capacity 12500mc 12188Mi
-              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
-                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
-              b: deserved 5c 2Gi, allocated 5c 2Gi, used 1c 1Gi
-                2 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 9c 600Mi
+                1 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 3c 1536Mi, used 1c 1Gi, preempting 0c 0 (Fragmented), lacks 2c 512Mi
+                1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
+                1 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
               started b/big-r1002-0
             step 3: capacity 12500mc 12188Mi
-              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
-                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
-              b: deserved 5c 2Gi, allocated 5c 2Gi, used 5c 2Gi
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 9c 600Mi
+                1 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 3c 1536Mi, used 3c 1536Mi, preempting 0c 0 (Fragmented), lacks 2c 512Mi
                 1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
         "#]],
     );

@@ -70,8 +70,8 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
                 pod p1, 1c 1Gi 1gpu: WaitingForNodes
             then, 40 s later
             step 3: capacity 8c 8Gi 4gpu
-              a: deserved 1c 1Gi 1gpu, allocated 3c 5Gi 1gpu, used 1c 1Gi 1gpu
-                pod p1, 1c 1Gi 1gpu: NoNodeFits
+              a: deserved 0c 0 0gpu, allocated 2c 4Gi 0gpu, used 1c 1Gi 1gpu
+                pod p1, 1c 1Gi 1gpu: SetAside
         "#]],
     );
 }

@@ -59,7 +59,7 @@ fn s01_resources_that_only_one_side_names_change_nothing() {
             step 1: capacity 6c 6Gi 2gpu
               a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 4c 1Gi 2gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
-              evict a/devices for nobody in particular: Overcommitted
+              evict a/devices for b: Reclaimed
             step 2: capacity 6c 6Gi 2gpu
               a: deserved 4c 6Gi 1gpu, allocated 4c 6Gi 1gpu, used 3c 1Gi 0gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
@@ -376,8 +376,20 @@ fn s17_room_moves_inside_a_guaranteed_parent() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 3c
-              org: deserved 6c, allocated 3c, used 6c, preempting 0c (Guarantee), lacks 3c
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
+              stranger: deserved 6c, allocated 6c, used 6c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+              b: deserved 3c, allocated 3c, used 0c
+              org: deserved 6c, allocated 6c, used 3c
+              stranger: deserved 6c, allocated 6c, used 6c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              a: deserved 3c, allocated 3c, used 3c
+              b: deserved 3c, allocated 3c, used 3c
+              org: deserved 6c, allocated 6c, used 6c
               stranger: deserved 6c, allocated 6c, used 6c
         "#]],
     );
@@ -429,10 +441,24 @@ fn s19_the_first_example_played() {
         &expect![[r#"
             step 1: capacity 20c
               child1: deserved 5c, allocated 5c, used 10c
-              child2: deserved 5c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 5c
-              parent1: deserved 10c, allocated 5c, used 10c, preempting 0c (Guarantee), lacks 5c
+              child2: deserved 5c, allocated 0c, used 0c, preempting 5c (WaitingForPreemption)
+              parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
               parent2: deserved 10c, allocated 10c, used 10c
-              top: deserved 20c, allocated 15c, used 20c, preempting 0c (Guarantee), lacks 5c
+              top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
+              evict child1/p2 for child2: Reclaimed
+            step 2: capacity 20c
+              child1: deserved 5c, allocated 5c, used 5c
+              child2: deserved 5c, allocated 5c, used 0c
+              parent1: deserved 10c, allocated 10c, used 5c
+              parent2: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 20c, used 15c
+              started child2/web-r1002-0
+            step 3: capacity 20c
+              child1: deserved 5c, allocated 5c, used 5c
+              child2: deserved 5c, allocated 5c, used 5c
+              parent1: deserved 10c, allocated 10c, used 10c
+              parent2: deserved 10c, allocated 10c, used 10c
+              top: deserved 20c, allocated 20c, used 20c
         "#]],
     );
 }
@@ -475,7 +501,7 @@ fn s20_the_second_example_played() {
               parent1: deserved 10c, allocated 5c, used 10c, preempting 5c (WaitingForPreemption)
               parent2: deserved 10c, allocated 10c, used 10c
               top: deserved 20c, allocated 15c, used 20c, preempting 5c (WaitingForPreemption)
-              evict child1/p2 for nobody in particular: Overcommitted
+              evict child1/p2 for child2: Reclaimed
             step 2: capacity 20c
               child1: deserved 5c, allocated 5c, used 5c
               child2: deserved 5c, allocated 5c, used 0c
@@ -516,11 +542,27 @@ fn s21_a_policy_is_a_fence() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
-              org: deserved 6c, allocated 4c, used 6c, preempting 0c (Guarantee), lacks 2c
+              org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 3c, used 6c
-              team: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
+              team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 12c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 0c
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+              org: deserved 6c, allocated 6c, used 4c
+              outside: deserved 3c, allocated 3c, used 6c
+              team: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 12c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 2c
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
+              org: deserved 6c, allocated 6c, used 6c
+              outside: deserved 3c, allocated 3c, used 6c
+              team: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -593,19 +635,19 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
               org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict outside/p3 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
             step 2: capacity 12c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 0c
               late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
-              org: deserved 6c, allocated 6c, used 4c
+              org: deserved 6c, allocated 6c, used 3c
               outside: deserved 3c, allocated 2c, used 4c, target 2c
               started b/web-r1002-0
             step 3: capacity 12c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 2c
               late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
-              org: deserved 6c, allocated 6c, used 6c
+              org: deserved 6c, allocated 6c, used 5c
               outside: deserved 3c, allocated 2c, used 4c, target 2c
         "#]],
     );
@@ -631,9 +673,23 @@ fn s23_victims_come_only_from_inside_the_fence() {
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
-              org: deserved 4c, allocated 2c, used 4c, preempting 0c (Guarantee), lacks 2c
+              org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
+              outside: deserved 2c, allocated 2c, used 4c
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 8c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 0c
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+              org: deserved 4c, allocated 4c, used 2c
+              outside: deserved 2c, allocated 2c, used 4c
+              started b/web-r1002-0
+            step 3: capacity 8c
+              a: deserved 2c, allocated 2c, used 2c
+              b: deserved 2c, allocated 2c, used 2c
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
+              org: deserved 4c, allocated 4c, used 4c
               outside: deserved 2c, allocated 2c, used 4c
         "#]],
     );
@@ -697,7 +753,7 @@ fn s24_a_queue_at_its_guarantee_of_what_is_asked_for_is_skipped() {
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
               kept: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
-              evict a/p2 for nobody in particular: Overcommitted
+              evict a/p2 for b: Reclaimed
             step 2: capacity 8c 8Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
@@ -798,15 +854,19 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
          queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 2c, used 0c
-              started b/web-r1001-0
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/waits for b: Reclaimed
             step 2: capacity 6c
-              a: deserved 4c, allocated 4c, used 6c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 6c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
@@ -957,12 +1017,20 @@ fn s32_predicates_decide_which_nodes_count() {
          queue b fixed=cpu:2
          pod a/p1 cpu=2 node=full started=10 owner=w
          pod a/p2 cpu=2 node=full started=20 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/p3 cpu=2 node=free started=30 owner=w
          owner b/web replicas=1 cpu=2 selector=zone:a",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 6c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
+              started b/web-r1002-0
+            step 3: capacity 6c
+              a: deserved 4c, allocated 4c, used 4c
+              b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
 }
@@ -997,7 +1065,7 @@ fn s34_additional_victims_come_from_elsewhere() {
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n2 started=30 owner=w
          pod a/p4 cpu=2 node=n2 started=40 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=4 selector=zone:a",
         &expect![[r#"
             step 1: capacity 8c
@@ -1005,12 +1073,13 @@ fn s34_additional_victims_come_from_elsewhere() {
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
+              evict a/waits for b: Reclaimed
             step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 4c, allocated 4c, used 0c
               started b/web-r1002-0
             step 3: capacity 8c
-              a: deserved 4c, allocated 4c, used 6c
+              a: deserved 4c, allocated 4c, used 4c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
@@ -1025,13 +1094,14 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
          queue a request=all
          queue b fixed=cpu:1,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w
-         pod a/nowhere-1 cpu=1 gpu=1 pending owner=w selector=zone:moon created=20 priority=5
-         pod a/nowhere-2 cpu=3 pending owner=w selector=zone:moon created=90 priority=-5
+         pod a/waits-1 cpu=1 gpu=1 pending owner=w created=20 priority=5
+         pod a/waits-2 cpu=3 pending owner=w created=90 priority=-5
          owner b/train replicas=1 cpu=1 gpu=1",
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 7c 1gpu, allocated 7c 1gpu, used 5c 2gpu
-              b: deserved 1c 1gpu, allocated 1c 1gpu, used 0c 0gpu
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
+              evict a/waits-1 for b: Reclaimed
         "#]],
     );
 }
@@ -1136,16 +1206,14 @@ fn s38_victims_that_a_later_one_replaces_are_not_released() {
             step 1: capacity 6c
               a: deserved 2c, allocated 2c, used 6c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-              evict a/one-2 for b: Reclaimed
-              evict a/one-1 for b: Reclaimed
               evict a/four for b: Reclaimed
             step 2: capacity 6c
-              a: deserved 2c, allocated 2c, used 0c
+              a: deserved 2c, allocated 2c, used 2c
               b: deserved 4c, allocated 4c, used 0c
               started b/web-r1002-0
               started b/web-r1002-1
             step 3: capacity 6c
-              a: deserved 2c, allocated 2c, used 0c
+              a: deserved 2c, allocated 2c, used 2c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );

@@ -122,6 +122,8 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
               lower b to 2c 2Gi
         "#]],
     );
@@ -131,6 +133,8 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
               b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
         "#]],
     );
     // A third queue in mode Full waits as well: as much as it waits for is evicted.
@@ -143,6 +147,7 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
               lower a to 1c 1Gi
               lower c to 1c 1Gi
+              evict a/p4 once its quota is in force
         "#]],
     );
 }

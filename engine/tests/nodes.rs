@@ -421,16 +421,20 @@ fn several_devices_come_from_one_node() {
         &expect![[r#"
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
-              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Fragmented), lacks 1c 4gpu
-                1 pods of ReplicaSet train, 1c 4gpu each: Fragmented
-              evict a/p2 for nobody in particular: Overcommitted
-              evict a/p3 for nobody in particular: Overcommitted
-              evict a/p1 for nobody in particular: Overcommitted
-              evict a/p8 for nobody in particular: Overcommitted
+              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 4gpu (WaitingForPreemption)
+                1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
+              evict a/p8 for b: Reclaimed
+              evict a/p7 for b: Reclaimed
+              evict a/p6 for b: Reclaimed
+              evict a/p5 for b: Reclaimed
             step 2: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
               b: deserved 1c 4gpu, allocated 1c 4gpu, used 0c 0gpu
                 1 pods of ReplicaSet train, 1c 4gpu each: RoomAvailable
+              started b/train-r1002-0
+            step 3: capacity 16c 8gpu
+              a: deserved 15c 4gpu, allocated 15c 4gpu, used 4c 4gpu
+              b: deserved 1c 4gpu, allocated 1c 4gpu, used 1c 4gpu
         "#]],
     );
 }
@@ -516,7 +520,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:4
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=1 cpu=2 priority=5 selector=zone:moon
@@ -524,11 +528,10 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 0c, allocated 0c, used 4c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
-                1 pods of ReplicaSet lost, 2c each: WaitingForPreemption
+              b: deserved 4c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+                1 pods of ReplicaSet lost, 2c each: NoNodeFits
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -540,17 +543,15 @@ fn what_cannot_run_is_told_with_its_number() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:3
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=3 cpu=1 selector=zone:moon",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 4c, target 0c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-                3 pods of ReplicaSet lost, 1c each: WaitingForPreemption
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              b: deserved 3c, allocated 0c, used 0c
+                3 pods of ReplicaSet lost, 1c each: NoNodeFits
         "#]],
     );
 }
@@ -620,7 +621,7 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
               late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
-              evict a/p1 for b: Reclaimed
+              evict c/p0 for b: Reclaimed
         "#]],
     );
 }
@@ -634,17 +635,15 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:3
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 1c, allocated 0c, used 4c, target 0c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-                1 pods of ReplicaSet train, 3c each: WaitingForPreemption
-              evict a/p2 for b: Reclaimed
-              evict a/p1 for b: Reclaimed
+              b: deserved 3c, allocated 0c, used 0c
+                1 pods of ReplicaSet train, 3c each: NoNodeFits
         "#]],
     );
 }
@@ -917,7 +916,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 3c, allocated 1c, used 0c, preempting 2c (Delayed)
+              late: deserved 3c, allocated 1c, used 0c, preempting 2c (WaitingForPreemption)
               evict c/p1 for b: Reclaimed
         "#]],
     );
@@ -933,8 +932,7 @@ fn nobody_goes_for_a_pod_that_has_been_stuck_for_a_minute() {
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 4c
               b: deserved 3c, allocated 3c, used 3c
-                pod big, 3c: WaitingForPreemption
-              evict a/p2 for b: MovedAside
+                pod big, 3c: SetAside
         "#]],
     );
 }

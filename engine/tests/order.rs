@@ -335,8 +335,8 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
         "settings resources=cpu
          node n1 cpu=8
          queue a
-         queue b fixed=cpu:2
-         queue lost fixed=cpu:2
+         queue b
+         queue lost
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -348,21 +348,20 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
-              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-                1 pods of ReplicaSet web, 2c each: WaitingForPreemption
+              lost: deserved 2c, allocated 0c, used 0c
+                1 pods of ReplicaSet web, 2c each: NoNodeFits
               evict a/p4 for b: Reclaimed
-              evict a/p3 for lost: Reclaimed
             step 2: capacity 8c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
                 1 pods of ReplicaSet web, 2c each: RoomAvailable
-              lost: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 2c each: RoomAvailable
+              lost: deserved 2c, allocated 0c, used 0c
+                1 pods of ReplicaSet web, 2c each: NoNodeFits
               started b/web-r1002-0
             step 3: capacity 8c
-              a: deserved 4c, allocated 4c, used 4c
+              a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 2c
-              lost: deserved 2c, allocated 2c, used 2c
+              lost: deserved 2c, allocated 0c, used 0c
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
         "#]],
     );
@@ -409,12 +408,11 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 3c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 3c
-                3 pods of ReplicaSet web, 1c each: Guarantee
-              org: deserved 4c, allocated 1c, used 2c, preempting 0c (Guarantee), lacks 3c
+              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Fragmented), lacks 3c
+                3 pods of ReplicaSet web, 1c each: Fragmented
+              org: deserved 4c, allocated 1c, used 2c, preempting 1c (Fragmented), lacks 3c
               outside: deserved 2c, allocated 2c, used 4c
-              spare a/p1: Guarantee
-              spare a/p2: Guarantee
+              evict a/p2 for b: Reclaimed
         "#]],
     );
 }
@@ -502,8 +500,8 @@ fn everybody_who_goes_for_a_queue_is_told_so() {
               a: deserved 3c, allocated 3c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               c: deserved 0c, allocated 0c, used 1c
-              evict a/p2 for nobody in particular: Overcommitted
-              evict c/p1 for nobody in particular: Overcommitted
+              evict a/p2 for b: Reclaimed
+              evict c/p1 for b: Reclaimed
         "#]],
     );
 }
@@ -548,7 +546,7 @@ fn a_guarantee_of_one_resource_does_not_keep_another() {
             step 1: capacity 4c 4Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 4c 4Gi
               b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
-              evict a/p2 for nobody in particular: Overcommitted
+              evict a/p2 for b: Reclaimed
             step 2: capacity 4c 4Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 2Gi
               b: deserved 2c 0, allocated 2c 0, used 0c 0

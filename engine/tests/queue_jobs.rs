@@ -275,6 +275,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 6c, allocated 6c, used 2c
+                2 pods of QueueJob wide, 2c each: Fragmented
               a/late: 0 slots, Waiting (WaitingForRoom)
               a/wide: 2 slots, Starting (Admitted)
               started a/wide-r1001-0
@@ -300,6 +301,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 2c
                 2 pods of QueueJob wide, 2c each: SetAside
+                2 pods of QueueJob late, 2c each: Fragmented
               a/late: 2 slots, Starting (Admitted)
               a/wide: 0 slots, Waiting (StartTimeout)
               started a/late-r1105-0

@@ -373,8 +373,8 @@ fn a_new_node_and_free_room_are_a_new_try() {
          then after=31",
         &expect![[r#"
             step 1: capacity 8c 8gpu
-              a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
-                1 pods of Job train, 1c 4gpu each: RoomAvailable
+              a: deserved 0c 0gpu, allocated 2c 0gpu, used 1c 4gpu
+                1 pods of Job train, 1c 4gpu each: SetAside
               b: deserved 1c 6gpu, allocated 3c 6gpu, used 1c 6gpu
             then
             step 2: capacity 8c 8gpu
@@ -404,7 +404,7 @@ fn a_new_node_and_free_room_are_a_new_try() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 2c, allocated 2c, used 3c
-                1 pods of ReplicaSet web, 3c each: NoNodeFits
+                1 pods of ReplicaSet web, 3c each: SetAside
             then
             step 2: capacity 4c
               a: deserved 4c, allocated 4c, used 3c
@@ -470,22 +470,22 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              would evict a/web-4 for nobody in particular: Overcommitted
-              would evict a/web-3 for nobody in particular: Overcommitted
+              would evict a/web-4 for b: Reclaimed
+              would evict a/web-3 for b: Reclaimed
             then, 400 s later
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              would evict a/web-4 for nobody in particular: Overcommitted
-              would evict a/web-3 for nobody in particular: Overcommitted
+              would evict a/web-4 for b: Reclaimed
+              would evict a/web-3 for b: Reclaimed
             then
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 2c, used 2c
                 2 pods of ReplicaSet train, 1c each: WaitingForPreemption
-              evict a/web-4 for nobody in particular: Overcommitted
-              evict a/web-3 for nobody in particular: Overcommitted
+              evict a/web-4 for b: Reclaimed
+              evict a/web-3 for b: Reclaimed
               started b/train-1
               started b/train-2
             step 4: capacity 4c

@@ -37,26 +37,26 @@ fn everybody_is_told_what_stands_in_the_way() {
          pod lost/p3 cpu=1 memory=1Gi pending created=900 stuck=990",
         &expect![[r#"
             step 1: capacity 12c 48Gi 1gpu
-              foreign: deserved 1c 11Gi 1gpu, allocated 250mc 10Gi 1gpu, used 0c 0 0gpu, target 0c 11Gi 1gpu, preempting 0c 1Gi 0gpu (WaitingForQuota)
+              foreign: deserved 1c 11520Mi 1gpu, allocated 0c 10Gi 1gpu, used 0c 0 0gpu, target 0c 11520Mi 1gpu, preempting 0c 1280Mi 0gpu (WaitingForQuota)
                 1 pods of ReplicaSet web, 2c 1Gi 0gpu each: ForeignQuota
-              large: deserved 2667mc 11Gi 0gpu, allocated 3c 11Gi 0gpu, used 0c 0 0gpu
-                2 pods of Job job, 20c 1Gi 0gpu each: AboveLimit
-              limited: deserved 2c 11Gi 0gpu, allocated 2c 10Gi 0gpu, used 0c 0 0gpu, preempting 0c 1Gi 0gpu (WaitingForQuota)
+              large: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 0c 0 0gpu
+                2 pods of Job job, 20c 1Gi 0gpu each: NoNodeFits
+              limited: deserved 2c 11520Mi 0gpu, allocated 2c 10Gi 0gpu, used 0c 0 0gpu, preempting 0c 1280Mi 0gpu (WaitingForQuota)
                 1 pods of StatefulSet db, 3c 1Gi 0gpu each: AboveLimit
-              lost: deserved 2667mc 3Gi 0gpu, allocated 1c 2Gi 0gpu, used 3c 3Gi 1gpu, target 2c 2Gi 0gpu
-                pod p1, 1c 1Gi 0gpu: RoomAvailable
+              lost: deserved 2c 2Gi 0gpu, allocated 1c 1Gi 0gpu, used 3c 3Gi 1gpu, target 1c 1Gi 0gpu
+                pod p1, 1c 1Gi 0gpu: SetAside
                 pod p2, 1c 1Gi 1gpu: WaitingForNodes
                 pod p3, 1c 1Gi 0gpu: RoomAvailable
-              room: deserved 1c 1Gi 0gpu, allocated 1250mc 1Gi 0gpu, used 0c 0 0gpu
+              room: deserved 1c 1Gi 0gpu, allocated 1c 1Gi 0gpu, used 0c 0 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
-              used: deserved 2666mc 11Gi 0gpu, allocated 2666mc 11Gi 0gpu, used 3c 1Gi 0gpu
+              used: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 3c 1Gi 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: AboveLimit
-              lower foreign to 250mc 10Gi 1gpu
-              lower large to 3c 11Gi 0gpu
+              lower foreign to 0c 10Gi 1gpu
+              lower large to 3c 11520Mi 0gpu
               lower limited to 2c 10Gi 0gpu
-              lower lost to 1c 2Gi 0gpu
-              lower room to 1250mc 1Gi 0gpu
-              lower used to 2666mc 11Gi 0gpu
+              lower lost to 1c 1Gi 0gpu
+              lower room to 1c 1Gi 0gpu
+              lower used to 3c 11520Mi 0gpu
         "#]],
     );
 }

@@ -315,12 +315,14 @@ fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
          pod high/runs-6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
             step 1: capacity 15500mc 25Gi 0gpu
-              high: deserved 7313mc 7259Mi 0gpu, allocated 6c 6344Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
-                3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: NoNodeFits
-                7 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
+              high: deserved 7313mc 6244Mi 0gpu, allocated 6c 6344Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
+                3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: SetAside
+                1 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
+                6 pods of Job waits, 1500mc 100Mi 0gpu each: OneAtATime
               low: deserved 8187mc 10752Mi 0gpu, allocated 9c 9472Mi 0gpu, used 8c 2Gi 0gpu, target 9c 3Gi 0gpu
                 3 pods of Job big, 2c 512Mi 0gpu each: ShareInUse
-                7 pods of ReplicaSet small, 1c 1Gi 0gpu each: RoomAvailable
+                1 pods of ReplicaSet small, 1c 1Gi 0gpu each: Fragmented
+                6 pods of ReplicaSet small, 1c 1Gi 0gpu each: RoomAvailable
         "#]],
     );
 }

@@ -169,7 +169,7 @@ impl<'a> Simulation<'a> {
         if !lacks.resources().any(helps) {
             return Some(None);
         }
-        if !self.is_spare(at, &self.counted(at, candidate), reclaimed) {
+        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, errand) {
             return Some(Some(Reason::Guarantee));
         }
         let gone = std::mem::take(&mut self.gone);

@@ -61,10 +61,13 @@ impl<'a> Simulation<'a> {
     }
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`: its own, or one of a queue above
-    /// it. What moves inside a queue does not take that below its guarantee.
-    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts) -> bool {
+    /// it. What moves inside a queue takes nothing from it.
+    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, errand: &Errand) -> bool {
+        let gains = |index: Index| {
+            errand.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
+        };
         let spare = |one: &Resource| {
-            self.case.tree.path_up(at).all(|(index, _)| {
+            self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
                 let has = if index == at { &self.staying } else { &self.occupied };
                 let has = Self::of(has, index, one) - Self::of(&self.uncounted, index, one);
                 let floor = Self::of(&self.floor, index, one);
@@ -123,9 +126,13 @@ impl<'a> Simulation<'a> {
             return Err(None);
         }
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
+        // A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
+        let mut surplus = Amounts::new();
+        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
+        followers.for_each(|pod| surplus.add_all(pod.requests()));
         let too_much = reclaimed.resources().any(|one| {
             let left = if errand.within_target { Amount::MAX } else { self.over_on_nodes(at, one) };
-            helps(one) && left > already.get(one)
+            helps(one) && left > already.get(one) + surplus.get(one)
         });
         if !too_much {
             return Err(None);
@@ -134,7 +141,7 @@ impl<'a> Simulation<'a> {
             return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
         }
         let with = already.plus(&self.counted(at, candidate));
-        if !self.is_spare(at, &with, reclaimed) {
+        if !self.is_spare(at, &with, reclaimed, errand) {
             return Err(Some(Reason::Guarantee));
         }
         beside.push(candidate.clone());

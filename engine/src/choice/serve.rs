@@ -11,9 +11,9 @@ use super::{Case, Party};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
 use crate::leaf::Wanted;
-use crate::plan::Unmet;
+use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
-use crate::snapshot::VictimPriority;
+use crate::snapshot::{Shape, VictimPriority};
 use crate::tree::Index;
 
 /// How often queues are served that lost more than they had too much.
@@ -361,8 +361,18 @@ impl<'a> Service<'a> {
             self.taken.obstacles.insert(at, reason);
         }
         let Some((shape, _)) = wanted.pods.first() else { return };
-        self.taken.unmet.entry(at).or_default().push(Unmet {
-            who: wanted.who.clone(),
+        self.tell_of(at, wanted.who.clone(), reason, pods, shape);
+    }
+
+    /// Says why so many pods of `shape` wait.
+    pub(super) fn tell_of(&mut self, at: Index, who: Asker, reason: Reason, pods: u32, shape: &Shape) {
+        let told = self.taken.unmet.entry(at).or_default();
+        if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
+            same.pods = same.pods.saturating_add(pods);
+            return;
+        }
+        told.push(Unmet {
+            who,
             controller: None,
             pods,
             requests: shape.requests.clone(),

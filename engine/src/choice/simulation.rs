@@ -141,9 +141,14 @@ impl<'a> Simulation<'a> {
     /// How far the leaf at `at` is above its target.
     pub(super) fn level(&self, at: Index) -> Level {
         let of_branch = |(at, branch): (Index, &Branch<'_>)| {
+            // A queue without weight has only what no other needs.
+            let (times, weight) = match branch.queue.weight {
+                0 => (i128::from(u32::MAX), 1),
+                weight => (1, i128::from(weight)),
+            };
             let part = |one: &Resource| Fraction {
-                part: Self::of(&self.over, at, one).units(),
-                whole: self.case.capacity.get(one).units().saturating_mul(i128::from(branch.queue.weight.max(1))),
+                part: Self::of(&self.over, at, one).units().saturating_mul(times),
+                whole: self.case.capacity.get(one).units().saturating_mul(weight),
             };
             self.case.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
         };

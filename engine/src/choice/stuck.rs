@@ -5,7 +5,7 @@ use super::rules::Errand;
 use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{node_patience, why_ignored};
-use crate::plan::{Asker, Unmet};
+use crate::plan::Asker;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::Index;
@@ -37,16 +37,7 @@ impl<'a> Service<'a> {
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
                 let Some(party) = self.case.party(at) else { continue };
-                self.taken.unmet.entry(at).or_default().push(Unmet {
-                    who: asker(party, pod),
-                    pods: 1,
-                    requests: pod.requests().clone(),
-                    reason,
-                    controller: None,
-                    lowered: None,
-                    rejection: None,
-                    left_out: pod.shape.left_out.clone(),
-                });
+                self.tell_of(at, asker(party, pod), reason, 1, &pod.shape);
             }
         }
     }

@@ -305,7 +305,7 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
                 Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
-                Some(known) if one.pods < known.pods => {
+                Some(known) if one.pods < known.pods && one.reason != known.reason => {
                     let pods = known.pods.saturating_sub(one.pods);
                     let rest = Unmet { pods, ..known.clone() };
                     (known.pods, known.reason) = (one.pods, one.reason);

@@ -216,14 +216,14 @@ impl Obstacles<'_, '_> {
         if ask.held_back == ask.pods {
             // Before every bound: its controller does not even try to create them.
             Reason::GaveWay
+        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
+            Reason::NoNodeFits
         } else if above_foreign {
             Reason::ForeignQuota
         } else if above_limit {
             Reason::AboveLimit
         } else if rejected {
             Reason::PodsRejected
-        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
-            Reason::NoNodeFits
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
