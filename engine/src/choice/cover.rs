@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::candidate::Candidate;
 use super::rules::Errand;
 use super::select::select;
-use super::simulation::{Level, Simulation};
+use super::simulation::{Level, Mark, Simulation};
 use crate::amounts::{Amounts, Resource};
 use crate::names::PodUid;
 use crate::plan::Stage;
@@ -16,7 +16,7 @@ use crate::snapshot::Pod;
 use crate::tree::Index;
 
 /// The pods of all givers that go before any of the next kind.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     NotRunning,
     Others,
@@ -43,7 +43,7 @@ impl<'a> Simulation<'a> {
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
                 if !lacking(self).is_empty() {
-                    self.cover_with(kind, errand, &reclaimed, lacking);
+                    self.cover_with(kind, mark, errand, &reclaimed, lacking);
                 }
             }
             let rest = lacking(self);
@@ -63,6 +63,7 @@ impl<'a> Simulation<'a> {
     fn cover_with(
         &mut self,
         kind: Kind,
+        mark: Mark,
         errand: &Errand,
         reclaimed: &Amounts,
         lacking: &dyn Fn(&Self) -> Amounts,
@@ -87,6 +88,12 @@ impl<'a> Simulation<'a> {
             }
             let next = stock.get_mut(&at).and_then(Vec::pop);
             let Some(candidate) = next else {
+                let mut lacks = lacks;
+                if !stock.contains_key(&at) {
+                    // Fewest of the most protected kind: with one of these, fewer of the others may do.
+                    self.bring_back_all(at, mark);
+                    lacks = lacking(self);
+                }
                 let mut chosen = self.chosen(at, kind, errand, &lacks, &refused);
                 chosen.reverse();
                 if !chosen.is_empty() {
@@ -137,7 +144,7 @@ impl<'a> Simulation<'a> {
         let own_limit = errand.taker.is_none() && errand.inside == Some(at);
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
-        for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) == kind) {
+        for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
             if !candidate.requests().overlaps(&ask) || !candidate.pods().iter().all(|pod| is_left(pod)) {
                 continue;

@@ -53,6 +53,18 @@ pub(crate) struct Need<'a> {
     pub(crate) lacking: Amounts,
 }
 
+impl Need<'_> {
+    /// Everything that is asked for.
+    pub(crate) fn all(&self) -> Amounts {
+        let mut all = self.claim_granted.plus(&self.claim_owed).plus(&self.claim_lacking);
+        for units in &self.units {
+            let count = units.granted.saturating_add(units.owed).saturating_add(units.lacking);
+            all.add_all(&units.wanted.requests.times(count));
+        }
+        all
+    }
+}
+
 /// Alike units of one leaf.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Units<'a> {

@@ -60,8 +60,8 @@ impl<'a> Simulation<'a> {
         errand.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
     }
 
-    /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`: its own, or one of a queue above
-    /// it. What moves inside a queue takes nothing from it.
+    /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
+    /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
     pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, errand: &Errand) -> bool {
         let gains = |index: Index| {
             errand.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
@@ -74,7 +74,10 @@ impl<'a> Simulation<'a> {
                 !floor.is_positive() || has - takes.get(one) >= floor
             })
         };
-        takes.resources().filter(|one| reclaimed.get(one).is_positive()).all(spare)
+        let is_reclaimed = |one: &&Resource| {
+            reclaimed.get(one).is_positive() || errand.taker.is_some_and(|taker| self.contests(taker, one))
+        };
+        takes.resources().filter(is_reclaimed).all(spare)
     }
 
     /// What the leaf at `at` loses with `candidate`, of what counts as demand.

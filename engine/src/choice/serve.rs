@@ -71,9 +71,16 @@ pub(super) struct Books {
 impl<'a> Service<'a> {
     fn run(mut self, mut needs: Needs<'a>) -> Taken {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let unbound = self.case.leaves().any(|(_, party)| party.headcount.pods.pending > 0);
-        let homeless = if asks || unbound { self.simulation.look_at_nodes() } else { Vec::new() };
+        let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
+        let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
+        let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         needs.iter().for_each(|(at, need)| self.simulation.keep_only(*at, need.kept.clone()));
+        let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+        for (at, pod) in &homeless {
+            asks.entry(*at).or_default().add_all(pod.requests());
+        }
+        let homeless = self.set_apart(homeless);
+        self.simulation.contest(&asks);
         self.serve_pods(homeless);
         let mut order: Vec<Index> = needs.keys().copied().collect();
         order.sort_by_key(|at| self.turn(*at));
@@ -85,17 +92,25 @@ impl<'a> Service<'a> {
                 self.back_promises(at, need);
             }
             self.account_for_unbacked();
-            for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+            let waits = |at: &Index| self.case.party(*at).is_some_and(|party| self.hindrance(party).is_some());
+            let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
+            for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
                 self.serve(at, need);
             }
             self.meet_limits();
             self.reprieve_since(start);
+            // What no pod may go for keeps none from staying.
+            for (at, need) in later.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.serve(at, need);
+            }
             let losers = self.simulation.victims.iter().skip(start.victims).map(|victim| victim.at);
             order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
             if order.is_empty() {
                 break;
             }
             needs = order.iter().filter_map(|at| Some((*at, self.need_again(*at)?))).collect();
+            let asks = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+            self.simulation.contest(&asks);
         }
         self.finish()
     }

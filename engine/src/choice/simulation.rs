@@ -52,6 +52,8 @@ pub(super) struct Simulation<'a> {
     pub(super) uncounted: Vec<Amounts>,
     /// What is guaranteed and deserved below every branch.
     pub(super) floor: Vec<Amounts>,
+    /// What every leaf asks for of resources of which there is less than all hold and ask for.
+    contested: BTreeMap<Index, Amounts>,
     /// What every leaf is granted, but for what is promised by unit and by claim.
     kept: Vec<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
@@ -110,6 +112,7 @@ impl<'a> Simulation<'a> {
             floor: floor.collect(),
             uncounted: of_leaves(&|party| party.leaf.uncounted.clone()),
             occupied,
+            contested: BTreeMap::new(),
             kept: of_leaves(&|party| party.firm.clone()),
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
@@ -202,6 +205,22 @@ impl<'a> Simulation<'a> {
         self.account(at, &after.less(&before), false);
     }
 
+    /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
+    pub(super) fn contest(&mut self, asks: &BTreeMap<Index, Amounts>) {
+        let mut all = Amounts::new();
+        asks.values().for_each(|asked| all.add_all(asked));
+        let short: Vec<Resource> =
+            all.resources().filter(|one| all.get(one) > self.free.get(one)).cloned().collect();
+        for (at, asked) in asks {
+            self.contested.entry(*at).or_default().add_all(&asked.of(&short));
+        }
+    }
+
+    /// Whether the leaf at `at` asks for some of `resource`, and there is less than all hold and ask for.
+    pub(super) fn contests(&self, at: Index, resource: &Resource) -> bool {
+        self.contested.get(&at).is_some_and(|asked| asked.get(resource).is_positive())
+    }
+
     /// Counts a pod that found no place as if it were not there, until room is promised to it.
     pub(super) fn set_apart(&mut self, at: Index, requests: &Amounts) {
         self.account(at, requests, true);
@@ -292,6 +311,16 @@ impl<'a> Simulation<'a> {
             self.remove(at, candidate, beneficiary, reason);
             if let Some(again) = self.victims.pop() {
                 self.victims.insert(place, again);
+            }
+        }
+    }
+
+    /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
+    pub(super) fn bring_back_all(&mut self, at: Index, mark: Mark) {
+        for place in (mark.victims..self.victims.len()).rev() {
+            if self.victims.get(place).is_some_and(|victim| victim.at == at) {
+                let victim = self.victims.remove(place);
+                self.bring_back(&victim);
             }
         }
     }

@@ -11,23 +11,26 @@ use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::Index;
 
 impl<'a> Service<'a> {
+    /// Counts pods that no node has room for as if they were not there; with each what it holds.
+    pub(super) fn set_apart(&mut self, homeless: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
+        let held = |(at, pod): (Index, &'a Pod)| {
+            let leaf = self.case.party(at).map(|party| party.leaf);
+            let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
+            (at, pod, if counts { pod.requests().of(self.case.resources) } else { Amounts::new() })
+        };
+        let homeless: Vec<(Index, &'a Pod, Amounts)> = homeless.into_iter().map(held).collect();
+        homeless.iter().for_each(|(at, _, held)| self.simulation.set_apart(*at, held));
+        homeless
+    }
+
     /// Makes room for pods that exist, that are within their queue's target and that no node has room for.
     ///
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn serve_pods(&mut self, homeless: Vec<(Index, &'a Pod)>) {
-        let counted = |(at, pod): &(Index, &'a Pod)| {
-            let leaf = self.case.party(*at).map(|party| party.leaf);
-            leaf.filter(|leaf| leaf.could_run(pod)).map(|_| pod.requests().of(self.case.resources))
-        };
-        let counted: Vec<Option<Amounts>> = homeless.iter().map(counted).collect();
-        for ((at, _), requests) in homeless.iter().zip(&counted) {
-            requests.iter().for_each(|requests| self.simulation.set_apart(*at, requests));
-        }
-        for ((at, pod), requests) in homeless.into_iter().zip(counted) {
+    pub(super) fn serve_pods(&mut self, homeless: Vec<(Index, &'a Pod, Amounts)>) {
+        for (at, pod, requests) in homeless {
             let mark = self.simulation.mark();
-            let requests = requests.unwrap_or_default();
             self.simulation.promise(at, requests.clone());
             let served = self.serve_pod(at, pod);
             if served.is_err() {

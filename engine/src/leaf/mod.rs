@@ -37,8 +37,6 @@ pub(crate) struct Leaf<'a> {
     pub(crate) unrunnable: Amounts,
     /// The part of `staying` that does not count as demand: pods that had room and never started.
     pub(crate) uncounted: Amounts,
-    /// The part of `staying` that cannot be taken from it: everything, or what mirror pods request.
-    pub(crate) held: Amounts,
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
@@ -73,7 +71,6 @@ impl<'a> Leaf<'a> {
                     headcount,
                     eviction: branch.eviction,
                     spared,
-                    held: held(state, headcount, spared).of(resources),
                     staying: headcount.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
                     uncounted: uncounted(state, &demand).of(resources),
@@ -89,7 +86,8 @@ impl<'a> Leaf<'a> {
 
     /// What it brings to the division of capacity.
     pub(crate) fn wish(&self) -> Wish {
-        Wish { asked: self.demand.counted.clone(), held: self.held.clone() }
+        let held = if self.spared { self.headcount.all_staying() } else { Amounts::new() };
+        Wish { asked: self.demand.counted.clone(), held }
     }
 
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
@@ -118,16 +116,6 @@ fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable
         }
     }
     unrunnable
-}
-
-fn held(state: &NamespaceState, headcount: &Headcount, spared: bool) -> Amounts {
-    if spared {
-        return headcount.all_staying();
-    }
-    let mut held = Amounts::new();
-    let immune = state.pods.iter().filter(|pod| pod.is_live() && pod.immunity.is_some());
-    immune.for_each(|pod| held.add_all(pod.requests()));
-    held
 }
 
 fn uncounted(state: &NamespaceState, demand: &Demand<'_>) -> Amounts {
