@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::settle;
+use quotient_engine::advance::{keep, settle};
 use quotient_engine::plan::{Eviction, Plan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Pod, Snapshot};
@@ -62,6 +62,7 @@ proptest! {
     #[test]
     fn none_is_evicted_again_twice(snapshot in slow()) {
         let (mut snapshot, first) = settle(&snapshot);
+        keep(&mut snapshot, &first);
         for again in capped(&first) {
             let deadline = snapshot.now.plus_seconds(i64::from(again.grace_seconds.unwrap()));
             let state = Arc::make_mut(snapshot.namespaces.get_mut(&again.pod.namespace).unwrap());

@@ -1,6 +1,6 @@
 //! The cluster while victims are chosen: pods are removed and added, and everything can be undone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -290,7 +290,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first.
+    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
+    /// where they are is moved if it has room elsewhere.
     pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
         for place in (mark.victims..self.victims.len()).rev() {
             if self.victims.get(place).is_some_and(|victim| self.follows_its_gang(victim)) {
@@ -299,19 +300,54 @@ impl<'a> Simulation<'a> {
             let victim = self.victims.remove(place);
             self.bring_back(&victim);
             let Victim { at, candidate, beneficiary, reason } = victim;
-            let fits_again = self.rooms.as_ref().is_none_or(|rooms| {
-                candidate.pods().iter().all(|pod| {
-                    let node = pod.node.as_ref().and_then(|node| rooms.find(node));
-                    node.is_none_or(|node| rooms.has(node, &Amounts::new()))
-                })
-            });
-            if fits_again && suffices(self) {
+            if suffices(self) && self.has_room_again(&candidate) {
                 continue;
             }
             self.remove(at, candidate, beneficiary, reason);
             if let Some(again) = self.victims.pop() {
                 self.victims.insert(place, again);
             }
+        }
+    }
+
+    /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
+    fn has_room_again(&mut self, candidate: &Candidate<'a>) -> bool {
+        let Some(rooms) = &self.rooms else { return true };
+        let nodes = candidate.pods().iter().filter_map(|pod| rooms.find(pod.node.as_ref()?));
+        let nodes: BTreeSet<At> = nodes.collect();
+        let mut moved: Vec<(usize, At)> = Vec::new();
+        let fits = nodes.into_iter().all(|node| self.move_away(node, &mut moved));
+        if !fits {
+            for (place, node) in moved.into_iter().rev() {
+                self.move_to(place, node);
+            }
+        }
+        fits
+    }
+
+    /// Moves placed pods away until the node has no more than it holds.
+    fn move_away(&mut self, node: At, moved: &mut Vec<(usize, At)>) -> bool {
+        let is_overfull = |simulation: &Self| {
+            simulation.rooms.as_ref().is_some_and(|rooms| !rooms.has(node, &Amounts::new()))
+        };
+        let mut place = 0;
+        while is_overfull(self) {
+            let Some((at, shape)) = self.placed.get(place).copied() else { return false };
+            let rooms = self.rooms.as_ref().filter(|_| at == node);
+            if let Some(other) = rooms.and_then(|rooms| rooms.free_beside(shape, node)) {
+                self.move_to(place, other);
+                moved.push((place, node));
+            }
+            place = place.saturating_add(1);
+        }
+        true
+    }
+
+    fn move_to(&mut self, place: usize, node: At) {
+        if let (Some(rooms), Some((at, shape))) = (&mut self.rooms, self.placed.get_mut(place)) {
+            rooms.give(*at, &shape.requests);
+            rooms.take(node, &shape.requests);
+            *at = node;
         }
     }
 

@@ -8,7 +8,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Budget, EvictionPolicy, NamespaceState, Phase, Pod, ReclaimFrom, Snapshot};
+use quotient_engine::snapshot::{Budget, EvictionPolicy, NamespaceState, Phase, Pod, Quota, ReclaimFrom, Snapshot};
 use quotient_engine::time::Timestamp;
 
 type Checked = Result<(), TestCaseError>;
@@ -149,16 +149,20 @@ pub(super) fn nothing_newly_over_granted(
 ) -> Checked {
     let then = plan(after);
     for resource in &then.resources {
-        let (held, holds) = (held(before, decided, resource, charged), held(after, &then, resource, |state| runnable(after, state)));
+        // What was written before is not granted now, enforced or not.
+        let stood = |quota: &Quota| quota.enforced.get(resource).max(quota.hard.get(resource));
+        let held_before = held(before, decided, resource, charged, stood);
+        let enforced = |quota: &Quota| quota.enforced.get(resource);
+        let holds = held(after, &then, resource, |state| runnable(after, state), enforced);
         let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
         let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
-            holds <= held.max(capacity),
+            holds <= held_before.max(capacity),
             "over-granted {}: {:?} held of {:?}, before {:?}",
             resource,
             holds,
             capacity,
-            held
+            held_before
         );
     }
     Ok(())
@@ -169,11 +173,12 @@ fn held(
     decided: &Plan,
     resource: &Resource,
     charged: impl Fn(&NamespaceState) -> Amounts,
+    allows: impl Fn(&Quota) -> Option<Amount>,
 ) -> Amount {
     let hold = |name: &QueueName, queue: &QueuePlan| {
         let state = &snapshot.namespaces[&name.namespace];
-        let enforced = state.quota.as_ref().and_then(|quota| quota.enforced.get(resource));
-        charged(state).get(resource).max(enforced.unwrap_or_default().min(queue.target.get(resource)))
+        let allowed = state.quota.as_ref().and_then(&allows).unwrap_or_default();
+        charged(state).get(resource).max(allowed.min(queue.target.get(resource)))
     };
     leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
 }
