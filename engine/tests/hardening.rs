@@ -631,7 +631,7 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 5c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 3c, allocated 1c, used 0c, preempting 0c (Delayed), lacks 2c
+              late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
               org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict outside/p3 for b: Reclaimed

@@ -16,12 +16,12 @@ fn a_mirror_pod_is_never_a_victim() {
          pod a/plain cpu=1 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 4c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 4Gi, used 4c 2Gi
-              b: deserved 1c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
+              a: deserved 2c 4Gi, allocated 1c 4Gi, used 4c 2Gi, target 1c 4Gi
+              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (NothingToEvict), lacks 2c 0
               evict a/plain for b: Reclaimed
             step 2: capacity 4c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 4Gi, used 3c 1Gi
-              b: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0
+              a: deserved 2c 4Gi, allocated 1c 4Gi, used 3c 1Gi, target 1c 4Gi
+              b: deserved 2c 4Gi, allocated 1c 4Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 1c 0
         "#]],
     );
 }

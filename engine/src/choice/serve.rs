@@ -221,69 +221,95 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for `count` of `units`; for how many there is, or will be.
+    ///
+    /// For all at once, else for half of them: that takes the fewest pods, and few tries.
     fn serve_units(&mut self, at: Index, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let wanted = units.wanted;
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
-        let mut evicts_for = 0;
-        for served in 0..count {
+        let (mut served, mut together, mut evicts_for) = (0, count, 0);
+        while served < count {
+            together = together.min(count.saturating_sub(served));
             let mark = self.simulation.mark();
-            if let Err(reason) = self.serve_unit(at, wanted, promise) {
-                self.simulation.undo(mark);
-                self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
-                return served;
-            }
-            evicts_for += u32::from(self.simulation.victims.len() > mark.victims);
-            if promise != Promise::Granted {
-                let begun = &mut self.books.entry(at).or_default().begun;
-                let lacks = wanted.requests.less(begun);
-                *begun = begun.less(&wanted.requests);
-                self.taken.owed.entry(at).or_default().add_all(&lacks);
+            match self.serve_together(at, wanted, together, promise) {
+                Ok(()) => {
+                    served = served.saturating_add(together);
+                    let evicts = self.simulation.victims.len() > mark.victims;
+                    evicts_for += if evicts { together } else { 0 };
+                    self.owe(at, &wanted.requests.times(together), promise);
+                }
+                Err(reason) => {
+                    self.simulation.undo(mark);
+                    if together == 1 {
+                        self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
+                        break;
+                    }
+                    together /= 2;
+                }
             }
         }
         if promise == Promise::Granted && evicts_for > 0 {
             self.tell(at, wanted, Reason::WaitingForPreemption, evicts_for.saturating_mul(pods));
         }
-        count
+        served
     }
 
-    /// Makes room for one unit, or says why that cannot be; what was done then has to be undone.
-    fn serve_unit(&mut self, at: Index, wanted: &Wanted<'a>, promise: Promise) -> Result<(), Reason> {
+    /// Owes `requests` to the leaf at `at`, but for what is granted of them.
+    fn owe(&mut self, at: Index, requests: &Amounts, promise: Promise) {
+        if promise == Promise::Granted {
+            return;
+        }
+        let begun = &mut self.books.entry(at).or_default().begun;
+        let lacks = requests.less(begun);
+        *begun = begun.less(requests);
+        self.taken.owed.entry(at).or_default().add_all(&lacks);
+    }
+
+    /// Makes room for so many units, or says why that cannot be; what was done then has to be undone.
+    fn serve_together(
+        &mut self,
+        at: Index,
+        wanted: &Wanted<'a>,
+        units: u32,
+        promise: Promise,
+    ) -> Result<(), Reason> {
         let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.priority);
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
+        let requests = wanted.requests.times(units);
         let mut errand = self.errand(at, None, priority, Reason::Reclaimed);
         errand.may_take &= !is_only_kept;
-        self.simulation.promise(at, wanted.requests.clone());
+        self.simulation.promise(at, requests.clone());
         for (shape, pods) in &wanted.pods {
-            for _ in 0..*pods {
-                // What is asked for beyond is taken anywhere.
-                self.pods_left = self.pods_left.saturating_sub(1);
-                if self.pods_left > 0 {
-                    let placed = self.simulation.place_pod(shape, &errand);
-                    if !is_only_kept {
-                        placed.map_err(|reason| self.why(reason, &errand))?;
-                    }
+            for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
+                let placed = self.simulation.place_pod(shape, &errand);
+                if !is_only_kept {
+                    placed.map_err(|reason| self.why(reason, &errand))?;
+                } else if placed.is_err() {
+                    break;
                 }
             }
         }
         if is_only_kept {
             return Ok(());
         }
-        if self.must_wait_for_nodes(&wanted.requests) {
+        if self.must_wait_for_nodes(&requests) {
             return Err(Reason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
             let errand = self.errand(at, bound, priority, Reason::Reclaimed);
-            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &wanted.requests));
+            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &requests));
             if !rest.is_empty() {
                 return Err(self.what_keeps(&errand));
             }
         }
         let bounds = self.bounds(at);
         self.simulation.reprieve(mark, &|simulation| {
-            bounds.iter().all(|bound| simulation.short(*bound, &wanted.requests).is_empty())
+            bounds.iter().all(|bound| simulation.short(*bound, &requests).is_empty())
         });
+        // What is asked for beyond the most that a plan looks at is taken anywhere.
+        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        self.pods_left = self.pods_left.saturating_sub(pods.saturating_mul(units));
         Ok(())
     }
 
