@@ -68,6 +68,12 @@ proptest! {
             let state = Arc::make_mut(snapshot.namespaces.get_mut(&again.pod.namespace).unwrap());
             state.pods.iter_mut().find(|pod| pod.uid == again.pod.uid).unwrap().deletion = Some(deadline);
         }
+        for victim in &first.evictions {
+            let deadline = snapshot.now.plus_seconds(i64::from(victim.grace_seconds.unwrap_or_default()));
+            let state = Arc::make_mut(snapshot.namespaces.get_mut(&victim.pod.namespace).unwrap());
+            let pod = state.pods.iter_mut().find(|pod| pod.uid == victim.pod.uid).unwrap();
+            (pod.deletion, pod.evicted) = (Some(deadline), true);
+        }
         let second = plan(&snapshot);
         for again in capped(&first) {
             prop_assert!(capped(&second).all(|other| other.pod != again.pod));

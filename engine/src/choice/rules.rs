@@ -6,6 +6,7 @@ use super::candidate::Candidate;
 use super::nodes::Resident;
 use super::simulation::Simulation;
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
 use crate::tree::Index;
@@ -66,18 +67,23 @@ impl<'a> Simulation<'a> {
         let gains = |index: Index| {
             errand.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
         };
-        let spare = |one: &Resource| {
-            self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
-                let has = if index == at { &self.staying } else { &self.occupied };
-                let has = Self::of(has, index, one) - Self::of(&self.uncounted, index, one);
-                let floor = Self::of(&self.floor, index, one);
-                !floor.is_positive() || has - takes.get(one) >= floor
-            })
-        };
         let is_reclaimed = |one: &&Resource| {
             reclaimed.get(one).is_positive() || errand.taker.is_some_and(|taker| self.contests(taker, one))
         };
-        takes.resources().filter(is_reclaimed).all(spare)
+        let taken: Amounts =
+            takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
+        let nothing = Amounts::new();
+        self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+            let has = if index == at { &self.staying } else { &self.occupied };
+            let uncounted = self.uncounted.get(index).unwrap_or(&nothing);
+            let used = has.get(index).unwrap_or(&nothing).less(uncounted);
+            self.floor.get(index).is_none_or(|floor| {
+                let spare = preemptable(&used, floor);
+                taken.iter().all(|(one, amount)| floor.get(one).is_none_or(|floor| {
+                    !floor.is_positive() || amount <= spare.get(one)
+                }))
+            })
+        })
     }
 
     /// What the leaf at `at` loses with `candidate`, of what counts as demand.

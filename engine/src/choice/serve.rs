@@ -10,6 +10,7 @@ use super::simulation::{Mark, Simulation};
 use super::{Case, Party};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
+use crate::guarantee::remaining_on_path;
 use crate::leaf::Wanted;
 use crate::plan::{Asker, Unmet};
 use crate::reason::Reason;
@@ -129,11 +130,9 @@ impl<'a> Service<'a> {
     fn turn(&self, at: Index) -> (bool, bool, Reverse<usize>, Index) {
         let fence = self.case.tree.fence_above(at);
         let depth = fence.map_or(0, |fence| self.case.tree.path_up(fence).count());
-        let unmet = self.case.party(at).is_some_and(|party| {
-            let settled = party.settled();
-            let guaranteed = party.queue.guaranteed.iter();
-            guaranteed.into_iter().any(|(one, amount)| settled.get(one) < amount.min(party.target.get(one)))
-        });
+        let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
+        let path = self.case.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+        let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
 

@@ -51,7 +51,7 @@ pub(super) struct Simulation<'a> {
     /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
     pub(super) uncounted: Vec<Amounts>,
     /// What is guaranteed and deserved below every branch.
-    pub(super) floor: Vec<Amounts>,
+    pub(super) floor: Vec<Bounds>,
     /// What every leaf asks for of resources of which there is less than all hold and ask for.
     contested: BTreeMap<Index, Amounts>,
     /// What every leaf is granted, but for what is promised by unit and by claim.
