@@ -62,7 +62,9 @@ fn held(snapshot: &Snapshot, plan: &Plan, resource: &Resource, with_grants: bool
             let ceiling = state.quota.as_ref().map(|quota| quota.ceiling(resource)).unwrap_or_default();
             let granted = if with_grants { queue.allocated.get(resource) } else { Amount::ZERO };
             // What no node could run holds nothing.
-            ceiling.max(granted).min(queue.target.get(resource)).max(if with_grants { history::runnable(snapshot, state) } else { charged(state) }.get(resource))
+            ceiling.max(granted).min(queue.target.get(resource)).max(
+                if with_grants { history::runnable(snapshot, state) } else { charged(state) }.get(resource),
+            )
         })
         .sum()
 }

@@ -26,13 +26,17 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
             Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
             None => (standing.hard, standing.owner),
         };
-        changed |= replace(state, Some(in_force(hard, owner, standing.granted.is_some(), queue.preempting.clone())));
+        changed |=
+            replace(state, Some(in_force(hard, owner, standing.granted.is_some(), queue.preempting.clone())));
     }
     for (name, write) in &plan.retained {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         let standing = state.quota.clone().unwrap_or_default();
         let owner = write.owner.clone().or(standing.owner);
-        changed |= replace(state, Some(in_force(write.hard.clone(), owner, standing.granted.is_some(), Amounts::new())));
+        changed |= replace(
+            state,
+            Some(in_force(write.hard.clone(), owner, standing.granted.is_some(), Amounts::new())),
+        );
     }
     for state in snapshot.namespaces.values_mut() {
         let exists = |owner: &QueueUid| state.queues.iter().any(|queue| queue.uid == *owner);

@@ -118,7 +118,11 @@ impl Amounts {
     /// How often this fits into `room`, at most `most` times.
     pub fn times_in(&self, room: &Self, most: i128) -> i128 {
         let fitting = |(one, amount): (&Resource, Amount)| {
-            if amount.is_positive() { room.get(one).or_zero().units().checked_div(amount.units()) } else { None }
+            if amount.is_positive() {
+                room.get(one).or_zero().units().checked_div(amount.units())
+            } else {
+                None
+            }
         };
         self.iter().filter_map(fitting).min().unwrap_or(most).clamp(0, most)
     }

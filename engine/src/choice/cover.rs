@@ -172,7 +172,8 @@ impl<'a> Simulation<'a> {
         (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> Option<Option<Reason>> {
         let takes = self.takes_of(at, errand);
-        let helps = |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
+        let helps =
+            |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Some(None);
         }

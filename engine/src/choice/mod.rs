@@ -10,7 +10,6 @@
 //! cannot be served evicts no pod. While victims leave nothing is asked for that they leave room for, so nothing here has to
 //! agree with the plan before.
 
-mod unbound;
 mod budgets;
 mod candidate;
 mod candidates;
@@ -28,8 +27,8 @@ mod select;
 mod serve;
 mod simulation;
 mod stuck;
+mod unbound;
 
-pub(crate) use unbound::unbound;
 pub(crate) use budgets::Budgets;
 pub(crate) use candidate::Candidate;
 pub(crate) use candidates::{Candidates, candidates, immunity, is_protected, next_unprotected, replicas};
@@ -39,6 +38,7 @@ pub(crate) use outcome::Taken;
 pub(crate) use party::Party;
 pub(crate) use select::select;
 pub(crate) use serve::evictions;
+pub(crate) use unbound::unbound;
 
 use crate::amounts::{Amounts, Resource};
 use crate::census::Census;
@@ -73,7 +73,9 @@ impl<'a> Case<'a> {
 
     /// Whether pods of a queue that were evicted are on their way out.
     fn loses(&self, party: &Party<'_>) -> bool {
-        let leaves = |pod: &Pod| pod.evicted && pod.is_charged() && pod.deletion.is_some_and(|by| by >= self.snapshot.now);
+        let leaves = |pod: &Pod| {
+            pod.evicted && pod.is_charged() && pod.deletion.is_some_and(|by| by >= self.snapshot.now)
+        };
         party.headcount.pods.terminating > 0 && party.state.pods.iter().any(leaves)
     }
 

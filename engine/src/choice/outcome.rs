@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::{Case, Party};
 use super::simulation::Victim;
+use super::{Case, Party};
 use crate::amounts::Amounts;
 use crate::names::PodUid;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
@@ -34,12 +34,7 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// Writes down who goes.
-    pub(super) fn evict(
-        &mut self,
-        case: Case<'_>,
-        victims: &[Victim<'_>],
-        ranks: &FxHashMap<&PodUid, u32>,
-    ) {
+    pub(super) fn evict(&mut self, case: Case<'_>, victims: &[Victim<'_>], ranks: &FxHashMap<&PodUid, u32>) {
         let party = |at: Index| case.party(at);
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 use crate::census::Headcount;
 use crate::demand::{Ask, Trust};
 use crate::leaf::{Leaf, Wanted};

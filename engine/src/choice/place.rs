@@ -72,7 +72,12 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    fn cheapest(&mut self, shape: &'a Shape, errand: &Errand, tried: &[At]) -> Option<(At, Vec<Resident<'a>>)> {
+    fn cheapest(
+        &mut self,
+        shape: &'a Shape,
+        errand: &Errand,
+        tried: &[At],
+    ) -> Option<(At, Vec<Resident<'a>>)> {
         let rooms = self.rooms.take()?;
         let known = if errand.within_target { self.search_everywhere.take() } else { self.search.take() };
         let mut search = known.unwrap_or_else(|| self.search(&rooms, errand.within_target));

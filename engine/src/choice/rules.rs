@@ -44,8 +44,7 @@ impl Errand {
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: Index, errand: &Errand) -> bool {
-        let inside =
-            |top: Index| self.case.tree.path_up(at).any(|(index, _)| index == top);
+        let inside = |top: Index| self.case.tree.path_up(at).any(|(index, _)| index == top);
         let own_limit = errand.taker.is_none();
         errand.may_take
             && (own_limit || errand.taker != Some(at))
@@ -79,9 +78,9 @@ impl<'a> Simulation<'a> {
             let used = has.get(index).unwrap_or(&nothing).less(uncounted);
             self.floor.get(index).is_none_or(|floor| {
                 let spare = preemptable(&used, floor);
-                taken.iter().all(|(one, amount)| floor.get(one).is_none_or(|floor| {
-                    !floor.is_positive() || amount <= spare.get(one)
-                }))
+                taken.iter().all(|(one, amount)| {
+                    floor.get(one).is_none_or(|floor| !floor.is_positive() || amount <= spare.get(one))
+                })
             })
         })
     }
@@ -100,7 +99,12 @@ impl<'a> Simulation<'a> {
     /// Which of `victims` on one node, in this order, may go together for an ask that lacks `reclaimed` there: they have not
     /// been chosen, their queues hold too much of something that is lacking (or, within targets, more than they are
     /// guaranteed), no guarantee is touched and budgets allow it.
-    pub(super) fn may_go(&mut self, victims: &[Resident<'a>], reclaimed: &Amounts, errand: &Errand) -> Vec<bool> {
+    pub(super) fn may_go(
+        &mut self,
+        victims: &[Resident<'a>],
+        reclaimed: &Amounts,
+        errand: &Errand,
+    ) -> Vec<bool> {
         let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let alone = victims.len() == 1;
         let mut verdicts = Vec::new();
@@ -157,6 +161,10 @@ impl<'a> Simulation<'a> {
         let gone = std::mem::take(&mut self.gone);
         let allowed = self.budgets(at).map(|budgets| budgets.allow(beside, &gone));
         self.gone = gone;
-        if allowed.and_then(|all| all.last().copied()).unwrap_or_default() { Ok(with) } else { Err(Some(Reason::Budget)) }
+        if allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
+            Ok(with)
+        } else {
+            Err(Some(Reason::Budget))
+        }
     }
 }

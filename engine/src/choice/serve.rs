@@ -40,7 +40,8 @@ pub(crate) fn evictions(case: Case<'_>) -> Taken {
     let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
     let is_under_way = case.is_under_way();
     let pods_left = MOST_PLACED;
-    Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }.run(needs)
+    Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
+        .run(needs)
 }
 
 /// Asks while they are served.
@@ -93,7 +94,8 @@ impl<'a> Service<'a> {
                 self.back_promises(at, need);
             }
             self.account_for_unbacked();
-            let waits = |at: &Index| self.case.party(*at).is_some_and(|party| self.hindrance(party).is_some());
+            let waits =
+                |at: &Index| self.case.party(*at).is_some_and(|party| self.hindrance(party).is_some());
             let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
             for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
                 self.serve(at, need);
@@ -131,7 +133,8 @@ impl<'a> Service<'a> {
         let fence = self.case.tree.fence_above(at);
         let depth = fence.map_or(0, |fence| self.case.tree.path_up(fence).count());
         let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
-        let path = self.case.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+        let path =
+            self.case.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
         let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
@@ -140,7 +143,8 @@ impl<'a> Service<'a> {
     fn meet_limits(&mut self) {
         for (at, branch) in self.case.tree.branches.iter().enumerate().rev() {
             let withdrawn = self.case.party(at).map(Party::withdrawn).unwrap_or_default();
-            let bounds: Amounts = branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
+            let bounds: Amounts =
+                branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
             let bounds = bounds.plus(&withdrawn);
             let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
             let above = |simulation: &Simulation<'a>| -> Amounts {
@@ -214,7 +218,8 @@ impl<'a> Service<'a> {
     /// By priority and size, largest first.
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
-        let key = |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.case.capacity));
+        let key =
+            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.case.capacity));
         units.sort_by_key(|units| Reverse(key(units)));
         units
     }
@@ -351,12 +356,22 @@ impl<'a> Service<'a> {
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
     fn bounds(&self, at: Index) -> Vec<Option<Index>> {
-        let above = self.case.tree.path_up(at).filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
+        let above = self
+            .case
+            .tree
+            .path_up(at)
+            .filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
         above.map(|(index, _)| Some(index)).chain([None]).collect()
     }
 
     /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
-    pub(super) fn errand(&self, at: Index, bound: Option<Index>, priority: Option<i32>, reason: Reason) -> Errand {
+    pub(super) fn errand(
+        &self,
+        at: Index,
+        bound: Option<Index>,
+        priority: Option<i32>,
+        reason: Reason,
+    ) -> Errand {
         let fence = self.case.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
@@ -367,7 +382,11 @@ impl<'a> Service<'a> {
     /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
     fn why(&self, reason: Reason, errand: &Errand) -> Reason {
         match self.what_keeps(errand) {
-            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) if reason == Reason::Fragmented => rule,
+            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed)
+                if reason == Reason::Fragmented =>
+            {
+                rule
+            }
             _ => reason,
         }
     }
@@ -375,7 +394,8 @@ impl<'a> Service<'a> {
     /// What keeps pods that would have helped, if it is more than that there are none.
     fn what_keeps(&self, errand: &Errand) -> Reason {
         let kept_by = |rules: &[Reason]| {
-            let inside = self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
+            let inside =
+                self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
             inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
         };
         if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
@@ -435,7 +455,8 @@ impl<'a> Service<'a> {
             let within_limits = case.tree.branches.iter().enumerate().all(|(at, branch)| {
                 let mut limits = branch.queue.limit.iter();
                 limits.all(|(one, limit)| {
-                    Simulation::of(&simulation.staying, at, one) <= limit.max(Simulation::of(&staying, at, one))
+                    Simulation::of(&simulation.staying, at, one)
+                        <= limit.max(Simulation::of(&staying, at, one))
                 })
             });
             let below = simulation.slack.iter().zip(&slack);
@@ -451,7 +472,9 @@ impl<'a> Service<'a> {
         let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
         for at in givers {
             // What is lent to a queue whose pods go would only let in others in their place.
-            let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else { continue };
+            let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else {
+                continue;
+            };
             let others: Amounts = party.allocated.less(&party.allocated.of(self.case.resources));
             self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
         }

@@ -382,7 +382,8 @@ impl<'a> Simulation<'a> {
     fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
         let Some(party) = self.case.party(at) else { return };
         let bound = party.target.max(party.firm);
-        let over = |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
+        let over =
+            |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
         let before = over(self.staying.get(at));
         let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
         for index in &path {
@@ -433,7 +434,11 @@ impl<'a> Simulation<'a> {
     fn change_room(&mut self, pod: &Pod, gives: bool) {
         let Some(rooms) = &mut self.rooms else { return };
         let Some(node) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
-        if gives { rooms.give(node, pod.requests()) } else { rooms.take(node, pod.requests()) }
+        if gives {
+            rooms.give(node, pod.requests())
+        } else {
+            rooms.take(node, pod.requests())
+        }
         for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
             search.changed(node);
         }

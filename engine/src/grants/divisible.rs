@@ -43,7 +43,8 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {
             let firm = free.firm.get(*at).map(|firm| firm.get(resource)).unwrap_or_default();
             // What was granted of it in this step is granted.
             let lacks = ground.target(*at).get(resource).less(firm).min(part.get(resource));
-            let bound = ground.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource)).unwrap_or_default();
+            let bound =
+                ground.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource)).unwrap_or_default();
             let lacks = if guaranteed { lacks.min(bound.less(firm)) } else { lacks };
             if let Some(entry) = most.get_mut(*at) {
                 *entry = lacks.min(free.available(*at).get(resource));

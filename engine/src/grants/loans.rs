@@ -112,7 +112,13 @@ impl OfResource {
                 Amount::new(half).less(begun).less(ground.at_leaves().map(grown).sum())
             }
         };
-        Self { resource: resource.clone(), everywhere: capacity.less(all), below: below.collect(), first, growth }
+        Self {
+            resource: resource.clone(),
+            everywhere: capacity.less(all),
+            below: below.collect(),
+            first,
+            growth,
+        }
     }
 
     /// The window of a queue with this `target`, which was `known` before.
@@ -133,14 +139,7 @@ impl OfResource {
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
     /// what may be lent.
-    fn lent(
-        &self,
-        tree: &Tree<'_>,
-        at: Index,
-        holder: Holder<'_>,
-        target: Amount,
-        window: Amount,
-    ) -> Amount {
+    fn lent(&self, tree: &Tree<'_>, at: Index, holder: Holder<'_>, target: Amount, window: Amount) -> Amount {
         let below = tree.path_up(at).map(|(index, _)| get(&self.below, index));
         let idle = below.fold(self.everywhere, Amount::min);
         let mut most = window;
@@ -151,7 +150,12 @@ impl OfResource {
         let standing = holder.written(&self.resource).map(|written| written.less(target));
         match standing {
             // Next to nothing moves no quota.
-            Some(lent) if lent.units().saturating_mul(ONE_IN) < target.units() && most.units() / 2 <= lent.units() => lent,
+            Some(lent)
+                if lent.units().saturating_mul(ONE_IN) < target.units()
+                    && most.units() / 2 <= lent.units() =>
+            {
+                lent
+            }
             Some(lent) if lent <= idle && lent <= window && lent.units() >= most.units() / 2 => lent,
             _ => most,
         }

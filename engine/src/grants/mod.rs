@@ -75,7 +75,9 @@ impl<'a> Ground<'a> {
 
     /// Of every leaf what `of` says of `resource`.
     fn of_leaves(&self, of: impl Fn(Index, Holder<'a>) -> Amount) -> Vec<Amount> {
-        (0..self.leaves.len()).map(|at| self.holder(at).map(|holder| of(at, holder)).unwrap_or_default()).collect()
+        (0..self.leaves.len())
+            .map(|at| self.holder(at).map(|holder| of(at, holder)).unwrap_or_default())
+            .collect()
     }
 }
 
@@ -105,7 +107,8 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
         // Whoever has reached its target now is lent something, too.
         loans = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
     }
-    let mut allocated: Vec<Amounts> = (firm.iter().zip(&loans)).map(|(firm, loan)| firm.plus(&loan.lent)).collect();
+    let mut allocated: Vec<Amounts> =
+        (firm.iter().zip(&loans)).map(|(firm, loan)| firm.plus(&loan.lent)).collect();
     for resource in all_resources.iter().filter(|one| !ground.resources.contains(one)) {
         for at in ground.at_leaves() {
             let stands = ground.holder(at).map(|holder| holder.allocated(resource)).unwrap_or_default();
@@ -169,18 +172,31 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
     for root in &tree.roots {
         coming.subtract_all(settled.get(*root).unwrap_or(&nothing));
     }
-    let mut slack: Vec<Amounts> = tree.branches.iter().zip(&settled).map(|(branch, settled)| {
-        branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit.less(settled.get(one)))).collect()
-    }).collect();
+    let mut slack: Vec<Amounts> = tree
+        .branches
+        .iter()
+        .zip(&settled)
+        .map(|(branch, settled)| {
+            branch
+                .queue
+                .limit
+                .iter()
+                .map(|(one, limit)| (one.clone(), limit.less(settled.get(one))))
+                .collect()
+        })
+        .collect();
     for at in ground.at_leaves() {
         let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
         *owed = owed.min(&coming.less(&nothing));
         for (index, branch) in tree.path_up(at) {
             let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
             let left = slack.get(index).unwrap_or(&nothing);
-            *owed = owed.iter().map(|(one, amount)| {
-                (one.clone(), if bounded(one) { amount.min(left.get(one)) } else { amount })
-            }).collect();
+            *owed = owed
+                .iter()
+                .map(|(one, amount)| {
+                    (one.clone(), if bounded(one) { amount.min(left.get(one)) } else { amount })
+                })
+                .collect();
         }
         coming.subtract_all(owed);
         for (index, _) in tree.path_up(at) {

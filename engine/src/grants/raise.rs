@@ -137,9 +137,7 @@ impl<'a, 'g> Free<'a, 'g> {
         let Some(branch) = self.ground.tree.branches.get(index).filter(|branch| !branch.is_leaf()) else {
             return Vec::new();
         };
-        let slack = |one: &Resource| {
-            self.slack.get(index).map(|slack| slack.get(one)).unwrap_or_default()
-        };
+        let slack = |one: &Resource| self.slack.get(index).map(|slack| slack.get(one)).unwrap_or_default();
         branch.queue.limit.iter().map(|(one, _)| (one.clone(), slack(one))).collect()
     }
 
@@ -185,10 +183,7 @@ impl<'a, 'g> Free<'a, 'g> {
         let is_unmet = guaranteed.is_some_and(|guaranteed| {
             guaranteed.iter().any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
         });
-        let part = |one: &Resource| Fraction {
-            part: firm.get(one).units(),
-            whole: target.get(one).units(),
-        };
+        let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
         let least = target.resources().map(part).min().unwrap_or(Fraction { part: 0, whole: 1 });
         (!is_unmet, least, at)
     }

@@ -38,8 +38,11 @@ impl<'a> Leaf<'a> {
         let counts = |pod: &Pod| self.demand.trust.counts(pod);
         let all = self.candidates(snapshot);
         let beyond = self.staying.less(share);
-        let offered: Amounts =
-            beyond.iter().filter(|(one, _)| capacity.offers(one)).map(|(one, amount)| (one.clone(), amount)).collect();
+        let offered: Amounts = beyond
+            .iter()
+            .filter(|(one, _)| capacity.offers(one))
+            .map(|(one, amount)| (one.clone(), amount))
+            .collect();
         let going = select(all.may_go.clone(), &offered, capacity);
         let goes: FxHashSet<&PodUid> = going.iter().map(|candidate| &candidate.pod.uid).collect();
         let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.pod.uid)).rev();
@@ -47,7 +50,10 @@ impl<'a> Leaf<'a> {
         never.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
 
         let mut units = Units { resources, all: Vec::new() };
-        never.into_iter().filter(|pod| counts(pod)).for_each(|pod| units.push(pod.requests(), pod.node.is_some()));
+        never
+            .into_iter()
+            .filter(|pod| counts(pod))
+            .for_each(|pod| units.push(pod.requests(), pod.node.is_some()));
         let mut incomplete = self.incomplete_gangs();
         let mut met: BTreeSet<&GangName> = BTreeSet::new();
         for candidate in kept.chain(going.iter().rev()) {
@@ -75,8 +81,10 @@ impl<'a> Leaf<'a> {
 
     /// What every gang that has members and lacks some comes to at its minimum.
     fn incomplete_gangs(&self) -> BTreeMap<&GangName, Amounts> {
-        let lacking = self.wanted.iter().filter_map(|wanted| Some((wanted.completes.as_ref()?, &wanted.requests)));
-        let mut gangs: BTreeMap<&GangName, Amounts> = lacking.map(|(gang, all)| (gang, all.clone())).collect();
+        let lacking =
+            self.wanted.iter().filter_map(|wanted| Some((wanted.completes.as_ref()?, &wanted.requests)));
+        let mut gangs: BTreeMap<&GangName, Amounts> =
+            lacking.map(|(gang, all)| (gang, all.clone())).collect();
         if !gangs.is_empty() {
             for pod in self.state.pods.iter().filter(|pod| pod.is_live()) {
                 if let Some(whole) = pod.gang().and_then(|gang| gangs.get_mut(&gang.name)) {

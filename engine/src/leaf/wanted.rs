@@ -39,7 +39,9 @@ impl<'a> Wanted<'a> {
         asks.retain(|ask| runnable.could_run(&ask.owner.shape));
         asks.sort_by(|a, b| {
             let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
-            key(a).cmp(&key(b)).then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
         });
         let mut gangs = gangs(state, &asks);
         let mut all = Vec::new();
@@ -54,13 +56,15 @@ impl<'a> Wanted<'a> {
                 completes: None,
             };
             let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
-            let taken = gang.as_ref().and_then(|gang| gang.taken.get(&owner.uid).copied()).unwrap_or_default();
+            let taken =
+                gang.as_ref().and_then(|gang| gang.taken.get(&owner.uid).copied()).unwrap_or_default();
             // The unit stands where the first owner of its gang does.
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
                 let pods = std::mem::take(&mut gang.pods);
                 let mut requests = Amounts::new();
                 pods.iter().for_each(|(shape, count)| requests.add_all(&shape.requests.times(*count)));
-                let (requests, completes) = (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
+                let (requests, completes) =
+                    (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 all.push(Self { pods, requests, completes, ..single(1) });
             }
             all.push(single(ask.counted.saturating_sub(taken)));

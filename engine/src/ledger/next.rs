@@ -45,12 +45,10 @@ impl Ledger {
 /// What `plan` grants and owes, by namespace.
 fn grants(plan: &Plan) -> BTreeMap<&Namespace, (Bounds, Amounts)> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && !queue.quota_left_alone);
-    let shares = leaves.map(|(name, queue)| {
-        (&name.namespace, (plan.bounds(&queue.allocated), queue.preempting.clone()))
-    });
-    let retained = plan.retained.iter().map(|(name, write)| {
-        (&name.namespace, (write.hard.clone(), Amounts::new()))
-    });
+    let shares = leaves
+        .map(|(name, queue)| (&name.namespace, (plan.bounds(&queue.allocated), queue.preempting.clone())));
+    let retained =
+        plan.retained.iter().map(|(name, write)| (&name.namespace, (write.hard.clone(), Amounts::new())));
     retained.chain(shares).collect()
 }
 

@@ -72,9 +72,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let withheld = WithheldEvictions::take_out(&ground, &allocated, &mut taken, &resources);
     let hanging = Hanging::of(&tree, &leaves, &decided.targets, snapshot.now);
     let held = snapshot.destruction.held();
-    let shortage = held.unwrap_or_else(|| {
-        short::why_short(&ground, &allocated, &taken, hanging.overdue.len(), &resources)
-    });
+    let shortage = held
+        .unwrap_or_else(|| short::why_short(&ground, &allocated, &taken, hanging.overdue.len(), &resources));
     let keeps = |at: Index| held.is_some() || tree.is_paused(at);
     let allocated = if (0..leaves.len()).any(keeps) {
         nothing_lowered(&ground, &allocated, &resources, keeps)
@@ -82,7 +81,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         allocated
     };
 
-    let mut plan = Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
+    let mut plan =
+        Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
     let target = tree.sums(decided.targets.clone());
     for (at, branch) in tree.branches.iter().enumerate() {
         let (Some(shares), Some(allocated), Some(leaf), Some(target)) =

@@ -15,15 +15,17 @@ pub(super) fn why_short(
     overdue: usize,
     resources: &[Resource],
 ) -> Reason {
-    let leaving = ground.leaves.iter().flatten().map(|leaf| {
-        usize::try_from(leaf.headcount.pods.terminating).unwrap_or(usize::MAX)
-    });
+    let leaving = ground
+        .leaves
+        .iter()
+        .flatten()
+        .map(|leaf| usize::try_from(leaf.headcount.pods.terminating).unwrap_or(usize::MAX));
     let leaving = leaving.fold(0, usize::saturating_add);
     let branches = ground.tree.branches.iter().zip(allocated).enumerate();
     let falling = || {
-        branches.clone().any(|(at, (branch, allocated))| {
-            branch.reach.lowers() && falls(ground, at, allocated, resources)
-        })
+        branches
+            .clone()
+            .any(|(at, (branch, allocated))| branch.reach.lowers() && falls(ground, at, allocated, resources))
     };
     if leaving > overdue || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption

@@ -138,7 +138,8 @@ fn short<'a>(
     branches
         .filter_map(|(at, (branch, leaf))| {
             let lacking = &plan.queues.get(&branch.name)?.lacking;
-            let waits = branch.reach.evicts() && leaf.as_ref().is_some_and(|leaf| !leaf.queue.is_delayed(snapshot.now));
+            let waits = branch.reach.evicts()
+                && leaf.as_ref().is_some_and(|leaf| !leaf.queue.is_delayed(snapshot.now));
             (waits && !lacking.is_empty()).then(|| Short { at, name: &branch.name, lacking: lacking.clone() })
         })
         .collect()

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::reach::Withheld;
 use super::Eviction;
+use super::reach::Withheld;
 use crate::amounts::{Amounts, Resource};
 use crate::choice::Taken;
 use crate::grants::{Ground, falls};
@@ -45,7 +45,9 @@ impl WithheldEvictions {
             };
             if let Some(beneficiary) = &eviction.beneficiary {
                 withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
-                if let Some(owed) = tree.leaves.get(&beneficiary.namespace).and_then(|at| taken.owed.get_mut(at)) {
+                if let Some(owed) =
+                    tree.leaves.get(&beneficiary.namespace).and_then(|at| taken.owed.get_mut(at))
+                {
                     *owed = owed.less(&eviction.requests);
                 }
             }

@@ -85,9 +85,7 @@ fn whole<'a>(
         .collect();
     // Where all that is shown fits, so does every unit.
     let is_short = |leaf: &Leaf<'_>, deserved: &Amounts| {
-        resources.iter().any(|one| {
-            leaf.demand.shown.get(one).max(leaf.staying.get(one)) > deserved.get(one)
-        })
+        resources.iter().any(|one| leaf.demand.shown.get(one).max(leaf.staying.get(one)) > deserved.get(one))
     };
     let short: Vec<Option<&Leaf<'a>>> = (leaves.iter().zip(&deserved))
         .map(|(leaf, deserved)| leaf.as_ref().filter(|leaf| is_short(leaf, deserved)))
@@ -98,7 +96,8 @@ fn whole<'a>(
     }
     let stamp = Stamp::of(tree, leaves, &deserved, capacity);
     let newest = newest_bare_pod(leaves);
-    if let Some(kept) = snapshot.targets.as_ref().filter(|kept| kept.stamp == stamp && newest <= kept.newest) {
+    if let Some(kept) = snapshot.targets.as_ref().filter(|kept| kept.stamp == stamp && newest <= kept.newest)
+    {
         let target = |(branch, deserved): (&Branch<'_>, Amounts)| {
             kept.of.get(&branch.name.namespace).filter(|_| branch.is_leaf()).cloned().unwrap_or(deserved)
         };
@@ -142,8 +141,12 @@ fn begin<'a>(
     // A claim comes in no units as far as no units show it that its target could hold, nor does demand that fell a moment ago.
     let mut possible = fitted.clone();
     for unit in &left {
-        let below_limit: Amounts =
-            leaf.queue.limit.iter().map(|(one, limit)| (one.clone(), limit.less(possible.get(one)))).collect();
+        let below_limit: Amounts = leaf
+            .queue
+            .limit
+            .iter()
+            .map(|(one, limit)| (one.clone(), limit.less(possible.get(one))))
+            .collect();
         let named = unit.requests.iter().filter(|(one, _)| leaf.queue.limit.get(one).is_some());
         let named: Amounts = named.map(|(one, amount)| (one.clone(), amount)).collect();
         possible.add_all(&unit.requests.times(named.times_in(&below_limit, unit.count.into())));
@@ -152,7 +155,8 @@ fn begin<'a>(
     let fell = shares.demand.less(&leaf.demand.shown.max(&request));
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&deserved.less(&fitted));
     let held = if leaf.spared { leaf.headcount.all_staying().of(resources) } else { Amounts::new() };
-    let guaranteed: Amounts = leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
+    let guaranteed: Amounts =
+        leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let floor = guaranteed.max(&held).min(deserved);
     Making { left, fitted, claimed, floor, receives: !leaf.spared }
 }

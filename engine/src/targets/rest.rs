@@ -23,8 +23,10 @@ pub(super) fn hand_out_rest(
     }
     let mut rest = Rest { tree, capacity, resources, sums, room };
     for running in [true, false] {
-        let receives = |making: &&Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
-        let leaves = making.iter().enumerate().filter(|(_, making)| making.as_ref().filter(receives).is_some());
+        let receives =
+            |making: &&Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
+        let leaves =
+            making.iter().enumerate().filter(|(_, making)| making.as_ref().filter(receives).is_some());
         let mut queue: BinaryHeap<Reverse<(Level, Index)>> =
             leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
         while let Some(Reverse((level, at))) = queue.pop() {

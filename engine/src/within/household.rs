@@ -9,10 +9,10 @@ use super::members::{Gangs, Member, ranked};
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
 use crate::census::Census;
+use crate::choice::{At, Budgets, Candidate, Party, Resident, Rooms, Score, rank, select};
 use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
-use crate::choice::{At, Budgets, Candidate, Party, Resident, Rooms, Score, rank, select};
 use crate::snapshot::{Pod, Shape, Snapshot};
 
 /// A pod by its owner's place among the members, and its own among the owner's pods.
@@ -121,7 +121,10 @@ impl<'a> Household<'a> {
                 .filter_map(|place| self.candidate(*place))
                 .map(|candidate| Resident { leaf: 0, candidate: candidate.clone() })
                 .collect();
-            let score = Cost::of(&residents, Score::of(&residents, rooms, at, need.shape, &self.capacity, Vec::new()));
+            let score = Cost::of(
+                &residents,
+                Score::of(&residents, rooms, at, need.shape, &self.capacity, Vec::new()),
+            );
             if best.as_ref().is_none_or(|(least, other, _)| (&score, at) < (least, *other)) {
                 best = Some((score, at, victims));
             }

@@ -26,9 +26,9 @@ mod tell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::census::Census;
+use crate::choice::{Party, Rooms, unbound};
 use crate::names::{NodeName, QueueName};
 use crate::plan::{PassedOver, Plan, PodId, Scaling};
-use crate::choice::{Party, Rooms, unbound};
 use crate::snapshot::{OwnerKind, Preemption, Snapshot};
 
 use asks::{Kind, asks, is_unschedulable};

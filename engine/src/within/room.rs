@@ -1,9 +1,9 @@
 //! The room of one queue: what admission will let in once everything on its way out is gone, and what it lets in now.
 
 use crate::amounts::{Amounts, Bounds, Resource};
+use crate::choice::Party;
 use crate::plan::QueuePlan;
 use crate::reason::Reason;
-use crate::choice::Party;
 
 /// How much of a queue is taken, and how much there is.
 #[derive(Clone, Debug)]

@@ -9,9 +9,9 @@ use super::members::Member;
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
 use crate::census::Census;
+use crate::choice::{Party, Rooms};
 use crate::names::PodUid;
 use crate::plan::{Plan, QueuePlan};
-use crate::choice::{Party, Rooms};
 use crate::snapshot::{Pod, Snapshot};
 
 /// One queue, and what it is seen in.

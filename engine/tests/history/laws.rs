@@ -8,7 +8,9 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Budget, EvictionPolicy, NamespaceState, Phase, Pod, Quota, ReclaimFrom, Snapshot};
+use quotient_engine::snapshot::{
+    Budget, EvictionPolicy, NamespaceState, Phase, Pod, Quota, ReclaimFrom, Snapshot,
+};
 use quotient_engine::time::Timestamp;
 
 type Checked = Result<(), TestCaseError>;
@@ -54,7 +56,13 @@ pub(super) fn while_victims_leave_no_other_goes(settled: &Snapshot, decided: &Pl
     let then = plan(&later);
     let again: Vec<&PodUid> =
         then.evictions.iter().chain(&then.waiting).map(|eviction| &eviction.pod.uid).collect();
-    prop_assert!(again.is_empty(), "{:?} while {:?} are on their way; {}", again, leaving, moved(decided, &then));
+    prop_assert!(
+        again.is_empty(),
+        "{:?} while {:?} are on their way; {}",
+        again,
+        leaving,
+        moved(decided, &then)
+    );
     Ok(())
 }
 
@@ -211,7 +219,10 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
             for (resource, guaranteed) in queue.guaranteed.iter() {
                 let floor = guaranteed.min(deserved.get(resource));
                 let is_reclaimed = match &eviction.beneficiary {
-                    Some(queue) => decided.queues[queue].lacking.get(resource).is_positive() && is_short(decided, resource),
+                    Some(queue) => {
+                        decided.queues[queue].lacking.get(resource).is_positive()
+                            && is_short(decided, resource)
+                    }
                     None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
                 };
                 let is_too_much = before.get(resource) > decided.queues[name].target.get(resource);
@@ -253,7 +264,9 @@ pub(super) fn charged(state: &NamespaceState) -> Amounts {
 pub(crate) fn runnable(snapshot: &Snapshot, state: &NamespaceState) -> Amounts {
     let mut sum = Amounts::new();
     let charged = state.pods.iter().filter(|pod| pod.is_charged());
-    charged.filter(|pod| pod.node.is_some() || could_run(snapshot, pod)).for_each(|pod| sum.add_all(pod.requests()));
+    charged
+        .filter(|pod| pod.node.is_some() || could_run(snapshot, pod))
+        .for_each(|pod| sum.add_all(pod.requests()));
     sum
 }
 

@@ -5,10 +5,10 @@ use std::cmp::Reverse;
 use super::room::{At, Rooms};
 use super::search::Resident;
 use crate::amounts::Amounts;
-use crate::names::{PodName, PodUid};
-use crate::plan::Stage;
 use crate::choice::candidate::Candidate;
 use crate::choice::simulation::Level;
+use crate::names::{PodName, PodUid};
+use crate::plan::Stage;
 use crate::snapshot::Shape;
 use crate::time::Timestamp;
 

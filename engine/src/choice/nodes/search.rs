@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 use super::room::{At, Rooms};
 use super::score::Score;
 use crate::amounts::Amounts;
-use crate::choice::simulation::Level;
 use crate::choice::candidate::{Candidate, WholeGang, sum};
 use crate::choice::order::{class, rank};
 use crate::choice::select::select;
+use crate::choice::simulation::Level;
 use crate::snapshot::Shape;
 use crate::tree::Index;
 
@@ -184,9 +184,11 @@ impl<'a> Search<'a> {
         if let Some(one) = one_suffices(residents, &shortfall, at, question) {
             return Some(vec![one]);
         }
-        let mut alone =
-            |resident: &&Resident<'a>| question.may_go(at, std::slice::from_ref(*resident)).iter().all(|may| *may);
-        let mut able: Vec<Resident<'a>> = residents.all.iter().filter(helps).filter(&mut alone).cloned().collect();
+        let mut alone = |resident: &&Resident<'a>| {
+            question.may_go(at, std::slice::from_ref(*resident)).iter().all(|may| *may)
+        };
+        let mut able: Vec<Resident<'a>> =
+            residents.all.iter().filter(helps).filter(&mut alone).cloned().collect();
         loop {
             let candidates: Vec<Candidate<'a>> =
                 able.iter().map(|resident| resident.candidate.clone()).collect();
@@ -227,7 +229,8 @@ fn one_suffices<'a>(
     question: &mut dyn Question<'a>,
 ) -> Option<Resident<'a>> {
     let helpful = || residents.all.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
-    let first = helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
+    let first =
+        helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
     let of_its_class = |one: &&Resident<'a>| class(&one.candidate) == class(&first.candidate);
     let of_its_size = |one: &Resident<'a>| one.candidate.requests() == first.candidate.requests();
     let plain = shortfall.fits_in(first.candidate.requests())
