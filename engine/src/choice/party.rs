@@ -43,7 +43,7 @@ pub(crate) struct Need<'a> {
     pub(crate) units: Vec<Units<'a>>,
     /// What is granted beside the units and the claim; it is kept for pods that no owner shows.
     pub(crate) kept: Amounts,
-    /// What is granted of units that lack the rest.
+    /// What is granted of units that lack the rest, owed or not.
     pub(crate) begun: Amounts,
     /// What is claimed without pods: what is granted of it, what is owed, and the rest.
     pub(crate) claim_granted: Amounts,
@@ -133,16 +133,18 @@ impl<'a> Party<'a> {
             books.take(&wanted.requests.times(count(place)));
         }
         books.take(&asked.claimed);
-        let mut waiting = Amounts::new();
+        let (mut begun, mut waiting, mut all_owed) = (books.granted.clone(), Amounts::new(), Amounts::new());
         for (place, wanted) in self.leaf.wanted.iter().enumerate() {
             let fits = wanted.fitting(&books.room).min(wanted.units.saturating_sub(count(place)));
             let granted = wanted.fitting(&books.granted).min(fits);
             need.kept.subtract_all(&wanted.requests.times(granted));
+            begun = begun.less(&wanted.requests.times(granted));
             books.take(&wanted.requests.times(granted));
             let rest = fits.saturating_sub(granted);
             need.lacking.add_all(&wanted.requests.times(rest));
             let owed = wanted.fitting(&books.granted.plus(&books.owed)).min(rest);
             books.take(&wanted.requests.times(owed));
+            all_owed.add_all(&wanted.requests.times(owed));
             let lacking = rest.saturating_sub(owed);
             books.room.subtract_all(&wanted.requests.times(lacking));
             waiting.add_all(&wanted.requests.times(lacking));
@@ -150,9 +152,10 @@ impl<'a> Party<'a> {
         }
         need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
         // What is begun is for units first.
-        need.begun = books.granted.min(&waiting);
-        books.granted.subtract_all(&need.begun);
-        books.owed = books.owed.less(&waiting.less(&need.begun));
+        let begun_of_waiting = books.granted.min(&waiting);
+        books.granted.subtract_all(&begun_of_waiting);
+        books.owed = books.owed.less(&waiting.less(&begun_of_waiting));
+        need.begun = begun.min(&all_owed.plus(&waiting));
         let claimed = books.room.min(&self.claim().less(&self.target.less(&books.room)));
         need.claim_granted = claimed.min(&books.granted);
         need.kept.subtract_all(&need.claim_granted);

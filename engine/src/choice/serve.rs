@@ -191,7 +191,8 @@ impl<'a> Service<'a> {
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
             // What was promised and does not come any more.
-            let mut lost = self.lost(at).plus(&need.begun);
+            let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
+            let mut lost = self.lost(at).plus(&begun);
             for units in &mut units {
                 units.lacking = units.wanted.fitting(&lost).min(units.lacking);
                 lost.subtract_all(&units.wanted.requests.times(units.lacking));
