@@ -146,7 +146,7 @@ impl<'a> Simulation<'a> {
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
-            if !candidate.requests().overlaps(&ask) || !candidate.pods().iter().all(|pod| is_left(pod)) {
+            if !candidate.requests().overlaps(&ask) || !candidate.pods().iter().all(is_left) {
                 continue;
             }
             // Above its own limit it does not matter what others could use.

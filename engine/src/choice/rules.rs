@@ -69,7 +69,7 @@ impl<'a> Simulation<'a> {
         let is_reclaimed = |one: &&Resource| {
             reclaimed.get(one).is_positive() || errand.taker.is_some_and(|taker| self.contests(taker, one))
         };
-        let taken: Amounts =
+        let reclaims: Amounts =
             takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
         let nothing = Amounts::new();
         self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
@@ -78,7 +78,7 @@ impl<'a> Simulation<'a> {
             let used = has.get(index).unwrap_or(&nothing).less(uncounted);
             self.floor.get(index).is_none_or(|floor| {
                 let spare = preemptable(&used, floor);
-                taken.iter().all(|(one, amount)| {
+                reclaims.iter().all(|(one, amount)| {
                     floor.get(one).is_none_or(|floor| !floor.is_positive() || amount <= spare.get(one))
                 })
             })

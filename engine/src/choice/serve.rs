@@ -76,7 +76,9 @@ impl<'a> Service<'a> {
         let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
-        needs.iter().for_each(|(at, need)| self.simulation.keep_only(*at, need.kept.clone()));
+        for (at, need) in &needs {
+            self.simulation.keep_only(*at, need.kept.clone());
+        }
         let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
         for (at, pod) in &homeless {
             asks.entry(*at).or_default().add_all(pod.requests());
@@ -239,7 +241,7 @@ impl<'a> Service<'a> {
                 Ok(()) => {
                     served = served.saturating_add(together);
                     let evicts = self.simulation.victims.len() > mark.victims;
-                    evicts_for += if evicts { together } else { 0 };
+                    evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
                     self.owe(at, &wanted.requests.times(together), promise);
                 }
                 Err(reason) => {
@@ -284,7 +286,10 @@ impl<'a> Service<'a> {
         let requests = wanted.requests.times(units);
         let mut errand = self.errand(at, None, priority, Reason::Reclaimed);
         errand.may_take &= !is_only_kept;
-        self.simulation.promise(at, requests.clone());
+        // What is begun is kept already.
+        let begun = self.books.get(&at).filter(|_| promise != Promise::Granted).map(|books| &books.begun);
+        let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
+        self.simulation.promise(at, promised);
         for (shape, pods) in &wanted.pods {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(shape, &errand);

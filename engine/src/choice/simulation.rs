@@ -208,7 +208,9 @@ impl<'a> Simulation<'a> {
     /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
     pub(super) fn contest(&mut self, asks: &BTreeMap<Index, Amounts>) {
         let mut all = Amounts::new();
-        asks.values().for_each(|asked| all.add_all(asked));
+        for asked in asks.values() {
+            all.add_all(asked);
+        }
         let short: Vec<Resource> =
             all.resources().filter(|one| all.get(one) > self.free.get(one)).cloned().collect();
         for (at, asked) in asks {
@@ -435,9 +437,9 @@ impl<'a> Simulation<'a> {
         let Some(rooms) = &mut self.rooms else { return };
         let Some(node) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
         if gives {
-            rooms.give(node, pod.requests())
+            rooms.give(node, pod.requests());
         } else {
-            rooms.take(node, pod.requests())
+            rooms.take(node, pod.requests());
         }
         for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
             search.changed(node);

@@ -19,7 +19,9 @@ impl<'a> Service<'a> {
             (at, pod, if counts { pod.requests().of(self.case.resources) } else { Amounts::new() })
         };
         let homeless: Vec<(Index, &'a Pod, Amounts)> = homeless.into_iter().map(held).collect();
-        homeless.iter().for_each(|(at, _, held)| self.simulation.set_apart(*at, held));
+        for (at, _, held) in &homeless {
+            self.simulation.set_apart(*at, held);
+        }
         homeless
     }
 
