@@ -145,9 +145,10 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
               a: deserved 1500mc 1536Mi, allocated 1c 1Gi, used 4c 4Gi, target 1c 1Gi
               b: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 2c 2Gi
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+              would evict a/p4 for b: Reclaimed
               lower a to 1c 1Gi
               lower c to 1c 1Gi
-              evict a/p4 once its quota is in force
+              evict a/p3 once its quota is in force
         "#]],
     );
 }

@@ -102,11 +102,9 @@ impl<'a> Simulation<'a> {
                 }
                 continue;
             };
-            match self.forbids(at, &candidate, errand, (&lacks, reclaimed)) {
-                None => {
-                    self.take(at, candidate, errand);
-                }
-                Some(rule) => {
+            match self.allows(at, &candidate, errand, (&lacks, reclaimed)) {
+                Ok(()) => self.take(at, candidate, errand),
+                Err(rule) => {
                     refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
                     if let Some(rule) = rule {
                         self.keep(at, candidate.pods().iter().copied(), rule);
@@ -163,28 +161,28 @@ impl<'a> Simulation<'a> {
         select(able, &ask, self.case.capacity)
     }
 
-    /// Whether `candidate` may not go after all that went before; and the rule, if one keeps it.
-    fn forbids(
+    /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.
+    fn allows(
         &mut self,
         at: Index,
         candidate: &Candidate<'a>,
         errand: &Errand,
         (lacks, reclaimed): (&Amounts, &Amounts),
-    ) -> Option<Option<Reason>> {
+    ) -> Result<(), Option<Reason>> {
         let takes = self.takes_of(at, errand);
         let helps =
             |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
-            return Some(None);
+            return Err(None);
         }
         if !self.is_spare(at, &self.counted(at, candidate), reclaimed, errand) {
-            return Some(Some(Reason::Guarantee));
+            return Err(Some(Reason::Guarantee));
         }
         let gone = std::mem::take(&mut self.gone);
         let allowed = self.budgets(at).map(|budgets| budgets.allow(std::slice::from_ref(candidate), &gone));
         self.gone = gone;
         let allowed = allowed.and_then(|all| all.last().copied()).unwrap_or_default();
-        (!allowed).then_some(Some(Reason::Budget))
+        if allowed { Ok(()) } else { Err(Some(Reason::Budget)) }
     }
 
     /// Evicts `candidate` with all that go with it.

@@ -1,5 +1,7 @@
 //! Places on nodes for the pods of an ask: free ones first, else the node that is the cheapest to free.
 
+use std::collections::BTreeMap;
+
 use super::nodes::{At, Group, Question, Resident, Rooms, Search};
 use super::rules::Errand;
 use super::simulation::{Level, Simulation};
@@ -11,18 +13,21 @@ use crate::tree::Index;
 impl<'a> Simulation<'a> {
     /// The nodes, without what pods take that wait for one already, and pods that are about to be created.
     ///
-    /// Pods of a queue above its target are the first to go: no room is kept for them. Those that no node has room for are
-    /// returned.
+    /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
+    /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
         let mut rooms = Rooms::of(self.case.snapshot, self.case.census);
         let mut homeless = Vec::new();
+        let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.case.snapshot) {
             let leaf = self.case.tree.leaves.get(namespace).copied();
-            let goes = leaf.is_some_and(|at| {
-                pod.requests().resources().any(|one| Self::of(&self.over, at, one).is_positive())
-            });
-            if goes {
-                continue;
+            if let Some(at) = leaf {
+                let room = within.entry(at).or_insert_with(|| self.beside_bound(at));
+                let requests = pod.requests().of(self.case.resources);
+                if !requests.fits_in(room) {
+                    continue;
+                }
+                room.subtract_all(&requests);
             }
             if let (None, Some(leaf)) = (rooms.reserve(&pod.shape), leaf) {
                 homeless.push((leaf, pod));
@@ -30,6 +35,14 @@ impl<'a> Simulation<'a> {
         }
         self.rooms = Some(rooms);
         homeless
+    }
+
+    /// What of its target the leaf at `at` has for pods without a node.
+    fn beside_bound(&self, at: Index) -> Amounts {
+        let nothing = Amounts::new();
+        let staying = self.staying.get(at).unwrap_or(&nothing);
+        let bound = staying.less(self.unbound.get(at).unwrap_or(&nothing));
+        self.case.party(at).map(|party| party.target.less(&bound)).unwrap_or_default()
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.

@@ -98,7 +98,7 @@ impl OfResource {
         let half = ground.capacity.get(resource).units() / 2;
         let most = match resource {
             Resource::Extended(_) => Amount::MAX,
-            Resource::Cpu | Resource::Memory => Amount::new(half / leaves),
+            Resource::Cpu | Resource::Memory => Amount::new(half.checked_div(leaves).unwrap_or_default()),
         };
         let first = common_size(ground, resource).min(most);
         let grown = |at: Index| -> Amount {
@@ -145,7 +145,8 @@ impl OfResource {
         let mut most = window;
         while most > idle {
             let half = most.units() / 2;
-            most = Amount::new(half - half % self.resource.quantum());
+            let odd = half.checked_rem(self.resource.quantum()).unwrap_or_default();
+            most = Amount::new(half.saturating_sub(odd));
         }
         let standing = holder.written(&self.resource).map(|written| written.less(target));
         match standing {

@@ -69,7 +69,9 @@ impl<'a, 'g> Free<'a, 'g> {
             limits.map(|(one, limit)| (one.clone(), limit.less(below.get(one)))).collect()
         });
         let mut promised = Amounts::new();
-        owed.iter().for_each(|owed| promised.add_all(owed));
+        for owed in owed.iter() {
+            promised.add_all(owed);
+        }
         let coming = settled.less(&now);
         Self { slack: slack.collect(), coming, promised, now, ground, firm, owed }
     }

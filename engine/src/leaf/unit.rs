@@ -59,15 +59,11 @@ impl<'a> Leaf<'a> {
         for candidate in kept.chain(going.iter().rev()) {
             let gang = candidate.pod.gang().filter(|_| candidate.stage == Stage::NotRunning);
             match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
-                Some((name, whole)) => {
-                    if met.insert(name) {
-                        units.push(whole, candidate.pod.node.is_some());
-                    }
-                }
+                Some((name, whole)) if met.insert(name) => units.push(whole, candidate.pod.node.is_some()),
                 None if candidate.pods().iter().all(|pod| counts(pod)) => {
                     units.push(candidate.requests(), is_bound(candidate));
                 }
-                None => {}
+                _ => {}
             }
         }
         for wanted in &self.wanted {

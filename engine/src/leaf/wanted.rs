@@ -62,7 +62,9 @@ impl<'a> Wanted<'a> {
             if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
                 let pods = std::mem::take(&mut gang.pods);
                 let mut requests = Amounts::new();
-                pods.iter().for_each(|(shape, count)| requests.add_all(&shape.requests.times(*count)));
+                for (shape, count) in &pods {
+                    requests.add_all(&shape.requests.times(*count));
+                }
                 let (requests, completes) =
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 all.push(Self { pods, requests, completes, ..single(1) });
@@ -104,9 +106,11 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
     let mut of_owner: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_live()) {
         let Some(gang) = pod.gang() else { continue };
-        *members.entry(&gang.name).or_default() += 1;
+        let count = members.entry(&gang.name).or_default();
+        *count = count.saturating_add(1);
         if let Some(owner) = pod.owner() {
-            *of_owner.entry(owner).or_default() += 1;
+            let count = of_owner.entry(owner).or_default();
+            *count = count.saturating_add(1);
         }
     }
     let lacking = |(name, asks): (&'a GangName, Vec<&Ask<'a>>)| {
@@ -124,9 +128,9 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
                 let floor = task.map(|task| task.floor().saturating_sub(there)).unwrap_or_default();
                 let taken = lacking.taken.entry(&owner.uid).or_default();
                 let left = ask.counted.saturating_sub(*taken);
-                let takes = left.min(if of_tasks { floor } else { lacks });
-                *taken = taken.saturating_add(takes);
-                lacks = lacks.saturating_sub(takes);
+                let more = left.min(if of_tasks { floor } else { lacks });
+                *taken = taken.saturating_add(more);
+                lacks = lacks.saturating_sub(more);
             }
         }
         for ask in &asks {

@@ -25,8 +25,10 @@ pub(super) fn hand_out_rest(
     for running in [true, false] {
         let receives =
             |making: &&Making| making.receives && making.left.iter().any(|unit| unit.runs || !running);
-        let leaves =
-            making.iter().enumerate().filter(|(_, making)| making.as_ref().filter(receives).is_some());
+        let leaves = making
+            .iter()
+            .enumerate()
+            .filter(|(_, making)| making.as_ref().is_some_and(|making| receives(&making)));
         let mut queue: BinaryHeap<Reverse<(Level, Index)>> =
             leaves.map(|(at, _)| Reverse((rest.level(at), at))).collect();
         while let Some(Reverse((level, at))) = queue.pop() {

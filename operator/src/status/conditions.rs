@@ -187,9 +187,8 @@ fn not_starved(queue: &QueuePlan) -> ConditionReport {
         return no(condition, "ShareMet", "the queue has what it asks for and deserves");
     }
     let message = format!(
-        "The pods of the queue use {} that its quota does not allow. The quota rises when all queues together use no \
-         more than the nodes offer.",
-        held
+        "The pods of the queue use {held} that its quota does not allow. The quota rises when all queues together use no \
+         more than the nodes offer."
     );
     no(condition, "HeldByItself", &message)
 }
