@@ -39,10 +39,14 @@ impl<'a> Simulation<'a> {
 
     /// What of its target the leaf at `at` has for pods without a node.
     fn beside_bound(&self, at: Index) -> Amounts {
-        let nothing = Amounts::new();
-        let staying = self.staying.get(at).unwrap_or(&nothing);
-        let bound = staying.less(self.unbound.get(at).unwrap_or(&nothing));
-        self.case.party(at).map(|party| party.target.less(&bound)).unwrap_or_default()
+        let Some(party) = self.case.party(at) else { return Amounts::new() };
+        let mut unbound = Amounts::new();
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && party.leaf.could_run(pod);
+        for pod in party.state.pods.iter().filter(waits) {
+            unbound.add_all(pod.requests());
+        }
+        let staying = self.staying.get(at).cloned().unwrap_or_default();
+        party.target.less(&staying.less(&unbound))
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.

@@ -57,7 +57,7 @@ pub(super) struct Simulation<'a> {
     /// What every leaf is granted, but for what is promised by unit and by claim.
     kept: Vec<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
-    pub(super) unbound: Vec<Amounts>,
+    unbound: Vec<Amounts>,
     budgets: BTreeMap<Index, Budgets<'a>>,
     pub(super) gone: FxHashSet<&'a PodUid>,
     /// The victims so far, in the order of their choice.
