@@ -85,6 +85,10 @@ pub(crate) struct Asked {
     /// How many units, in the order of what the leaf wants.
     pub(crate) units: Vec<u32>,
     pub(crate) claimed: Amounts,
+    /// What of that is granted: it is promised beside what is kept.
+    pub(crate) granted: Amounts,
+    /// What is granted of units that were asked for because they lack the rest: it is still kept.
+    pub(crate) begun: Amounts,
 }
 
 impl Asked {
@@ -119,20 +123,21 @@ impl<'a> Party<'a> {
     ///
     /// `staying` is what its pods hold once all are gone that leave or are chosen.
     pub(crate) fn need(&self, staying: &Amounts, asked: &Asked) -> Need<'a> {
+        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
+        let mut before = asked.claimed.clone();
+        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
+            before.add_all(&wanted.requests.times(count(place)));
+        }
+        let granted_before = asked.granted.plus(&asked.begun);
         let mut books = Books {
-            room: self.target.less(staying),
-            granted: self.firm.less(staying),
-            owed: self.owed.clone(),
+            room: self.target.less(staying).less(&before),
+            granted: self.firm.less(staying).less(&granted_before),
+            owed: self.owed.less(&before.less(&granted_before)),
         };
-        let mut need = Need { kept: self.firm.clone(), ..Need::default() };
+        let mut need = Need { kept: self.firm.less(&asked.granted), ..Need::default() };
         if books.room.is_empty() {
             return need;
         }
-        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
-        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
-            books.take(&wanted.requests.times(count(place)));
-        }
-        books.take(&asked.claimed);
         let (mut begun, mut waiting, mut all_owed) = (books.granted.clone(), Amounts::new(), Amounts::new());
         for (place, wanted) in self.leaf.wanted.iter().enumerate() {
             let fits = wanted.fitting(&books.room).min(wanted.units.saturating_sub(count(place)));

@@ -169,6 +169,7 @@ impl<'a> Service<'a> {
             let owed = self.serve_units(at, units, units.owed, Promise::Owed);
             let books = self.books.entry(at).or_default();
             books.unbacked.add_all(&unbacked);
+            books.asked.granted.add_all(&units.wanted.requests.times(units.granted));
             // Of those that are granted all have been asked for.
             books.asked.count(units.place, units.granted.saturating_add(owed));
         }
@@ -177,6 +178,7 @@ impl<'a> Service<'a> {
         let books = self.books.entry(at).or_default();
         books.unbacked.add_all(&need.claim_granted.less(&backed));
         books.asked.claimed.add_all(&need.claim_granted.max(&backed));
+        books.asked.granted.add_all(&need.claim_granted);
         self.taken.owed.entry(at).or_default().add_all(&backed.less(&need.claim_granted));
     }
 
@@ -265,9 +267,10 @@ impl<'a> Service<'a> {
         if promise == Promise::Granted {
             return;
         }
-        let begun = &mut self.books.entry(at).or_default().begun;
-        let lacks = requests.less(begun);
-        *begun = begun.less(requests);
+        let books = self.books.entry(at).or_default();
+        let lacks = requests.less(&books.begun);
+        books.asked.begun.add_all(&requests.less(&lacks));
+        books.begun = books.begun.less(requests);
         self.taken.owed.entry(at).or_default().add_all(&lacks);
     }
 
@@ -477,10 +480,11 @@ impl<'a> Service<'a> {
         let ranks = self.simulation.ranks();
         let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
         for at in givers {
-            // What is lent to a queue whose pods go would only let in others in their place.
             let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else {
                 continue;
             };
+            self.taken.lacking.insert(at, party.need(staying, &Asked::default()).lacking);
+            // What is lent to a queue whose pods go would only let in others in their place.
             let others: Amounts = party.allocated.less(&party.allocated.of(self.case.resources));
             self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
         }
