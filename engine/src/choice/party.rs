@@ -26,6 +26,8 @@ pub(crate) struct Party<'a> {
     pub(crate) firm: &'a Amounts,
     /// What was freed for it, or is being freed, and is not granted yet.
     pub(crate) owed: &'a Amounts,
+    /// What was owed to it, is not granted, and does not come any more.
+    pub(crate) lost: &'a Amounts,
     /// The owners of it that want more pods than there are, most important first.
     pub(crate) asks: &'a [Ask<'a>],
     /// Which of its pods do not count, and how many of those that its owners lack do.

@@ -196,7 +196,8 @@ impl<'a> Service<'a> {
         if self.is_under_way {
             // What was promised and does not come any more.
             let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
-            let mut lost = self.lost(at).plus(&begun);
+            let lost = self.case.party(at).map(|party| party.lost.clone()).unwrap_or_default();
+            let mut lost = lost.plus(&begun);
             for units in &mut units {
                 units.lacking = units.wanted.fitting(&lost).min(units.lacking);
                 lost.subtract_all(&units.wanted.requests.times(units.lacking));
@@ -210,14 +211,6 @@ impl<'a> Service<'a> {
         let backed = self.serve_claim(at, &claimed, false);
         self.taken.owed.entry(at).or_default().add_all(&backed);
         self.books.entry(at).or_default().asked.claimed.add_all(&backed);
-    }
-
-    /// What was owed to the leaf at `at` and is neither free nor leaves any more.
-    fn lost(&self, at: Index) -> Amounts {
-        let party = self.case.party(at);
-        let recorded = party.and_then(|party| party.state.quota.as_ref()).map(|quota| &quota.owed);
-        let owed = party.map(|party| party.owed).zip(recorded);
-        owed.map(|(owed, recorded)| recorded.less(owed)).unwrap_or_default()
     }
 
     /// By priority and size, largest first.

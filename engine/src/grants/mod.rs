@@ -48,6 +48,8 @@ pub(crate) struct Grants {
     pub(crate) firm: Vec<Amounts>,
     /// What is free or being freed for leaves and not granted yet.
     pub(crate) owed: Vec<Amounts>,
+    /// What was owed before, is not granted, and is neither free nor leaves any more.
+    pub(crate) lost: Vec<Amounts>,
     /// For the next decision, what was lent on which terms.
     pub(crate) loans: Vec<Loans>,
 }
@@ -119,8 +121,8 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
             }
         }
     }
-    cut_to_what_comes(ground, &firm, &mut owed);
-    Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, loans }
+    let lost = cut_to_what_comes(ground, &firm, &mut owed);
+    Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, lost, loans }
 }
 
 /// How far every leaf may be raised towards its target at no cost: what it was granted, and what it may occupy anyway by
@@ -150,8 +152,8 @@ fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
 }
 
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
-/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
-fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
+/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it. Returns what that cuts off.
+fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) -> Vec<Amounts> {
     let (tree, nothing) = (ground.tree, Amounts::new());
     let mut settled = vec![Amounts::new(); ground.leaves.len()];
     for at in ground.at_leaves() {
@@ -164,8 +166,9 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
             *settled = holds;
         }
     }
+    let mut lost = vec![Amounts::new(); owed.len()];
     if owed.iter().all(Amounts::is_empty) {
-        return;
+        return lost;
     }
     let settled = tree.sums(settled);
     let mut coming = ground.capacity.of(ground.resources);
@@ -187,6 +190,7 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
         .collect();
     for at in ground.at_leaves() {
         let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
+        let before = owed.clone();
         *owed = owed.min(&coming.less(&nothing));
         for (index, branch) in tree.path_up(at) {
             let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
@@ -204,7 +208,11 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
                 *slack = slack.less(owed);
             }
         }
+        if let Some(lost) = lost.get_mut(at) {
+            *lost = before.less(owed);
+        }
     }
+    lost
 }
 
 /// `allocated`, and of every leaf that `keeps` at least what its quota allows already, or what is charged where it has none.

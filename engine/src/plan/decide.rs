@@ -152,6 +152,7 @@ fn parties<'a>(
             allocated: granted.allocated.get(at)?,
             firm: granted.firm.get(at)?,
             owed: granted.owed.get(at)?,
+            lost: granted.lost.get(at)?,
             asks: &leaf.demand.asks,
             trust: &leaf.demand.trust,
             eviction: leaf.eviction,
