@@ -32,6 +32,7 @@ pub(super) struct Case<'a> {
 }
 
 /// A leaf that is short, or whose pods have no node, and of what.
+#[derive(Clone)]
 pub(super) struct Shortage {
     pub(super) at: Index,
     /// What it was short of at first, but for what was given up since.
@@ -66,7 +67,6 @@ pub(super) fn choose(
     // While pods wait for nodes that may be added, what there is too little of evicts nobody.
     let waits_for_nodes = first_patience(snapshot, census).is_some();
     let mut served = Vec::new();
-    let mut pending = case.pending();
     let unfenced = sum(&case.shortages(Scope::Cluster, placing.as_ref(), &mut taken));
     for scope in Scope::all(tree) {
         for attempt in 0..=MOST_ATTEMPTS {
@@ -90,14 +90,7 @@ pub(super) fn choose(
             }
             for at in sources(parties, &books.balance, &case.resources, capacity) {
                 if scope.contains(tree, at) {
-                    case.take_from(
-                        at,
-                        scope,
-                        priority,
-                        &mut need,
-                        &mut books,
-                        [&mut shortages, &mut pending],
-                    );
+                    case.take_from(at, scope, priority, &mut need, &mut books, &mut shortages);
                 }
             }
             if let (Some((mut undone, former)), Some(tried)) = (before, &placing) {
@@ -182,18 +175,6 @@ impl<'a> Case<'a> {
         all
     }
 
-    /// The leaves with pods that have no node, and what these request within the deserved share. Where the cluster is
-    /// exceeded, they are what other pods are evicted for.
-    fn pending(&self) -> Vec<Shortage> {
-        let of_leaf = |(at, party): (Index, &Option<Party<'_>>)| {
-            let party = party.as_ref()?;
-            let bound = party.headcount.bound.less(&party.headcount.leaving);
-            let pending = party.headcount.all_staying().less(&bound).min(&party.deserved.less(&bound));
-            (!pending.is_empty()).then(|| Shortage { at, promised: pending.clone(), missing: pending })
-        };
-        self.parties.iter().enumerate().filter_map(of_leaf).collect()
-    }
-
     /// What of `promised` pods are evicted for now.
     ///
     /// Pods are whole: if none of the queue's pending pods fits into what the queue deserves beside its other pods, an
@@ -227,9 +208,8 @@ impl<'a> Case<'a> {
         priority: Option<i32>,
         need: &mut Amounts,
         books: &mut Books<'a>,
-        gainers: [&mut [Shortage]; 2],
+        shortages: &mut [Shortage],
     ) {
-        let [shortages, pending] = gainers;
         // What one round leaves may be had by pods that a guarantee kept while more was asked for.
         while let Some((ask, wholly)) = self.ask_of(at, scope, need, books) {
             let Some(party) = self.party(at) else { return };
@@ -241,7 +221,8 @@ impl<'a> Case<'a> {
             for victim in victims {
                 let freed = books.take(at, &victim);
                 *need = need.less(&freed);
-                let beneficiary = attribute(shortages, at, &freed).or_else(|| attribute(pending, at, &freed));
+                let beneficiary =
+                    attribute(shortages, at, &freed).or_else(|| attribute(&mut books.pending, at, &freed));
                 let reason = if beneficiary.is_some() { Reason::Reclaimed } else { Reason::Overcommitted };
                 books.victims.push(Victim {
                     at,

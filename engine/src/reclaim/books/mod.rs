@@ -14,6 +14,7 @@ use super::budgets::Budgets;
 use super::candidate::Candidate;
 use super::candidates::{Candidates, candidates};
 use super::guarantees::Guarantees;
+use super::take::Shortage;
 use super::victim::Victim;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::census::Census;
@@ -49,6 +50,9 @@ pub(super) struct Books<'a> {
     pub(super) victims: Vec<Victim<'a>>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: Vec<Amounts>,
+    /// The leaves with pods that have no node, and what these request within the deserved share. Where the cluster is
+    /// exceeded, they are what other pods are evicted for.
+    pub(super) pending: Vec<Shortage>,
     /// The branches that somebody below is short: what moves inside them does not leave them.
     takers: FxHashSet<Index>,
     /// The pods that were noted in `kept` one by one.
@@ -78,6 +82,14 @@ impl<'a> Books<'a> {
                 takers.extend(tree.path_up(at).map(|(index, _)| index));
             }
         }
+        let unbound = unbound_everywhere(snapshot, parties);
+        let of_leaf = |(at, (party, unbound)): (Index, (&Option<Party<'_>>, &Amounts))| {
+            let party = party.as_ref()?;
+            let bound = party.headcount.all_staying().less(unbound);
+            let pending = unbound.min(&party.deserved.less(&bound));
+            (!pending.is_empty()).then(|| Shortage { at, promised: pending.clone(), missing: pending })
+        };
+        let pending = parties.iter().zip(&unbound).enumerate().filter_map(of_leaf).collect();
         Self {
             snapshot,
             census,
@@ -90,7 +102,8 @@ impl<'a> Books<'a> {
             chosen: FxHashSet::default(),
             victims: Vec::new(),
             takers,
-            unbound: unbound_everywhere(snapshot, parties),
+            unbound,
+            pending,
             noted: FxHashSet::default(),
             kept: BTreeMap::new(),
         }
