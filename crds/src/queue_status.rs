@@ -46,7 +46,8 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
 
-    /// The time since which workloads, by uid, have room for pods that they do not create, after a minute of it.
+    /// The time since which a workload, named by its uid, has had room for pods that it does not create. Workloads are
+    /// listed after a minute.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "times_schema")]
     pub not_created_since: BTreeMap<String, Time>,
