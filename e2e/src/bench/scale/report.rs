@@ -54,7 +54,7 @@ const ROWS: [Row; 17] = [
     ("writes of the Lease in that minute", "", |measured| measured.rest.lease_writes.to_string()),
     ("cycles in that minute", "", |measured| mean(measured.rest.cycle)),
     ("processor time in that minute", "< 0.6 s, 1 % of a core", |measured| seconds(measured.rest.cpu)),
-    ("writes while 600 pods are replaced, ten a second", "nobody evicted", |measured| {
+    ("writes while 600 pods are replaced, ten a second", "no pod evicted", |measured| {
         writes(&by_resource(&measured.churn.writes))
     }),
     ("cycles meanwhile", "", |measured| mean(measured.churn.cycle)),

@@ -1,6 +1,6 @@
 //! `bench speed`: how fast a share moves, seen from the API server.
 //!
-//! A scenario sets a stage on a fresh control plane, waits until nothing moves, then somebody asks for what is theirs. Every
+//! A scenario sets a stage on a fresh control plane, waits until nothing moves, then a queue asks for its share. Every
 //! time is taken from a watch of all pods and from the API server's audit log, never from the operator's own word; so any
 //! peer could be measured with the same scenarios.
 

@@ -16,7 +16,7 @@ const RELIST: &str = "--relist-seconds=300";
 /// How often it says that it still goes on.
 const TELL: Duration = Duration::from_secs(300);
 
-/// Lets Jobs come and go on a real control plane, and checks that the operator's memory stays flat, that nobody is evicted,
+/// Lets Jobs come and go on a real control plane, and checks that the operator's memory stays flat, that no pod is evicted,
 /// and that what it writes stays within its bounds.
 #[derive(Debug, Args)]
 pub(super) struct Soak {
@@ -52,7 +52,7 @@ impl Soak {
         let (early, late) = measures.memory_early_and_late();
         ensure!(late <= early.saturating_add(early / 10), "memory grew from {early} to {late} KiB");
         let evictions = measures.all_evictions();
-        ensure!(evictions == 0, "{evictions} evictions, though there is room for everybody");
+        ensure!(evictions == 0, "{evictions} evictions, though all pods fit");
         let statuses = measures.writes.get("patch queues/status").copied().unwrap_or_default();
         // Every queue every 15 s, and some at once.
         let most = self.queues.saturating_mul(self.minutes).saturating_mul(6);

@@ -13,8 +13,8 @@ use quotient_e2e::quotient::{Programs, workspace_root};
 
 /// Measures how fast a share moves on a real control plane, from the API server's side only.
 ///
-/// Each run starts a control plane of its own on loopback, fills it, waits until nothing moves, lets somebody ask for what
-/// is theirs, and takes its times from a watch of all pods and from the audit log. All scenarios take about an hour with
+/// Each run starts a control plane of its own on loopback, fills it, waits until nothing moves, lets a queue ask for its
+/// share, and takes its times from a watch of all pods and from the audit log. All scenarios take about an hour with
 /// five runs each; measure on a machine that does nothing else.
 #[derive(Debug, Args)]
 pub(super) struct Speed {
