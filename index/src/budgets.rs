@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_engine::labels::Selector;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Budget;
 
@@ -29,29 +31,15 @@ impl Default for BudgetKind {
 
 impl Keeps<Object> for Index {
     fn apply(&mut self, object: &Object) -> bool {
-        let metadata = &object.metadata;
-        let Some(uid) = uid_of(metadata) else { return false };
-        let name: Arc<str> = metadata.name.as_deref().unwrap_or_default().into();
-        let key = (Namespace::from(metadata.namespace.as_deref().unwrap_or_default()), name);
-        self.budgets.0.seen(&key);
-        let age = Age::of(metadata);
-        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(&key.1));
-        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
-            return false;
-        }
         // Without a selector it protects nothing, unlike with an empty one.
         let written = object.spec.as_ref().and_then(|spec| spec.selector.as_ref());
-        let Some(selector) = written.and_then(selector) else {
-            return kept.is_some() && self.remove_budget(&key);
-        };
-        let budget = Budget { name: key.1, selector, allowed: allowed(object) };
-        let note = BudgetNote { uid: (*uid).into(), age };
-        self.namespaces.entry(key.0).or_default().put_budget(budget, note)
+        self.put_budget(&object.metadata, written.and_then(selector), allowed(object))
     }
 
+    /// Which pods the budget selects is not known, and neither is how many of them may go: it counts as one that selects all pods
+    /// of its namespace and allows no disruption. What was known of it before may allow what it forbids now.
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.budgets.0.seen(&object.key());
-        false
+        self.put_budget(&object.metadata, Some(Selector::default()), 0)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
@@ -74,6 +62,24 @@ impl Keeps<Object> for Index {
 }
 
 impl Index {
+    fn put_budget(&mut self, metadata: &ObjectMeta, selector: Option<Selector>, allowed: u32) -> bool {
+        let Some(uid) = uid_of(metadata) else { return false };
+        let name: Arc<str> = metadata.name.as_deref().unwrap_or_default().into();
+        let key = (Namespace::from(metadata.namespace.as_deref().unwrap_or_default()), name);
+        self.budgets.0.seen(&key);
+        let age = Age::of(metadata);
+        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(&key.1));
+        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
+            return false;
+        }
+        let Some(selector) = selector else {
+            return kept.is_some() && self.remove_budget(&key);
+        };
+        let budget = Budget { name: key.1, selector, allowed };
+        let note = BudgetNote { uid: (*uid).into(), age };
+        self.namespaces.entry(key.0).or_default().put_budget(budget, note)
+    }
+
     fn remove_budget(&mut self, key: &Key) -> bool {
         self.budgets.0.seen(key);
         let Some(entry) = self.namespaces.get_mut(&key.0) else { return false };
