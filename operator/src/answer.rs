@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use kube::core::Status;
+use quotient_index::Decoded;
+use serde::de::Error as _;
 
 /// What became of a call.
 ///
@@ -50,6 +52,27 @@ pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>
         Ok(Err(error)) => judge(error),
         Err(_) => Answer::Unknown(Lost::TimedOut(limit)),
     }
+}
+
+/// Awaits `call`, which returns an object that tenants write, too. Its `managedFields` are not decoded, so what stands there
+/// cannot make a call that was carried out look like one that failed.
+pub(crate) async fn ask_object<K>(
+    limit: Duration,
+    call: impl Future<Output = kube::Result<Decoded<K>>>,
+) -> Answer<K> {
+    ask(limit, async { call.await.and_then(decoded) }).await
+}
+
+/// The same for an object that need not exist.
+pub(crate) async fn ask_optional<K>(
+    limit: Duration,
+    call: impl Future<Output = kube::Result<Option<Decoded<K>>>>,
+) -> Answer<Option<K>> {
+    ask(limit, async { call.await.and_then(|found| found.map(decoded).transpose()) }).await
+}
+
+fn decoded<K>(object: Decoded<K>) -> kube::Result<K> {
+    object.0.map_err(|undecodable| kube::Error::SerdeError(serde_json::Error::custom(undecodable.error)))
 }
 
 pub(crate) fn judge<T>(error: kube::Error) -> Answer<T> {
