@@ -1,8 +1,8 @@
 //! A client that hears whether its watches are alive.
 //!
 //! kube keeps bookmarks to itself, and they are all that a quiet watch says. So its answers are listened to on their
-//! way: whatever comes is a sign of life, and a watch from which nothing comes for too long is ended, upon which
-//! kube opens it anew where it left off.
+//! way: a bookmark that can be read is a sign of life, and a watch from which nothing comes for too long is ended, upon which
+//! kube opens it anew where it left off. Objects are a sign of life once they were read, which is told elsewhere.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use tower::service_fn;
 use tracing::info;
 
 use super::Pulses;
-use crate::health::Beat;
+use super::bookmarks::Bookmarks;
+use super::pulses::Pulse;
 use crate::metrics::Metrics;
 
 /// A client like `client`, whose lists and watches show in `pulses`, and whose watches end after `silence`.
@@ -34,11 +35,11 @@ pub(super) fn listening(client: &Client, pulses: &Pulses, silence: Duration, met
             } else {
                 answer.await?
             };
-            let pulse = pulse.filter(|_| response.status().is_success());
-            if let Some((_, beat)) = &pulse {
-                beat.now();
+            let pulse = pulse.filter(|_| watches && response.status().is_success());
+            if let Some((_, pulse)) = &pulse {
+                pulse.opened();
             }
-            let ear = Ear { pulse: pulse.filter(|_| watches), silence, metrics };
+            let ear = Ear { pulse, bookmarks: Bookmarks::default(), silence, metrics };
             Ok::<_, kube::Error>(ear.on(response))
         }
     });
@@ -51,7 +52,8 @@ fn unanswered(silence: Duration) -> kube::Error {
 
 /// Listens to one answer.
 struct Ear {
-    pulse: Option<(&'static str, Beat)>,
+    pulse: Option<(&'static str, Pulse)>,
+    bookmarks: Bookmarks,
     silence: Duration,
     metrics: Metrics,
 }
@@ -62,8 +64,8 @@ impl Ear {
         response: Response<Body>,
     ) -> Response<impl http_body::Body<Data = bytes::Bytes, Error = kube::Error> + Send + 'static> {
         response.map(|body| {
-            let heard = stream::unfold((self, BodyStream::new(body)), |(ear, mut frames)| async move {
-                let Some((kind, beat)) = &ear.pulse else {
+            let heard = stream::unfold((self, BodyStream::new(body)), |(mut ear, mut frames)| async move {
+                let Some((kind, pulse)) = &ear.pulse else {
                     return frames.next().await.map(|frame| (frame, (ear, frames)));
                 };
                 let Ok(next) = tokio::time::timeout(ear.silence, frames.next()).await else {
@@ -71,8 +73,9 @@ impl Ear {
                     ear.metrics.watches.silences.with_label_values(&[kind]).inc();
                     return None;
                 };
-                if matches!(next, Some(Ok(_))) {
-                    beat.now();
+                let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+                if data.is_some_and(|data| ear.bookmarks.read(data)) {
+                    pulse.read();
                 }
                 next.map(|frame| (frame, (ear, frames)))
             });
