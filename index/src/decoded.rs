@@ -124,8 +124,18 @@ where
         match &object.0 {
             Ok(read) => {
                 let ObjectMeta { namespace, name, .. } = read.meta();
-                let readable = self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref());
-                Keeps::<K>::apply(self, read) | readable
+                let told = match Self::excess(read) {
+                    Some(why) => {
+                        let names = ObjectMeta {
+                            namespace: namespace.clone(),
+                            name: name.clone(),
+                            ..ObjectMeta::default()
+                        };
+                        self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
+                    }
+                    None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
+                };
+                Keeps::<K>::apply(self, read) | told
             }
             Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
         }

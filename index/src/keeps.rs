@@ -19,6 +19,11 @@ pub trait Keeps<K> {
     /// a place for it keeps the object as invalid, and a PodDisruptionBudget counts as one that allows no disruption.
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool;
 
+    /// What of `object` is too much to be kept, if anything is; what the object counts as then is the kind's careful reading.
+    fn excess(_object: &K) -> Option<String> {
+        None
+    }
+
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///
     /// `namespace` is empty for kinds that are in none.

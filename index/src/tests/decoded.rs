@@ -4,6 +4,7 @@ use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::core::v1::{Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use quotient_crds::{Queue, QueueJob, QueueJobStatus};
+use quotient_engine::snapshot::NodeTerm;
 use serde::de::DeserializeOwned;
 
 use super::kinds::{KINDS, for_kind};
@@ -240,4 +241,72 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     assert!(!Keeps::<Decoded<LeanPod>>::relist_finish(&mut index));
     assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
     assert!(Keeps::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
+}
+
+#[test]
+fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
+    let pod = |values: usize| {
+        let names: Vec<String> = (0..values).map(|number| format!("\"n{number}\"")).collect();
+        let term = format!(
+            r#"{{"matchFields":[{{"key":"metadata.name","operator":"NotIn","values":[{}]}}]}}"#,
+            names.join(",")
+        );
+        let required = format!(
+            r#"{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{term}]}}}}"#
+        );
+        decoded::<LeanPod>(&format!(
+            r#"{{"metadata":{{"name":"p","namespace":"a","uid":"u"}},"spec":{{"containers":[],"affinity":{{"nodeAffinity":{required}}}}}}}"#
+        ))
+    };
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    let required = |index: &mut Index| {
+        let snapshot = index.snapshot(at("12:00:00"));
+        snapshot.namespaces[&"a".into()].pods[0].shape.placement.required.clone()
+    };
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1022));
+    assert_eq!((required(&mut index)[0].0.len(), skipped(&index).len()), (1, 0));
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1023));
+    assert_eq!(required(&mut index), [NodeTerm::default()]);
+    assert_eq!(
+        skipped(&index),
+        [
+            "pods p: its node selector, node affinity and tolerations have 1025 parts, and of pods with more than 1024 none is placed"
+        ]
+    );
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(2));
+    assert_eq!(skipped(&index), [""; 0]);
+}
+
+#[test]
+fn of_the_labels_of_a_pod_so_many_are_kept() {
+    let labels: Vec<String> = (1000..2000).map(|number| format!(r#""l{number}":"x""#)).collect();
+    let text = format!(
+        r#"{{"metadata":{{"name":"p","namespace":"a","uid":"u","labels":{{{}}}}},"spec":{{"containers":[]}}}}"#,
+        labels.join(",")
+    );
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
+    let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].ties.labels.iter().count();
+    assert_eq!(kept, 256);
+    assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
+}
+
+#[test]
+fn a_selector_with_too_many_values_allows_no_disruption() {
+    let values: Vec<String> = (0..1024).map(|number| format!("\"v{number}\"")).collect();
+    let text = format!(
+        r#"{{"metadata":{{"name":"web","namespace":"a","uid":"u"}},"spec":{{"selector":{{"matchExpressions":[
+        {{"key":"k","operator":"In","values":[{}]}}]}}}},"status":{{"disruptionsAllowed":1}}}}"#,
+        values.join(",")
+    );
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    Keeps::<Budgets>::apply(&mut index, &decoded(&text));
+    let text = story::tell(&index.snapshot(at("12:00:00")));
+    assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
+    assert_eq!(
+        skipped(&index),
+        [
+            "poddisruptionbudgets.policy web: its selector has 1025 labels and values, and of more than 1024 none is kept"
+        ]
+    );
 }

@@ -124,11 +124,11 @@ fn ready(
 
 fn skipped_objects(first: &SkippedObject, more: usize) -> String {
     let SkippedObject { kind, name, error } = first;
-    let others = if more == 0 { String::new() } else { format!("{more} more objects cannot be read.") };
+    let others = if more == 0 { String::new() } else { format!("The same holds for {more} more objects.") };
     message([
-        format!("Quotient skips {kind} {name} because it cannot be read: {error}."),
+        format!("Quotient cannot read all of {kind} {name}: {error}."),
         others,
-        "Correct or delete it.".to_owned(),
+        "Correct or delete the object.".to_owned(),
     ])
 }
 

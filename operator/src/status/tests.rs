@@ -197,11 +197,11 @@ fn objects_that_cannot_be_read_are_named() {
     assert_eq!(ready.reason, "ObjectsSkipped");
     assert_eq!(
         ready.message,
-        "Quotient skips poddisruptionbudgets.policy web because it cannot be read: status.conditions: invalid type. \
-         Correct or delete it."
+        "Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. \
+         Correct or delete the object."
     );
     let told = status(&plan(settled()), None, &skipped(vec![object("web"), object("x"), object("y")]), 10);
-    assert!(message(&told, "Ready").contains("2 more objects cannot be read."), "{told:?}");
+    assert!(message(&told, "Ready").contains("The same holds for 2 more objects."), "{told:?}");
 }
 
 #[test]
