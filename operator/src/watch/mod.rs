@@ -9,6 +9,7 @@ mod feed;
 mod full_list;
 mod intake;
 mod listening;
+mod pages;
 mod patience;
 mod pulses;
 mod synced;

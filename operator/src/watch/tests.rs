@@ -362,3 +362,33 @@ async fn a_watch_that_says_what_cannot_be_read_is_listed_anew() {
     seconds(400).await;
     assert_eq!(watching.signs.pulses.complaints(), [""; 0], "every full list is read");
 }
+
+/// Pages that would be too large are asked for again with fewer objects, and all of the list is read.
+#[tokio::test(start_paused = true)]
+async fn a_page_of_large_objects_is_asked_for_in_smaller_parts() {
+    let text = "x".repeat(1 << 20);
+    let (client, log) = client(move |asked| {
+        if asked.query.contains("watch=true") {
+            return Reply::Silence;
+        }
+        let limit = asked.query.split('&').find_map(|part| part.strip_prefix("limit=")).unwrap();
+        let count: usize = if asked.path.ends_with("/nodes") { limit.parse().unwrap() } else { 0 };
+        let node = |at: usize| json!({"metadata": {"name": format!("n-{at}"), "uid": "u", "resourceVersion": "1", "annotations": {"a": text}}});
+        let items: Vec<Value> = (0..count).map(node).collect();
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+    });
+    let signs = Signs::new(SETTINGS, &[]);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    seconds(5).await;
+    assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
+    let lists: Vec<Asked> = log.all().into_iter().filter(|asked| asked.path.ends_with("/nodes")).collect();
+    let limits: Vec<&str> = lists
+        .iter()
+        .filter_map(|asked| asked.query.split('&').find_map(|part| part.strip_prefix("limit=")))
+        .collect();
+    assert_eq!(limits, ["100", "12"]);
+}
