@@ -123,7 +123,27 @@ impl<T> Answer<T> {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::apps::v1::Deployment;
+    use kube::Api;
+    use serde_json::json;
+
     use super::*;
+    use crate::test_api::{Reply, client};
+
+    #[tokio::test]
+    async fn what_stands_in_managed_fields_makes_no_call_look_lost() {
+        let (client, _) = client(|_| {
+            let fields = json!([{"manager": "odd", "time": "9999-12-31T23:59:59Z"}]);
+            let spec = json!({"selector": {}, "template": {}});
+            Reply::Json(200, json!({"metadata": {"name": "web", "managedFields": fields}, "spec": spec}))
+        });
+        let limit = Duration::from_secs(5);
+        let api: Api<Decoded<Deployment>> = Api::namespaced(client, "a");
+        assert!(matches!(ask_object(limit, api.get("web")).await, Answer::Done(_)));
+        assert!(matches!(ask_optional(limit, api.get_opt("web")).await, Answer::Done(Some(_))));
+        let api: Api<Deployment> = Api::namespaced(api.into_client(), "a");
+        assert!(matches!(ask(limit, api.get("web")).await, Answer::Unknown(_)), "decoded after all");
+    }
 
     fn result_of(code: u16) -> &'static str {
         judge::<()>(kube::Error::Api(Status::failure("no", "").with_code(code).boxed())).result()
