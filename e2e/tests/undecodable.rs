@@ -1,9 +1,12 @@
 //! Objects that no decoder of the operator takes: each is skipped, counted and named, and stops neither a running operator
 //! nor one that starts.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, Result, ensure};
-use quotient_e2e::quotient::{Operator, PATIENCE, Programs, queue};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, Stage, queue};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
+use quotient_judge::Tolerance;
 use serde_json::{Value, json};
 
 /// A map in a map, so many times.
@@ -156,4 +159,94 @@ async fn the_deep_one_is_counted_and_told(bed: &TestBed, operator: &Operator, jo
     })
     .await?;
     Ok(())
+}
+
+/// A condition that no decoder of the operator takes: its time is beyond what it knows.
+fn beyond_time(kind: &str) -> String {
+    let condition = json!({
+        "type": kind, "status": "True", "reason": "Odd", "message": "odd", "lastTransitionTime": "9999-12-31T23:59:59Z",
+    });
+    json!([{"op": "add", "path": "/status/conditions/-", "value": condition}]).to_string()
+}
+
+/// Gives the status of an object that condition.
+async fn break_status(bed: &TestBed, object: &[&str]) -> Result<()> {
+    let patch = beyond_time("Odd");
+    let arguments = ["patch"].iter().chain(object).copied();
+    let arguments = arguments.chain(["--subresource=status", "--type=json", "-p", patch.as_str()]);
+    eventually(format!("{object:?} has conditions"), PATIENCE, async || {
+        bed.kubectl(arguments.clone()).await?;
+        anyhow::Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn named_in_the_condition(stage: &Stage) -> Result<()> {
+    eventually("the Queue names the budget that cannot be read", PATIENCE, async || {
+        let view = queue(&stage.bed, "a", "a").await?;
+        let reason = view.conditions.get("Ready").map(String::as_str);
+        ensure!(reason == Some("ObjectsSkipped"), "{view:?}");
+        Ok(())
+    })
+    .await?;
+    let stored = stage.bed.kubectl(["get", "queues", "a", "-n", "a", "-o", "yaml"]).await?;
+    ensure!(stored.contains("poddisruptionbudgets.policy odd"), "{stored}");
+    Ok(())
+}
+
+/// A budget whose selector is not known withholds the evictions of its namespace, and no more than that: a free share moves to
+/// another queue, before and after a start. Nor does a node that cannot be read hide the others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_that_cannot_be_read_allows_no_disruption() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "6", "12Gi")]).await?;
+    let bed = &stage.bed;
+    stage.claim("a", json!({})).await?;
+    stage.deployment("a", "web", 4, json!({"cpu": "1", "memory": "2Gi"}), false).await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
+    let budget = json!({
+        "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "odd", "namespace": "a"},
+        "spec": {"selector": {"matchLabels": {"app": "another"}}, "maxUnavailable": 1},
+    });
+    let node = json!({
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "odd"}, "spec": {"unschedulable": true},
+        "status": {"conditions": [{"type": "First", "status": "True"}]},
+    });
+    bed.apply(&budget.to_string()).await?;
+    bed.apply(&node.to_string()).await?;
+    break_status(bed, &["poddisruptionbudget", "odd", "-n", "a"]).await?;
+    break_status(bed, &["node", "odd"]).await?;
+
+    let begin = bed.audit().mark()?;
+    let operator = stage.start_operator().await?;
+    named_in_the_condition(&stage).await?;
+    stage.claim("b", json!({})).await?;
+    stage.until_allowed("b", "cpu 2, memory 4Gi").await?;
+    operator.stop().await?;
+    let operator = stage.start_operator().await?;
+    named_in_the_condition(&stage).await?;
+    eventually("b is starved", PATIENCE, async || {
+        let view = queue(bed, "b", "b").await?;
+        ensure!(view.conditions.contains_key("Starved"), "{view:?}");
+        Ok(())
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    ensure!(stage.evictions(begin)?.is_empty(), "{:?}", stage.evictions(begin)?);
+    stage.until_pods("a", PodCounts::running(4)).await?;
+    for kind in ["poddisruptionbudgets", "nodes"] {
+        ensure!(count(&operator, "quotient_watch_undecodable_objects_total", kind).await? >= 1.0, "{kind}");
+    }
+
+    bed.kubectl(["delete", "poddisruptionbudget", "odd", "-n", "a"]).await?;
+    stage.until_allowed("b", "cpu 3, memory 6Gi").await?;
+    ensure!(stage.evictions(begin)?.len() == 1, "{:?}", stage.evictions(begin)?);
+    eventually("the Queue names nothing any more", PATIENCE, async || {
+        let view = queue(bed, "a", "a").await?;
+        ensure!(view.conditions.get("Ready").is_some_and(|reason| reason == "Reconciled"), "{view:?}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
 }

@@ -1,20 +1,20 @@
 //! Objects decoded one by one: an object that cannot be decoded hides no other object of its list or watch.
 //!
 //! A list is one JSON document. If one item fails to decode, or is nested deeper than the decoder allows, the whole document
-//! fails, and with it the kind. [`Decoded`] takes the text of an item first, without looking inside, and decodes it alone.
+//! fails, and with it the kind. [`Decoded`] takes the fields of an item as texts first, without looking inside, and decodes
+//! them alone. `metadata.managedFields` is never decoded.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource;
 use quotient_engine::names::Namespace;
-use serde::de::{DeserializeOwned, Error as _};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::fields::Fields;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::metadata::{Metadata, Names};
@@ -58,54 +58,25 @@ impl Undecodable {
 
 impl<'de, K: DeserializeOwned> Deserialize<'de> for Decoded<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Box::<RawValue>::deserialize(deserializer)?;
-        decode(text.get()).map(Self).map_err(D::Error::custom)
+        let fields = Fields::deserialize(deserializer)?;
+        Ok(Self(fields.decode().map_err(|error| undecodable::<K>(&fields, &error))))
     }
 }
 
-/// Decodes one object. The outer error means that not even its name can be read.
-fn decode<K: DeserializeOwned>(text: &str) -> serde_json::Result<Result<K, Undecodable>> {
-    if let Ok(object) = serde_json::from_str(text) {
-        return Ok(Ok(object));
-    }
-    // `managedFields` is the one part that any writer of an object fills as it likes, and no decision depends on it.
-    let text = &*without_managed_fields(text)?;
-    let error = match serde_json::from_str(text) {
-        Ok(object) => return Ok(Ok(object)),
-        Err(error) => reason::<K>(text, &error),
-    };
-    let Rest { metadata, status } = serde_json::from_str(text)?;
-    let metadata = match serde_json::from_str::<Metadata>(metadata.get()) {
+/// What can be read of an object whose `fields` are no `K`. Without names it can only be counted.
+fn undecodable<K: DeserializeOwned>(fields: &Fields, error: &serde_json::Error) -> Undecodable {
+    let metadata = fields.get("metadata").map(RawValue::get).unwrap_or_default();
+    let metadata = match serde_json::from_str::<Metadata>(metadata) {
         Ok(metadata) => metadata.into(),
-        Err(_) => serde_json::from_str::<Names>(metadata.get())?.into(),
+        Err(_) => serde_json::from_str::<Names>(metadata).map(ObjectMeta::from).unwrap_or_default(),
     };
-    Ok(Err(Undecodable { error, metadata, status }))
-}
-
-/// The parts of an object that are read when the object cannot be decoded.
-#[derive(Deserialize)]
-struct Rest {
-    metadata: Box<RawValue>,
-    status: Option<Box<RawValue>>,
-}
-
-/// The same object without `metadata.managedFields`. Values are copied and not decoded, however deeply they are nested.
-fn without_managed_fields(text: &str) -> serde_json::Result<String> {
-    type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
-    let mut object: Fields<'_> = serde_json::from_str(text)?;
-    let mut metadata: Fields<'_> = match object.get("metadata") {
-        Some(metadata) => serde_json::from_str(metadata.get())?,
-        None => Fields::new(),
-    };
-    metadata.remove("managedFields");
-    let metadata = serde_json::value::to_raw_value(&metadata)?;
-    object.insert("metadata".into(), &metadata);
-    serde_json::to_string(&object)
+    let status = fields.get("status").map(ToOwned::to_owned);
+    Undecodable { error: reason::<K>(fields, error), metadata, status }
 }
 
 /// The field that cannot be decoded and why, in at most [`LONGEST_REASON`] characters.
-fn reason<K: DeserializeOwned>(text: &str, error: &serde_json::Error) -> String {
-    let reason = match serde_json::from_str::<Value>(text) {
+fn reason<K: DeserializeOwned>(fields: &Fields, error: &serde_json::Error) -> String {
+    let reason = match fields.value() {
         Ok(value) => match serde_path_to_error::deserialize::<_, K>(&value) {
             Ok(_) => error.to_string(),
             Err(error) => error.to_string(),
@@ -145,30 +116,52 @@ impl<K: Resource> Resource for Decoded<K> {
 }
 
 /// Objects as watches and replies deliver them. Feed one index with these or with plain objects, not with both.
-impl<K> Keeps<Decoded<K>> for Index
+impl<K: Resource<DynamicType = ()>> Keeps<Decoded<K>> for Index
 where
     Self: Keeps<K>,
 {
     fn apply(&mut self, object: &Decoded<K>) -> bool {
         match &object.0 {
-            Ok(object) => Keeps::<K>::apply(self, object),
-            Err(undecodable) => Keeps::<K>::apply_undecodable(self, undecodable),
+            Ok(read) => {
+                let ObjectMeta { namespace, name, .. } = read.meta();
+                let told = match Self::excess(read) {
+                    Some(why) => {
+                        let names = ObjectMeta {
+                            namespace: namespace.clone(),
+                            name: name.clone(),
+                            ..ObjectMeta::default()
+                        };
+                        self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
+                    }
+                    None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
+                };
+                Keeps::<K>::apply(self, read) | told
+            }
+            Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
         }
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        Keeps::<K>::apply_undecodable(self, object)
+        self.skip(kind_name::<K>(), object) | Keeps::<K>::apply_undecodable(self, object)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<K>::delete(self, namespace, name, uid)
+        let gone = self.end_skip(kind_name::<K>, Some(namespace), Some(name));
+        Keeps::<K>::delete(self, namespace, name, uid) | gone
     }
 
     fn relist_begin(&mut self) {
+        self.begin_skipped(kind_name::<K>());
         Keeps::<K>::relist_begin(self);
     }
 
     fn relist_finish(&mut self) -> bool {
-        Keeps::<K>::relist_finish(self)
+        self.finish_skipped(&kind_name::<K>()) | Keeps::<K>::relist_finish(self)
     }
+}
+
+/// What kubectl calls the kind: `pods`, `poddisruptionbudgets.policy`.
+fn kind_name<K: Resource<DynamicType = ()>>() -> Arc<str> {
+    let (plural, group) = (K::plural(&()), K::group(&()));
+    if group.is_empty() { plural.into() } else { format!("{plural}.{group}").into() }
 }

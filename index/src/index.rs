@@ -24,6 +24,7 @@ use crate::queues::{ObservedQueue, QueueKind};
 use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
 use crate::sizes::{AutoscalerKind, DeploymentKind};
+use crate::skipped::SkippedObjects;
 
 /// What is known of the cluster: fed through [`Keeps`](crate::Keeps), read through [`snapshot`](Self::snapshot).
 ///
@@ -45,6 +46,7 @@ pub struct Index {
     pub(crate) quotas: QuotaKind,
     pub(crate) limit_ranges: LimitRangeKind,
     pub(crate) pod_groups: PodGroupKinds,
+    pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
     pub(crate) shapes: Interned<Shape>,
@@ -70,6 +72,7 @@ impl Index {
             quotas: QuotaKind::default(),
             limit_ranges: LimitRangeKind::default(),
             pod_groups: PodGroupKinds::default(),
+            skipped: SkippedObjects::default(),
             ledger: None,
             labels: NamespaceLabels::default(),
             shapes: Interned::new(),

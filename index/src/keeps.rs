@@ -6,8 +6,8 @@ use crate::decoded::Undecodable;
 ///
 /// The index keeps pods and their owners (ReplicaSets, StatefulSets, DaemonSets, Jobs), PodDisruptionBudgets, PodGroups,
 /// priority classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once,
-/// against this trait. Every function says whether anything changed that a decision depends on, so that a watch event that
-/// only moved a heartbeat wakes nobody.
+/// against this trait. Every function says whether anything changed that a decision or a condition depends on, so that a watch
+/// event that only moved a heartbeat wakes nobody.
 pub trait Keeps<K> {
     /// Takes `object` in, new or changed, from a watch or from the reply to a write.
     ///
@@ -16,8 +16,13 @@ pub trait Keeps<K> {
     fn apply(&mut self, object: &K) -> bool;
 
     /// Takes note of an object that exists and cannot be decoded. What is kept of it stays as it was decoded last; a kind with
-    /// a place for it keeps the object as invalid.
+    /// a place for it keeps the object as invalid, and a PodDisruptionBudget counts as one that allows no disruption.
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool;
+
+    /// What of `object` is too much to be kept, if anything is; what the object counts as then is the kind's careful reading.
+    fn excess(_object: &K) -> Option<String> {
+        None
+    }
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///

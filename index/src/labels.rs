@@ -61,7 +61,8 @@ impl Keeps<Object> for Index {
             return false;
         }
         let known = kept.map(|kept| &kept.labels);
-        let labels = shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true);
+        let labels =
+            shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
         self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
         // What was granted there may land from now on.
         self.show_quota(&name) | self.show_labels(&name)

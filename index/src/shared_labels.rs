@@ -8,16 +8,17 @@ use crate::interned::Interned;
 
 /// The labels of an object: `known`, if they are the same, otherwise new ones that share their texts with all others.
 ///
-/// Most events leave labels as they were, and then this allocates nothing.
+/// Of more than `most` the first by key are kept. Most events leave labels as they were, and then this allocates nothing.
 pub(crate) fn shared_labels(
     texts: &mut Interned<str>,
     known: Option<&Labels>,
     written: Option<&BTreeMap<String, String>>,
     counts: impl Fn(&str) -> bool,
+    most: usize,
 ) -> Labels {
     let counting = || {
         let pairs = written.into_iter().flatten();
-        pairs.map(|(key, value)| (key.as_str(), value.as_str())).filter(|(key, _)| counts(key))
+        pairs.map(|(key, value)| (key.as_str(), value.as_str())).filter(|(key, _)| counts(key)).take(most)
     };
     match known {
         Some(known) if known.iter().eq(counting()) => known.clone(),

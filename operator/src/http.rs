@@ -6,11 +6,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::connections::{Connections, only_answer};
 use crate::health::Beat;
 use crate::watch::Synced;
 
@@ -46,14 +48,18 @@ pub async fn listen(address: SocketAddr) -> Result<TcpListener, HttpError> {
 
 /// Serves until `stop`.
 pub async fn serve(listener: TcpListener, vitals: Vitals, stop: CancellationToken) -> Result<(), HttpError> {
-    axum::serve(listener, router(vitals))
+    axum::serve(Connections::of(listener), router(vitals))
         .with_graceful_shutdown(stop.cancelled_owned())
         .await
         .map_err(HttpError::Serve)
 }
 
 fn router(vitals: Vitals) -> Router {
-    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz)).with_state(Arc::new(vitals))
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
+        .with_state(Arc::new(vitals))
+        .layer(map_response(only_answer))
 }
 
 async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {

@@ -33,6 +33,7 @@ mod bad_days;
 pub mod check;
 pub mod client;
 pub mod clock;
+mod connections;
 pub mod cycle;
 pub mod guards;
 pub mod health;

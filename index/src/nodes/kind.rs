@@ -63,7 +63,8 @@ impl Keeps<Object> for Index {
             return false;
         }
         let known = kept.map(NodeEntry::labels);
-        let labels = shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true);
+        let labels =
+            shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
         let entry = NodeEntry::of(object, &uid, labels, &self.settings.nodes);
         match self.nodes.entries.get_mut(&name) {
             Some(kept) if !kept.differs_from(&entry) => {

@@ -14,7 +14,7 @@ use crate::gangs::stated;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::namespace::OwnerNote;
-use crate::placement::placement;
+use crate::placement::{self, placement};
 use crate::pods::{effective_requests, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
@@ -144,6 +144,10 @@ impl<O: OwnerObject> Keeps<O> for Index {
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
         self.owners.relist(O::KIND).seen(&object.key());
         false
+    }
+
+    fn excess(object: &O) -> Option<String> {
+        object.template().and_then(|template| template.spec.as_ref()).and_then(placement::excess)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

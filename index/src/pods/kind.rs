@@ -16,10 +16,11 @@ use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
 use super::stuck::{is_failing, stuck};
+use super::ties;
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
-use crate::placement::placement;
+use crate::placement::{self, placement};
 use crate::reading::uid_of;
 use crate::relist::Relist;
 use crate::resource_version::Age;
@@ -102,6 +103,10 @@ impl Keeps<Object> for Index {
         let (namespace, name) = object.key();
         self.pods.relist.seen(&(namespace, PodName::from(&*name)));
         false
+    }
+
+    fn excess(object: &Object) -> Option<String> {
+        object.spec.as_ref().and_then(placement::excess).or_else(|| ties::excess(object))
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

@@ -190,6 +190,10 @@ impl Keeps<LeanPod> for Index {
         Keeps::<Pod>::apply_undecodable(self, object)
     }
 
+    fn excess(object: &LeanPod) -> Option<String> {
+        <Self as Keeps<Pod>>::excess(&object.0)
+    }
+
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
         Keeps::<Pod>::delete(self, namespace, name, uid)
     }

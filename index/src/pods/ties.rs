@@ -1,5 +1,6 @@
 //! Whom a pod belongs to, in a form that all pods of an owner share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -24,6 +25,17 @@ const NUMBERING: [&str; 8] = [
     "volcano.sh/task-index",
 ];
 
+/// The most labels of one pod that are kept, the first by key. Pods that people and controllers write have a dozen; an object has
+/// room for thousands, each of which is compared with every budget of the namespace. A budget that selects by a label beyond them
+/// is left to the API server, which refuses the eviction.
+const MOST_LABELS: usize = 256;
+
+/// What of the labels of `pod` is not kept, if anything is.
+pub(super) fn excess(pod: &Pod) -> Option<String> {
+    let labels = pod.metadata.labels.as_ref().map(BTreeMap::len).unwrap_or_default();
+    (labels > MOST_LABELS).then(|| format!("it has {labels} labels, of which {MOST_LABELS} are kept"))
+}
+
 impl Index {
     /// What `pod` has in common with the others of its owner; `known` is what was read of it before.
     pub(super) fn read_ties(
@@ -45,6 +57,7 @@ impl Index {
             known.map(|ties| &ties.labels),
             pod.metadata.labels.as_ref(),
             |key| !NUMBERING.contains(&key),
+            MOST_LABELS,
         );
         let gang = stated(&pod.metadata, pod.spec.as_ref(), owner.as_ref().map(|owner| &owner.uid));
         let gang = gang.map(|stated| self.gang(namespace, stated));

@@ -1,11 +1,14 @@
 //! Objects that cannot be decoded.
 
 use k8s_openapi::api::apps::v1::ReplicaSet;
+use k8s_openapi::api::core::v1::{Node, ResourceQuota};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use quotient_crds::{Queue, QueueJob, QueueJobStatus};
+use quotient_engine::snapshot::NodeTerm;
 use serde::de::DeserializeOwned;
 
-use super::kinds::KINDS;
-use super::{at, index_of, story};
+use super::kinds::{KINDS, for_kind};
+use super::{apply, at, index_of, story};
 use crate::pods::LeanPod;
 use crate::{Decoded, Index, IndexSettings, Keeps};
 
@@ -68,9 +71,13 @@ fn what_other_writers_put_into_managed_fields_hides_nothing() {
     };
     for fields in ["{}".to_owned(), nested(130), nested(100_000)] {
         for kind in KINDS {
-            let text = format!(r#"{{"kind":"{kind}","metadata":{},"spec":{{}}}}"#, metadata(&fields));
-            let set = decoded::<LeanPod>(&text);
-            assert!(set.0.is_ok(), "{kind}: {:?}", set.0);
+            let text = format!(r#"{{"metadata":{},{}}}"#, metadata(&fields), content(kind));
+            macro_rules! is_read {
+                ($kind:ty) => {
+                    is_read::<$kind>(&text)
+                };
+            }
+            for_kind!(kind, is_read);
         }
         let spec = r#"{"replicas":2,"selector":{},"template":{"spec":{"containers":[]}}}"#;
         let text = format!(r#"{{"kind":"ReplicaSet","metadata":{},"spec":{spec}}}"#, metadata(&fields));
@@ -78,6 +85,136 @@ fn what_other_writers_put_into_managed_fields_hides_nothing() {
         assert_eq!(set.spec.and_then(|spec| spec.replicas), Some(2));
         assert_eq!(set.metadata.labels.unwrap()["app"], "web");
     }
+}
+
+/// The least that an object of this kind has beside its metadata.
+fn content(kind: &str) -> &'static str {
+    match kind {
+        "ReplicaSet" | "StatefulSet" => r#""spec":{"selector":{},"serviceName":"s"}"#,
+        "DaemonSet" | "Deployment" | "Job" => r#""spec":{"selector":{},"template":{}}"#,
+        "HorizontalPodAutoscaler" => r#""spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"k","name":"n"}}"#,
+        "PriorityClass" => r#""value":5"#,
+        "QueueJob" => r#""spec":{"tasks":[]}"#,
+        _ => r#""spec":{}"#,
+    }
+}
+
+fn is_read<K: DeserializeOwned>(text: &str) {
+    let object = decoded::<K>(text);
+    assert!(object.0.is_ok(), "{}: {}", std::any::type_name::<K>(), object.0.err().unwrap().error);
+}
+
+#[test]
+fn managed_fields_are_not_decoded_even_where_they_could_be() {
+    let text =
+        r#"{"metadata":{"name":"web","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}],"uid":"u"}}"#;
+    let metadata = decoded::<ResourceQuota>(text).0.unwrap().metadata;
+    assert_eq!((metadata.name.as_deref(), metadata.uid.as_deref()), (Some("web"), Some("u")));
+    assert_eq!(metadata.managed_fields, None);
+}
+
+#[test]
+fn an_object_whose_name_cannot_be_read_hides_no_other_of_its_list() {
+    let items = [
+        r#"{"metadata":{"name":"first"}}"#.to_owned(),
+        r#"{"metadata":{"name":5,"namespace":["a"]}}"#.to_owned(),
+        format!(r#"{{"metadata":{{"name":{}}}}}"#, nested(140)),
+        r#"{"metadata":{"name":"last"}}"#.to_owned(),
+    ];
+    let nodes = listed::<Node>(&items);
+    let sound: Vec<bool> = nodes.iter().map(|node| node.0.is_ok()).collect();
+    assert_eq!(sound, [true, false, false, true]);
+}
+
+type Budgets = Decoded<PodDisruptionBudget>;
+
+/// The text of a budget that allows a disruption of the pods with a label, unless `broken` stands in its spec.
+fn budget(version: u32, broken: &str) -> String {
+    format!(
+        r#"{{"kind":"PodDisruptionBudget","metadata":{{"name":"web","namespace":"a","uid":"u","resourceVersion":"{version}"}},
+        "spec":{{{broken}"selector":{{"matchLabels":{{"app":"web"}}}}}},"status":{{"disruptionsAllowed":1}}}}"#
+    )
+}
+
+#[test]
+fn a_budget_that_cannot_be_decoded_allows_no_disruption_in_its_namespace() {
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    let broken = decoded::<PodDisruptionBudget>(&budget(5, r#""unhealthyPodEvictionPolicy":[],"#));
+    assert!(broken.0.is_err());
+    let apply = |index: &mut Index, object: &Budgets| Keeps::<Budgets>::apply(index, object);
+    let told = |index: &mut Index| {
+        let text = story::tell(&index.snapshot(at("12:00:00")));
+        text.lines().find(|line| line.contains("budget")).unwrap_or_default().trim().to_owned()
+    };
+    // At a start, and in place of one that could be read.
+    assert!(apply(&mut index, &broken));
+    assert_eq!(told(&mut index), "budget web: 0 may go; Selector([])");
+    assert!(apply(&mut index, &decoded(&budget(6, ""))));
+    assert_eq!(told(&mut index), r#"budget web: 1 may go; Selector([In("app", ["web"])])"#);
+    apply(&mut index, &broken);
+    assert_eq!(
+        told(&mut index),
+        r#"budget web: 1 may go; Selector([In("app", ["web"])])"#,
+        "an older version"
+    );
+    assert!(apply(&mut index, &decoded(&budget(7, r#""unhealthyPodEvictionPolicy":[],"#))));
+    assert_eq!(told(&mut index), "budget web: 0 may go; Selector([])");
+    // A full list keeps it as long as it contains it.
+    for contained in [true, false] {
+        Keeps::<Budgets>::relist_begin(&mut index);
+        if contained {
+            apply(&mut index, &decoded(&budget(7, r#""unhealthyPodEvictionPolicy":[],"#)));
+        }
+        assert_eq!(Keeps::<Budgets>::relist_finish(&mut index), !contained);
+    }
+    assert_eq!(told(&mut index), "");
+}
+
+/// What is told of the namespace `a`.
+fn skipped(index: &Index) -> Vec<String> {
+    let objects = index.skipped_objects(&"a".into()).map(|objects| objects.to_vec()).unwrap_or_default();
+    objects.iter().map(|object| format!("{} {}: {}", object.kind, object.name, object.error)).collect()
+}
+
+fn quota(name: &str, hard: &str) -> Decoded<ResourceQuota> {
+    decoded(&format!(
+        r#"{{"metadata":{{"name":"{name}","namespace":"a","uid":"{name}"}},"spec":{{"hard":{hard}}}}}"#
+    ))
+}
+
+#[test]
+fn what_cannot_be_decoded_is_named_until_it_can_be_or_is_gone() {
+    type Quotas = Decoded<ResourceQuota>;
+    let mut index = Index::new(IndexSettings::default());
+    assert!(!Keeps::<Quotas>::apply(&mut index, &quota("bad", "5")), "no Queue has to tell it");
+    apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    let expected = "resourcequotas bad: spec.hard: invalid type: integer `5`, expected a map";
+    assert_eq!(skipped(&index), [expected]);
+    assert!(!Keeps::<Quotas>::apply(&mut index, &quota("bad", "5")), "it is known");
+    assert!(Keeps::<Quotas>::apply(&mut index, &quota("worse", "[]")));
+    assert_eq!(skipped(&index).len(), 2);
+    assert!(Keeps::<Quotas>::apply(&mut index, &quota("worse", "{}")));
+    assert_eq!(skipped(&index), [expected]);
+    assert!(Keeps::<Quotas>::delete(&mut index, "a", "bad", "bad"));
+    assert_eq!(skipped(&index), [""; 0]);
+
+    // A full list ends what was deleted unseen, and the list of another kind does not.
+    Keeps::<Quotas>::apply(&mut index, &quota("bad", "5"));
+    Keeps::<Decoded<LeanPod>>::relist_begin(&mut index);
+    assert!(!Keeps::<Decoded<LeanPod>>::relist_finish(&mut index));
+    assert_eq!(skipped(&index), [expected]);
+    Keeps::<Quotas>::relist_begin(&mut index);
+    assert!(Keeps::<Quotas>::relist_finish(&mut index));
+    assert_eq!(skipped(&index), [""; 0]);
+}
+
+#[test]
+fn few_of_many_that_cannot_be_decoded_are_kept() {
+    let mut index = Index::new(IndexSettings::default());
+    for number in 0..1000 {
+        Keeps::<Decoded<ResourceQuota>>::apply(&mut index, &quota(&format!("bad-{number}"), "5"));
+    }
+    assert_eq!(skipped(&index).len(), 8);
 }
 
 #[test]
@@ -104,4 +241,72 @@ fn what_is_kept_of_an_object_stays_when_a_list_shows_it_as_undecodable() {
     assert!(!Keeps::<Decoded<LeanPod>>::relist_finish(&mut index));
     assert_eq!(story::tell(&index.snapshot(at("12:00:00"))), before);
     assert!(Keeps::<Decoded<LeanPod>>::delete(&mut index, "a", "p", "u"));
+}
+
+#[test]
+fn a_placement_with_too_many_parts_fits_no_node_and_is_named() {
+    let pod = |values: usize| {
+        let names: Vec<String> = (0..values).map(|number| format!("\"n{number}\"")).collect();
+        let term = format!(
+            r#"{{"matchFields":[{{"key":"metadata.name","operator":"NotIn","values":[{}]}}]}}"#,
+            names.join(",")
+        );
+        let required = format!(
+            r#"{{"requiredDuringSchedulingIgnoredDuringExecution":{{"nodeSelectorTerms":[{term}]}}}}"#
+        );
+        decoded::<LeanPod>(&format!(
+            r#"{{"metadata":{{"name":"p","namespace":"a","uid":"u"}},"spec":{{"containers":[],"affinity":{{"nodeAffinity":{required}}}}}}}"#
+        ))
+    };
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    let required = |index: &mut Index| {
+        let snapshot = index.snapshot(at("12:00:00"));
+        snapshot.namespaces[&"a".into()].pods[0].shape.placement.required.clone()
+    };
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1022));
+    assert_eq!((required(&mut index)[0].0.len(), skipped(&index).len()), (1, 0));
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(1023));
+    assert_eq!(required(&mut index), [NodeTerm::default()]);
+    assert_eq!(
+        skipped(&index),
+        [
+            "pods p: its node selector, node affinity and tolerations have 1025 parts, and of pods with more than 1024 none is placed"
+        ]
+    );
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &pod(2));
+    assert_eq!(skipped(&index), [""; 0]);
+}
+
+#[test]
+fn of_the_labels_of_a_pod_so_many_are_kept() {
+    let labels: Vec<String> = (1000..2000).map(|number| format!(r#""l{number}":"x""#)).collect();
+    let text = format!(
+        r#"{{"metadata":{{"name":"p","namespace":"a","uid":"u","labels":{{{}}}}},"spec":{{"containers":[]}}}}"#,
+        labels.join(",")
+    );
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    Keeps::<Decoded<LeanPod>>::apply(&mut index, &decoded(&text));
+    let kept = index.snapshot(at("12:00:00")).namespaces[&"a".into()].pods[0].ties.labels.iter().count();
+    assert_eq!(kept, 256);
+    assert_eq!(skipped(&index), ["pods p: it has 1000 labels, of which 256 are kept"]);
+}
+
+#[test]
+fn a_selector_with_too_many_values_allows_no_disruption() {
+    let values: Vec<String> = (0..1024).map(|number| format!("\"v{number}\"")).collect();
+    let text = format!(
+        r#"{{"metadata":{{"name":"web","namespace":"a","uid":"u"}},"spec":{{"selector":{{"matchExpressions":[
+        {{"key":"k","operator":"In","values":[{}]}}]}}}},"status":{{"disruptionsAllowed":1}}}}"#,
+        values.join(",")
+    );
+    let mut index = index_of("{kind: Queue, metadata: {name: q, namespace: a}, spec: {}}");
+    Keeps::<Budgets>::apply(&mut index, &decoded(&text));
+    let text = story::tell(&index.snapshot(at("12:00:00")));
+    assert!(text.contains("budget web: 0 may go; Selector([])"), "{text}");
+    assert_eq!(
+        skipped(&index),
+        [
+            "poddisruptionbudgets.policy web: its selector has 1025 labels and values, and of more than 1024 none is kept"
+        ]
+    );
 }

@@ -55,6 +55,8 @@ fn kind_of(object: &Value) -> &str {
     object["kind"].as_str().unwrap()
 }
 
+pub(super) use for_kind;
+
 pub(super) fn apply_value(index: &mut Index, object: &Value) -> bool {
     macro_rules! apply {
         ($kind:ty) => {

@@ -185,8 +185,10 @@ fn what_cannot_be_read_is_named_and_changes_nothing() {
         let kind = &kinds()[0];
         let read = kind.read(serde_json::from_value(object(spec)).unwrap());
         index.begin_workloads(kind);
-        assert!(!index.apply_workload(kind, &read));
+        index.apply_workload(kind, &read);
         assert!(!index.finish_workloads(kind));
+        let skipped = index.skipped_objects(&"a".into()).unwrap();
+        assert_eq!((skipped.len(), Some(&skipped[0].error)), (1, said.last()));
     }
     assert_eq!(told(&mut index), before);
     expect![[r#"

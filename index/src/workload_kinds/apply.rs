@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{OwnerKind, Shape};
 
@@ -27,9 +28,15 @@ impl Index {
             Ok(object) => object,
             Err(undecodable) => {
                 self.owners.relist(owner_kind).seen(&undecodable.key());
-                return false;
+                return self.skip(kind.name.into(), undecodable);
             }
         };
+        let ObjectMeta { namespace, name, .. } = &object.metadata;
+        let readable = self.end_skip(|| kind.name.into(), namespace.as_deref(), name.as_deref());
+        self.apply_readable(owner_kind, object) | readable
+    }
+
+    fn apply_readable(&mut self, owner_kind: OwnerKind, object: &WorkloadObject) -> bool {
         let metadata = &object.metadata;
         let text = |field: &Option<String>| field.clone().filter(|text| !text.is_empty());
         let Some((namespace, name)) = text(&metadata.namespace).zip(text(&metadata.name)) else {
@@ -78,15 +85,17 @@ impl Index {
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     pub fn delete_workload(&mut self, kind: &WorkloadKind, namespace: &str, name: &str, uid: &str) -> bool {
+        let gone = self.end_skip(|| kind.name.into(), Some(namespace), Some(name));
         let kind = OwnerKind::Configured(kind.kind);
         let key: Key = (Namespace::from(namespace), name.into());
         let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(kind, name));
-        let Some(kept) = kept.map(|(owner, _)| owner.uid.clone()) else { return false };
-        kept.as_str() == uid && self.remove_workload(kind, &key, &kept)
+        let Some(kept) = kept.map(|(owner, _)| owner.uid.clone()) else { return gone };
+        (kept.as_str() == uid && self.remove_workload(kind, &key, &kept)) | gone
     }
 
     /// Starts a full list of the kind.
     pub fn begin_workloads(&mut self, kind: &WorkloadKind) {
+        self.begin_skipped(kind.name.into());
         let kind = OwnerKind::Configured(kind.kind);
         let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
             let objects = entry.owner_names(kind).filter(|name| !name.contains('/'));
@@ -97,9 +106,10 @@ impl Index {
 
     /// Ends a full list of the kind: forgets the objects that it did not contain.
     pub fn finish_workloads(&mut self, kind: &WorkloadKind) -> bool {
+        let gone = self.finish_skipped(kind.name);
         let kind = OwnerKind::Configured(kind.kind);
         let missing = self.owners.relist(kind).finish();
-        missing.iter().fold(false, |changed, key| {
+        missing.iter().fold(gone, |changed, key| {
             let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(kind, &key.1));
             let kept = kept.map(|(owner, _)| owner.uid.clone());
             kept.is_some_and(|uid| self.remove_workload(kind, key, &uid)) | changed

@@ -13,7 +13,7 @@ pub struct WatchMetrics {
     pub silences: IntCounterVec,
     /// Objects that cannot be decoded, each time that a list or a watch shows one.
     pub undecodable: IntCounterVec,
-    /// When each kind was heard of last, in seconds since 1970.
+    /// When each kind was read last, in seconds since 1970.
     pub heard: GaugeVec,
     /// Objects that the index keeps.
     pub objects: IntGaugeVec,
@@ -47,7 +47,7 @@ impl WatchMetrics {
                 "quotient_watch_heard_timestamp_seconds",
                 Unit::Timestamp,
                 &KIND,
-                "When something was heard of this kind of object last; bookmarks come about every minute.",
+                "When something of this kind of object was read last; bookmarks come about every minute.",
             ))?,
             objects: into.whole_gauges(metric(
                 "quotient_index_objects",

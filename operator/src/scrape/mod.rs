@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::map_response;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use kube::Client;
@@ -25,6 +26,7 @@ use prometheus::{Encoder as _, Registry, TextEncoder};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::connections::{Connections, only_answer};
 use access::{Access, Gate};
 pub use certificate::CertificateError;
 use certificate::Certificates;
@@ -93,12 +95,16 @@ impl Scrapes {
         let served = match self.certificates {
             None => {
                 let router = router(registry, None);
-                axum::serve(self.listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+                axum::serve(Connections::of(self.listener), router)
+                    .with_graceful_shutdown(stop.cancelled_owned())
+                    .await
             }
             Some(certificates) => {
                 let router = router(registry, Some(Gate::new(client)));
                 let listener = TlsListener::start(self.listener, certificates).map_err(ScrapeError::Serve)?;
-                axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+                axum::serve(Connections::of(listener), router)
+                    .with_graceful_shutdown(stop.cancelled_owned())
+                    .await
             }
         };
         served.map_err(ScrapeError::Serve)
@@ -112,7 +118,10 @@ struct Shelf {
 }
 
 fn router(registry: Registry, gate: Option<Gate>) -> Router {
-    Router::new().route("/metrics", get(metrics)).with_state(Shelf { registry, gate })
+    Router::new()
+        .route("/metrics", get(metrics))
+        .with_state(Shelf { registry, gate })
+        .layer(map_response(only_answer))
 }
 
 async fn metrics(State(shelf): State<Shelf>, headers: HeaderMap) -> Response {

@@ -1,11 +1,14 @@
 //! What the conditions of one queue say, and why.
 
+use std::sync::Arc;
+
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::{ConditionReport, ConditionStatus, ConditionType, RecentReclaim, condition};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
+use quotient_index::SkippedObject;
 
 use super::{unmet, withheld};
 use crate::message::message;
@@ -20,6 +23,8 @@ pub struct Circumstances {
     pub blocked: Option<Blocked>,
     /// The pods of it that were evicted and that its status does not list yet, newest first.
     pub reclaims: Vec<RecentReclaim>,
+    /// The objects of its namespace that cannot be decoded, if there are any.
+    pub skipped: Option<Arc<Vec<SkippedObject>>>,
 }
 
 /// How the write of one quota stands.
@@ -47,7 +52,7 @@ pub(super) fn of_queue(
 ) -> Vec<ConditionReport> {
     let quota = quota_synced(queue, former, circumstances);
     vec![
-        ready(plan, queue, &quota),
+        ready(plan, queue, &quota, circumstances.skipped.as_ref().map(|objects| objects.as_slice())),
         quota,
         starved(&name.namespace, queue, circumstances),
         overused(queue),
@@ -72,7 +77,12 @@ pub(super) fn of_stalled(stall: &Stall) -> Vec<ConditionReport> {
         .collect()
 }
 
-fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionReport {
+fn ready(
+    plan: &Plan,
+    queue: &QueuePlan,
+    quota: &ConditionReport,
+    skipped: Option<&[SkippedObject]>,
+) -> ConditionReport {
     let condition = ConditionType::Ready;
     if plan.capacity.is_empty() {
         return no(
@@ -94,6 +104,9 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionRe
         let told = message([why, unmet::way_out(reason).to_owned(), format!("{well}.")]);
         return yes(condition, reason.name(), &told);
     }
+    if let Some([first, more @ ..]) = skipped {
+        return yes(condition, "ObjectsSkipped", &skipped_objects(first, more.len()));
+    }
     if !queue.foreign_limit.is_empty() {
         let allowed: Vec<String> = queue
             .foreign_limit
@@ -107,6 +120,16 @@ fn ready(plan: &Plan, queue: &QueuePlan, quota: &ConditionReport) -> ConditionRe
         return yes(condition, Reason::ForeignQuota.name(), &message);
     }
     yes(condition, "Reconciled", well)
+}
+
+fn skipped_objects(first: &SkippedObject, more: usize) -> String {
+    let SkippedObject { kind, name, error } = first;
+    let others = if more == 0 { String::new() } else { format!("The same holds for {more} more objects.") };
+    message([
+        format!("Quotient cannot read all of {kind} {name}: {error}."),
+        others,
+        "Correct or delete the object.".to_owned(),
+    ])
 }
 
 fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circumstances) -> ConditionReport {

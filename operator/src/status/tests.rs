@@ -1,12 +1,13 @@
 //! Statuses from plans.
 
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::QueueStatus;
+use quotient_crds::{ConditionType, QueueStatus, condition};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside};
+use quotient_index::SkippedObject;
 use serde_json::json;
 
 use super::{Circumstances, Overview, QuotaState, compose};
@@ -53,7 +54,7 @@ fn plan(queue: QueuePlan) -> Plan {
 }
 
 fn normal() -> Circumstances {
-    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new() }
+    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None }
 }
 
 fn status(
@@ -180,6 +181,27 @@ fn a_quota_that_is_refused_is_not_ready() {
     assert_eq!(unusual(&status), ["Ready=False WriteRefused", "QuotaSynced=False WriteRefused"]);
     assert_eq!(state(&status), "WriteRefused");
     assert_eq!(message(&status, "Ready"), "the quota cannot be written: forbidden");
+}
+
+#[test]
+fn objects_that_cannot_be_read_are_named() {
+    let object = |name: &str| SkippedObject {
+        kind: "poddisruptionbudgets.policy".into(),
+        name: name.into(),
+        error: "status.conditions: invalid type".to_owned(),
+    };
+    let skipped = |objects: Vec<SkippedObject>| Circumstances { skipped: Some(objects.into()), ..normal() };
+    let told = status(&plan(settled()), None, &skipped(vec![object("web")]), 10);
+    assert_eq!(unusual(&told), [""; 0]);
+    let ready = condition(&told.conditions, ConditionType::Ready).unwrap();
+    assert_eq!(ready.reason, "ObjectsSkipped");
+    assert_eq!(
+        ready.message,
+        "Quotient cannot read all of poddisruptionbudgets.policy web: status.conditions: invalid type. \
+         Correct or delete the object."
+    );
+    let told = status(&plan(settled()), None, &skipped(vec![object("web"), object("x"), object("y")]), 10);
+    assert!(message(&told, "Ready").contains("The same holds for 2 more objects."), "{told:?}");
 }
 
 #[test]

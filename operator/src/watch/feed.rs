@@ -74,7 +74,10 @@ impl Feed {
         loop {
             tokio::select! {
                 biased;
-                () = self.follow(intake, watch(api.clone(), config.clone()), &mut patience) => return self.kind,
+                end = self.follow(intake, watch(api.clone(), config.clone()), &mut patience) => match end {
+                    End::OfStream => return self.kind,
+                    End::Unreadable => info!(kind = self.kind, "listing anew: the watch said what cannot be read"),
+                },
                 // A watch that begins anew begins with a full list.
                 () = tokio::time::sleep(self.relist) => debug!(kind = self.kind, "listing anew: it is time"),
                 () = self.list.wanted() => info!(kind = self.kind, "listing anew"),
@@ -87,7 +90,7 @@ impl Feed {
         intake: &I,
         events: impl Stream<Item = watcher::Result<Event<Decoded<I::Object>>>> + Send,
         patience: &mut Patience,
-    ) {
+    ) -> End {
         pin_mut!(events);
         while let Some(event) = events.next().await {
             match event {
@@ -96,6 +99,10 @@ impl Feed {
                     // refuses every list for another one every second.
                     if !matches!(event, Event::Init | Event::InitApply(_)) {
                         patience.reset();
+                    }
+                    // That a list is begun says nothing of whether it can be read.
+                    if !matches!(event, Event::Init) {
+                        self.pulses.beat(self.kind);
                     }
                     self.take(intake, event);
                 }
@@ -108,6 +115,9 @@ impl Feed {
                         look_again
                     } else {
                         self.metrics.watches.errors.with_label_values(&[self.kind]).inc();
+                        if matches!(error, watcher::Error::WatchFailed(_)) {
+                            self.pulses.unread(self.kind);
+                        }
                         warn!(kind = self.kind, error = words(&error), "the watch failed and is tried again");
                         let wait = patience.next().unwrap_or_default();
                         if self.is_optional && is_refused(&error) {
@@ -117,9 +127,13 @@ impl Feed {
                         self.look_again.map_or(wait, |look_again| wait.min(look_again))
                     };
                     tokio::time::sleep(wait).await;
+                    if is_unreadable(&error) {
+                        return End::Unreadable;
+                    }
                 }
             }
         }
+        End::OfStream
     }
 
     fn take<I: Intake>(&self, intake: &I, event: Event<Decoded<I::Object>>) {
@@ -166,6 +180,19 @@ impl Feed {
         self.metrics.watches.undecodable.with_label_values(&[self.kind]).inc();
         warn!(kind = self.kind, namespace, name, error, "skipped an object that cannot be decoded");
     }
+}
+
+/// Why a watch is followed no longer.
+enum End {
+    /// It ended, which it never should.
+    OfStream,
+    /// It said something that cannot be read, so that a change is lost; kube would go on with the next one.
+    Unreadable,
+}
+
+/// Whether a watch said what is no event. Much of that can be read as a status in which every field is absent, and kube does.
+fn is_unreadable(error: &watcher::Error) -> bool {
+    matches!(error, watcher::Error::WatchFailed(kube::Error::SerdeError(_) | kube::Error::Api(_)))
 }
 
 /// Whether the API has no such kind. Of what it does not serve there is nothing, and that is all there is to know.

@@ -52,15 +52,15 @@ where
     }
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<K>::delete(index, namespace, name, uid)
+        Keeps::<Decoded<K>>::delete(index, namespace, name, uid)
     }
 
     fn relist_begin(&self, index: &mut Index) {
-        Keeps::<K>::relist_begin(index);
+        Keeps::<Decoded<K>>::relist_begin(index);
     }
 
     fn relist_finish(&self, index: &mut Index) -> bool {
-        Keeps::<K>::relist_finish(index)
+        Keeps::<Decoded<K>>::relist_finish(index)
     }
 }
 

@@ -1,13 +1,16 @@
 //! A client that hears whether its watches are alive.
 //!
 //! kube keeps bookmarks to itself, and they are all that a quiet watch says. So its answers are listened to on their
-//! way: whatever comes is a sign of life, and a watch from which nothing comes for too long is ended, upon which
-//! kube opens it anew where it left off.
+//! way: a bookmark that can be read is a sign of life, and a watch from which nothing comes for too long is ended, upon which
+//! kube opens it anew where it left off. Objects are a sign of life once they were read, which is told elsewhere. Pages of lists
+//! are bounded here as well.
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures::{StreamExt, stream};
 use http::{Request, Response};
+use http_body::Frame;
 use http_body_util::{BodyStream, StreamBody};
 use kube::Client;
 use kube::client::Body;
@@ -15,17 +18,25 @@ use tower::service_fn;
 use tracing::info;
 
 use super::Pulses;
-use crate::health::Beat;
+use super::bookmarks::Bookmarks;
+use super::pages::{Page, Pages};
+use super::pulses::Pulse;
 use crate::metrics::Metrics;
 
 /// A client like `client`, whose lists and watches show in `pulses`, and whose watches end after `silence`.
 pub(super) fn listening(client: &Client, pulses: &Pulses, silence: Duration, metrics: &Metrics) -> Client {
     let namespace = client.default_namespace().to_owned();
     let (client, pulses, metrics) = (client.clone(), pulses.clone(), metrics.clone());
-    let service = service_fn(move |request: Request<Body>| {
+    let pages = Pages::default();
+    let service = service_fn(move |mut request: Request<Body>| {
         let (client, metrics) = (client.clone(), metrics.clone());
         let pulse = pulses.of_path(request.uri().path());
         let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+        let page = pulse.as_ref().and_then(|(kind, _)| pages.ask(kind, request.uri()));
+        let page = page.map(|(uri, page)| {
+            *request.uri_mut() = uri;
+            page
+        });
         async move {
             let answer = client.send(request);
             let response = if watches {
@@ -34,11 +45,13 @@ pub(super) fn listening(client: &Client, pulses: &Pulses, silence: Duration, met
             } else {
                 answer.await?
             };
-            let pulse = pulse.filter(|_| response.status().is_success());
-            if let Some((_, beat)) = &pulse {
-                beat.now();
+            let is_success = response.status().is_success();
+            let page = page.filter(|_| is_success);
+            let pulse = pulse.filter(|_| watches && is_success);
+            if let Some((_, pulse)) = &pulse {
+                pulse.opened();
             }
-            let ear = Ear { pulse: pulse.filter(|_| watches), silence, metrics };
+            let ear = Ear { pulse, bookmarks: Bookmarks::default(), page, silence, metrics };
             Ok::<_, kube::Error>(ear.on(response))
         }
     });
@@ -51,28 +64,50 @@ fn unanswered(silence: Duration) -> kube::Error {
 
 /// Listens to one answer.
 struct Ear {
-    pulse: Option<(&'static str, Beat)>,
+    pulse: Option<(&'static str, Pulse)>,
+    bookmarks: Bookmarks,
+    /// The page of a list that the answer is, if it is one.
+    page: Option<Page>,
     silence: Duration,
     metrics: Metrics,
 }
 
 impl Ear {
+    /// Counts the next part of a page, and ends one that is too large.
+    fn count(&mut self, next: Option<kube::Result<Frame<Bytes>>>) -> Option<kube::Result<Frame<Bytes>>> {
+        let Some(page) = &mut self.page else { return next };
+        let counted = match &next {
+            Some(Ok(frame)) => page.add(frame.data_ref().map(Bytes::len).unwrap_or_default()),
+            Some(Err(_)) => Ok(()),
+            None => {
+                page.end();
+                Ok(())
+            }
+        };
+        match counted {
+            Ok(()) => next,
+            Err(why) => Some(Err(kube::Error::Service(why.into()))),
+        }
+    }
+
     fn on(
         self,
         response: Response<Body>,
     ) -> Response<impl http_body::Body<Data = bytes::Bytes, Error = kube::Error> + Send + 'static> {
         response.map(|body| {
-            let heard = stream::unfold((self, BodyStream::new(body)), |(ear, mut frames)| async move {
-                let Some((kind, beat)) = &ear.pulse else {
-                    return frames.next().await.map(|frame| (frame, (ear, frames)));
+            let heard = stream::unfold((self, BodyStream::new(body)), |(mut ear, mut frames)| async move {
+                let Some((kind, pulse)) = &ear.pulse else {
+                    let next = frames.next().await;
+                    return ear.count(next).map(|frame| (frame, (ear, frames)));
                 };
                 let Ok(next) = tokio::time::timeout(ear.silence, frames.next()).await else {
                     info!(kind, "the watch has said nothing for {:?} and is opened anew", ear.silence);
                     ear.metrics.watches.silences.with_label_values(&[kind]).inc();
                     return None;
                 };
-                if matches!(next, Some(Ok(_))) {
-                    beat.now();
+                let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
+                if data.is_some_and(|data| ear.bookmarks.read(data)) {
+                    pulse.read();
                 }
                 next.map(|frame| (frame, (ear, frames)))
             });

@@ -4,10 +4,12 @@
 //! are decoded one by one, read into the index and dropped. A list of 20,000 pods never lies in memory as a whole, and an
 //! object that cannot be decoded is skipped, counted and named.
 
+mod bookmarks;
 mod feed;
 mod full_list;
 mod intake;
 mod listening;
+mod pages;
 mod patience;
 mod pulses;
 mod synced;

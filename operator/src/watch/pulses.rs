@@ -1,51 +1,82 @@
-//! When each watch was last heard of.
+//! When each watch was last read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::health::Beat;
 
-/// The last sign of life of every watched kind: an event, a bookmark, a page of a list, a watch that was opened.
+/// The last sign of life of every watched kind: an object that was read, the end of a list, a bookmark, a watch that was opened.
 ///
-/// The API server sends a bookmark about every minute where nothing else happens, so that silence means something:
-/// a connection that is dead although nobody closed it.
+/// Bytes alone are no sign of life: a kind whose lists arrive and cannot be read is not known. The API server sends a bookmark
+/// about every minute where nothing else happens, so that silence means something: a connection that is dead although nobody
+/// closed it.
 #[derive(Clone, Debug)]
-pub struct Pulses(Arc<BTreeMap<&'static str, Beat>>);
+pub struct Pulses(Arc<BTreeMap<&'static str, Pulse>>);
+
+/// The signs of life of one kind.
+#[derive(Clone, Debug)]
+pub(super) struct Pulse {
+    beat: Beat,
+    /// Whether something was sent that could not be read, and nothing was read since.
+    is_unread: Arc<AtomicBool>,
+}
+
+impl Pulse {
+    /// Something was read.
+    pub(super) fn read(&self) {
+        self.is_unread.store(false, Ordering::Relaxed);
+        self.beat.now();
+    }
+
+    /// A watch was opened. That is no sign of life where what the last one said could not be read.
+    pub(super) fn opened(&self) {
+        if !self.is_unread.load(Ordering::Relaxed) {
+            self.beat.now();
+        }
+    }
+}
 
 impl Pulses {
     /// Those of `kinds`, none of which may be silent for longer than `allowed`. Being born is the first sign.
     pub fn of(kinds: impl IntoIterator<Item = &'static str>, allowed: Duration) -> Self {
-        Self(Arc::new(kinds.into_iter().map(|kind| (kind, Beat::new(kind, allowed))).collect()))
+        let pulse = |kind| Pulse { beat: Beat::new(kind, allowed), is_unread: Arc::default() };
+        Self(Arc::new(kinds.into_iter().map(|kind| (kind, pulse(kind))).collect()))
     }
 
     /// The pulse of the kind that a request to `path` is about: its last part is the kind's plural, and a kind that several
     /// groups have is called `plural.version.group`. Lists of single namespaces do not count.
-    pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, Beat)> {
+    pub(super) fn of_path(&self, path: &str) -> Option<(&'static str, Pulse)> {
         let (before, plural) = path.trim_end_matches('/').rsplit_once('/')?;
         let full = || {
             let (group, version) = before.strip_prefix("/apis/")?.split_once('/')?;
             self.0.get_key_value(format!("{plural}.{version}.{group}").as_str())
         };
         // Of two kinds with one plural the one of the other group has its full name.
-        let (kind, beat) = full().or_else(|| self.0.get_key_value(plural))?;
+        let (kind, pulse) = full().or_else(|| self.0.get_key_value(plural))?;
         let everywhere = !before.contains("/namespaces/");
-        everywhere.then(|| (*kind, beat.clone()))
+        everywhere.then(|| (*kind, pulse.clone()))
     }
 
-    /// Something was heard of `kind`.
+    /// Something of `kind` was read, or all that can be read.
     pub(crate) fn beat(&self, kind: &str) {
-        self.0.get(kind).into_iter().for_each(Beat::now);
+        self.0.get(kind).into_iter().for_each(Pulse::read);
+    }
+
+    /// What was sent of `kind` could not be read.
+    pub(super) fn unread(&self, kind: &str) {
+        self.0.get(kind).into_iter().for_each(|pulse| pulse.is_unread.store(true, Ordering::Relaxed));
     }
 
     /// How long each kind has been silent, by name.
     pub fn silences(&self) -> impl Iterator<Item = (&'static str, Duration)> {
-        self.0.iter().map(|(kind, beat)| (*kind, beat.silence()))
+        self.0.iter().map(|(kind, pulse)| (*kind, pulse.beat.silence()))
     }
 
     /// What is wrong, kind by kind, with those that have been silent for too long.
     pub fn complaints(&self) -> Vec<String> {
-        self.0.values().filter_map(Beat::complaint).collect()
+        self.0.values().filter_map(|pulse| pulse.beat.complaint()).collect()
     }
 }
 
@@ -59,11 +90,28 @@ mod tests {
         tokio::time::advance(Duration::from_secs(100)).await;
         let (kind, pods) = pulses.of_path("/api/v1/pods").unwrap();
         assert_eq!(kind, "pods");
-        pods.now();
+        pods.read();
         tokio::time::advance(Duration::from_secs(81)).await;
         assert_eq!(pulses.complaints(), ["nodes has been silent for 181 s"]);
         let seconds: Vec<_> = pulses.silences().map(|(kind, silence)| (kind, silence.as_secs())).collect();
         assert_eq!(seconds, [("nodes", 181), ("pods", 81)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_is_opened_after_one_that_could_not_be_read_is_no_sign_of_life() {
+        let pulses = Pulses::of(["pods"], Duration::from_secs(180));
+        let (_, pods) = pulses.of_path("/api/v1/pods").unwrap();
+        tokio::time::advance(Duration::from_secs(100)).await;
+        pods.opened();
+        pulses.unread("pods");
+        tokio::time::advance(Duration::from_secs(181)).await;
+        pods.opened();
+        assert_eq!(pulses.complaints(), ["pods has been silent for 181 s"]);
+        pulses.beat("pods");
+        assert_eq!(pulses.complaints(), [""; 0]);
+        tokio::time::advance(Duration::from_secs(100)).await;
+        pods.opened();
+        assert_eq!(pulses.silences().next().map(|(_, silence)| silence), Some(Duration::ZERO));
     }
 
     #[test]

@@ -315,3 +315,80 @@ async fn configured_kinds_stop_nothing() {
     assert_eq!(wanted(), [("later".to_owned(), 2), ("sound".to_owned(), 3)]);
     assert_eq!(signs.pulses.complaints(), [""; 0]);
 }
+
+/// What comes and cannot be read is no sign of life, and what is read is one.
+#[tokio::test(start_paused = true)]
+async fn a_kind_that_is_sent_and_never_read_is_complained_of() {
+    let garbage = |path: &str, text: Value| {
+        let metadata = json!({"resourceVersion": "7"});
+        let items = if path.ends_with("nodes") { text } else { json!([]) };
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+    };
+    let (client, log) = client(move |asked| {
+        if asked.query.contains("watch=true") {
+            let every_minute = (0..10).map(|_| (Duration::from_secs(60), bookmark()));
+            return Reply::Lines(every_minute.collect());
+        }
+        garbage(&asked.path, json!("no list"))
+    });
+    let signs = Signs::new(SETTINGS, &[]);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    seconds(240).await;
+    assert_eq!(signs.synced.missing(), ["nodes"]);
+    let lists = log.lines().iter().filter(|line| line.ends_with("/nodes")).count();
+    assert!(lists > 3, "{lists}");
+    assert_eq!(signs.pulses.complaints(), ["nodes has been silent for 240 s"]);
+}
+
+/// Bookmarks between lines that are no events: what a watch lost is listed, and what cannot be listed is complained of.
+#[tokio::test(start_paused = true)]
+async fn a_watch_that_says_what_cannot_be_read_is_listed_anew() {
+    let node = json!({"kind": "Node", "metadata": {"name": "n", "uid": "n", "resourceVersion": "8"}});
+    let said = move |kind: &str| match kind {
+        "nodes" => vec![
+            (Duration::from_secs(10), json!({"type": "MODIFIED", "object": "no object"})),
+            (Duration::from_secs(1), json!({"type": "MODIFIED", "object": node})),
+        ],
+        _ => vec![],
+    };
+    let watching = Watching::begin(|_| vec![], said).await;
+    assert_eq!(watching.lists_and_watches(), (1, 1));
+    seconds(13).await;
+    assert_eq!(watching.lists_and_watches(), (2, 2));
+    assert!(watching.metrics.watches.errors.with_label_values(&["nodes"]).get() >= 1);
+    seconds(400).await;
+    assert_eq!(watching.signs.pulses.complaints(), [""; 0], "every full list is read");
+}
+
+/// Pages that would be too large are asked for again with fewer objects, and all of the list is read.
+#[tokio::test(start_paused = true)]
+async fn a_page_of_large_objects_is_asked_for_in_smaller_parts() {
+    let text = "x".repeat(1 << 20);
+    let (client, log) = client(move |asked| {
+        if asked.query.contains("watch=true") {
+            return Reply::Silence;
+        }
+        let limit = asked.query.split('&').find_map(|part| part.strip_prefix("limit=")).unwrap();
+        let count: usize = if asked.path.ends_with("/nodes") { limit.parse().unwrap() } else { 0 };
+        let node = |at: usize| json!({"metadata": {"name": format!("n-{at}"), "uid": "u", "resourceVersion": "1", "annotations": {"a": text}}});
+        let items: Vec<Value> = (0..count).map(node).collect();
+        let metadata = json!({"resourceVersion": "7"});
+        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
+    });
+    let signs = Signs::new(SETTINGS, &[]);
+    let metrics = Metrics::register(&Registry::new()).unwrap();
+    let view = View::new(Index::new(IndexSettings::default()));
+    let mut tasks = JoinSet::new();
+    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    seconds(5).await;
+    assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
+    let lists: Vec<Asked> = log.all().into_iter().filter(|asked| asked.path.ends_with("/nodes")).collect();
+    let limits: Vec<&str> = lists
+        .iter()
+        .filter_map(|asked| asked.query.split('&').find_map(|part| part.strip_prefix("limit=")))
+        .collect();
+    assert_eq!(limits, ["100", "12"]);
+}

@@ -8,12 +8,12 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams, Preconditions};
 use quotient_crds::names::{FIELD_MANAGER, LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_index::limit_ranges::LimitRangeDue;
-use quotient_index::{Index, Keeps, ResourceVersion};
+use quotient_index::{Decoded, Index, Keeps, ResourceVersion};
 use serde_json::{Map, Value, json};
 
 use super::Tools;
 use super::owning_queue::OwningQueue;
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask, ask_object, said};
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -68,7 +68,8 @@ pub(super) async fn carry_out(tools: &Tools, queue: OwningQueue<'_>, due: &Limit
                 Err(error) => return unbuilt(&error),
             };
             let parameters = PatchParams { field_manager, ..PatchParams::default() };
-            written(tools, ask(CALL, api.patch(LIMIT_RANGE, &parameters, &patch)).await)
+            let api: Api<Decoded<LimitRange>> = Api::namespaced(api.into_client(), namespace.as_str());
+            written(tools, ask_object(CALL, api.patch(LIMIT_RANGE, &parameters, &patch)).await)
         }
         LimitRangeDue::Delete { uid, resource_version } => {
             let preconditions = Preconditions {

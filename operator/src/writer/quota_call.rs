@@ -11,13 +11,13 @@ use quotient_engine::ledger::Generation;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::QuotaWrite;
 use quotient_index::quotas::ObservedQuota;
-use quotient_index::{Index, Keeps};
+use quotient_index::{Decoded, Index, Keeps};
 use tracing::warn;
 
 use super::Tools;
 use super::owning_queue::OwningQueue;
 use super::quota_body::{self, Content};
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask, ask_object, ask_optional, said};
 
 /// How long one write or read of a quota may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -59,7 +59,7 @@ pub(super) async fn write(tools: &Tools, queue: &QueueName, write: &QuotaWrite) 
     };
     let owner = write.owner.as_ref().map(|uid| OwningQueue { name: queue, uid });
     let content = &Content { queue, owner, hard: &write.hard, stamp };
-    let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
+    let api: Api<Decoded<ResourceQuota>> = Api::namespaced(tools.client.clone(), namespace.as_str());
     let answer = match send(&api, namespace, observed.as_deref(), content).await {
         Ok(answer) => answer,
         Err(error) => return Outcome::Refused(format!("build the quota: {error}")),
@@ -95,7 +95,7 @@ fn stamp(index: &Index, namespace: &Namespace) -> Result<Generation, &'static st
 }
 
 async fn send(
-    api: &Api<ResourceQuota>,
+    api: &Api<Decoded<ResourceQuota>>,
     namespace: &Namespace,
     observed: Option<&ObservedQuota>,
     content: &Content<'_>,
@@ -106,28 +106,29 @@ async fn send(
             let parameters =
                 PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
             let quota = quota_body::create(namespace, content)?;
+            let api: Api<ResourceQuota> = Api::namespaced(api.clone().into_client(), namespace.as_str());
             return Ok(ask(CALL, api.create(&parameters, &quota)).await);
         }
         Some(ObservedQuota { uid, generation: Some(generation), owner, .. }) => {
             quota_body::update(uid, *generation, owner.as_ref(), content)?
         }
         // Not written by us: what has to be added depends on what is there.
-        Some(_) => match ask(CALL, api.get(QUOTA)).await {
+        Some(_) => match ask_object(CALL, api.get(QUOTA)).await {
             Answer::Done(found) => quota_body::take_over(&found, content)?,
             other => return Ok(other),
         },
     };
-    Ok(ask(CALL, api.patch(QUOTA, &parameters, &patch)).await)
+    Ok(ask_object(CALL, api.patch(QUOTA, &parameters, &patch)).await)
 }
 
 /// Brings what is known of the quota up to date.
 async fn reread(
     tools: &Tools,
-    api: &Api<ResourceQuota>,
+    api: &Api<Decoded<ResourceQuota>>,
     namespace: &Namespace,
     observed: Option<&ObservedQuota>,
 ) {
-    match ask(CALL, api.get_opt(QUOTA)).await {
+    match ask_optional(CALL, api.get_opt(QUOTA)).await {
         Answer::Done(Some(quota)) => tools.view.update(|index| Keeps::<ResourceQuota>::apply(index, &quota)),
         Answer::Done(None) => {
             if let Some(observed) = observed {

@@ -13,13 +13,13 @@ use kube::Api;
 use kube::api::PatchParams;
 use quotient_crds::names::{FIELD_MANAGER, QUOTA};
 use quotient_engine::names::Namespace;
-use quotient_index::Keeps;
 use quotient_index::quotas::ObservedQuota;
+use quotient_index::{Decoded, Keeps};
 use tracing::{debug, info};
 
 use super::Tools;
 use super::quota_body::mark;
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask_object, said};
 
 /// How long one write may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -60,9 +60,9 @@ async fn write(
         return Err("it is not ours to write".to_owned());
     };
     let patch = mark(&observed.uid, standing, marked).map_err(|error| error.to_string())?;
-    let api: Api<ResourceQuota> = Api::namespaced(tools.client.clone(), namespace.as_str());
+    let api: Api<Decoded<ResourceQuota>> = Api::namespaced(tools.client.clone(), namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let answer = ask(CALL, api.patch(QUOTA, &parameters, &patch)).await;
+    let answer = ask_object(CALL, api.patch(QUOTA, &parameters, &patch)).await;
     tools.metrics.wrote(KIND, answer.result());
     match answer {
         Answer::Done(quota) => {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use quotient_crds::{QueueStatus, RecentReclaim};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_index::SkippedObject;
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
@@ -43,10 +44,13 @@ pub(super) struct StatusChanges {
     /// What was sent last, and to which life of the Queue.
     sent: BTreeMap<QueueName, (Instant, QueueUid, QueueStatus)>,
     /// Queues that need nothing, as they were seen when that was found.
-    quiet: BTreeMap<QueueName, Arc<ObservedQueue>>,
+    quiet: BTreeMap<QueueName, Seen>,
     /// The report for which that was found.
     former: Option<Arc<Report>>,
 }
+
+/// A Queue, and the objects of its namespace that cannot be decoded, as they were seen.
+type Seen = (Arc<ObservedQueue>, Option<Arc<Vec<SkippedObject>>>);
 
 /// One status to write.
 pub(super) struct Change {
@@ -84,14 +88,19 @@ impl StatusChanges {
         let mut later = Vec::new();
         let mut informing: usize = 0;
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
-            let Some(observed) = self.view.read(|index| index.observed_queue(queue).cloned()) else {
-                continue;
-            };
+            let seen = self.view.read(|index| {
+                let skipped = index.skipped_objects(&queue.namespace).cloned();
+                index.observed_queue(queue).cloned().map(|observed| (observed, skipped))
+            });
+            let Some((observed, skipped)) = seen else { continue };
             if !concerns(&report.plan, queue, &observed) {
                 continue;
             }
             if comparable.as_ref().is_some_and(|former| same(former, report, queue))
-                && self.quiet.get(queue).is_some_and(|quiet| Arc::ptr_eq(quiet, &observed))
+                && self
+                    .quiet
+                    .get(queue)
+                    .is_some_and(|(quiet, known)| Arc::ptr_eq(quiet, &observed) && *known == skipped)
                 && !self.reclaims.has_unsaved(&observed.uid)
             {
                 continue;
@@ -102,6 +111,7 @@ impl StatusChanges {
                 quota: self.quota_state(report, queue, now, &mut later),
                 blocked: report.blocked.get(queue).cloned(),
                 reclaims: self.reclaims.unsaved(&observed.uid, listed(stored)),
+                skipped,
             };
             let Some(wanted) = compose(&overview, queue, observed.generation, stored, &circumstances, time)
             else {
@@ -112,7 +122,7 @@ impl StatusChanges {
                 // While a quota settles, time alone changes the status.
                 When::Never if circumstances.quota == QuotaState::Settling => {}
                 When::Never => {
-                    self.quiet.insert(queue.clone(), observed);
+                    self.quiet.insert(queue.clone(), (observed, circumstances.skipped));
                 }
                 When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
                 when @ (When::Now | When::Soon) => {

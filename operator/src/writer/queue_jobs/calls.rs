@@ -16,7 +16,7 @@ use quotient_index::{Decoded, Keeps};
 use serde_json::{Value, json};
 
 use super::actions::Action;
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask, ask_object, ask_optional, said};
 use crate::writer::Tools;
 
 /// How long one call may take.
@@ -69,9 +69,9 @@ async fn create(
     template: &str,
     parallelism: Option<u32>,
 ) -> Done {
-    let owners: Api<QueueJob> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    let owners: Api<Decoded<QueueJob>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
     // The index keeps no templates: they are large, and needed once.
-    let owner = match ask(CALL, owners.get_opt(&name.name)).await {
+    let owner = match ask_optional(CALL, owners.get_opt(&name.name)).await {
         Answer::Done(Some(owner)) if owner.metadata.deletion_timestamp.is_none() => owner,
         Answer::Done(_) => return Done::Skipped,
         Answer::Refused(status) => return Done::Refused(said(&status)),
@@ -113,8 +113,8 @@ async fn create(
 
 /// A Job of this name is there: one of ours, of which the answer was lost, or somebody else's.
 async fn adopt(tools: &Tools, name: &QueueJobName, job: &str, uid: &str) -> Done {
-    let jobs: Api<Job> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
-    match ask(CALL, jobs.get_opt(job)).await {
+    let jobs: Api<Decoded<Job>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    match ask_optional(CALL, jobs.get_opt(job)).await {
         Answer::Done(Some(found)) => {
             let mut owners = found.metadata.owner_references.iter().flatten();
             if owners.any(|owner| owner.controller == Some(true) && owner.uid == uid) {
@@ -135,11 +135,11 @@ async fn adopt(tools: &Tools, name: &QueueJobName, job: &str, uid: &str) -> Done
 }
 
 async fn change(tools: &Tools, name: &QueueJobName, task: &str, uid: &str, spec: Value) -> Done {
-    let jobs: Api<Job> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    let jobs: Api<Decoded<Job>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
     let job = job_name(&name.name, task);
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let body = Patch::Merge(json!({"metadata": {"uid": uid}, "spec": spec}));
-    let answer = ask(CALL, jobs.patch(&job, &parameters, &body)).await;
+    let answer = ask_object(CALL, jobs.patch(&job, &parameters, &body)).await;
     tools.metrics.wrote(JOB, answer.result());
     match answer {
         Answer::Done(job) => {
@@ -157,7 +157,7 @@ async fn change(tools: &Tools, name: &QueueJobName, task: &str, uid: &str, spec:
 
 /// The Job goes with its pods; as long as it is there its successor cannot be created.
 async fn delete(tools: &Tools, name: &QueueJobName, task: &str, uid: &str) -> Done {
-    let jobs: Api<Job> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
+    let jobs: Api<Decoded<Job>> = Api::namespaced(tools.client.clone(), name.namespace.as_str());
     let parameters = DeleteParams {
         propagation_policy: Some(PropagationPolicy::Foreground),
         preconditions: Some(Preconditions { uid: Some(uid.to_owned()), resource_version: None }),

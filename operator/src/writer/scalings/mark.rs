@@ -1,14 +1,15 @@
 //! Marks: which pods of a `ReplicaSet` go first.
 
-use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use quotient_crds::names::{DELETION_COST_ANNOTATION, FIELD_MANAGER};
 use quotient_engine::plan::{PodId, Scaling};
+use quotient_index::Decoded;
+use quotient_index::pods::LeanPod;
 use serde_json::json;
 
 use super::{CALL, Outcome};
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask_object, said};
 use crate::writer::Tools;
 
 /// What metrics call a write of a mark.
@@ -35,8 +36,8 @@ impl Mark {
         }));
         let parameters =
             PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        let api: Api<Pod> = Api::namespaced(tools.client.clone(), pod.namespace.as_str());
-        let answer = ask(CALL, api.patch(pod.name.as_str(), &parameters, &body)).await;
+        let api: Api<Decoded<LeanPod>> = Api::namespaced(tools.client.clone(), pod.namespace.as_str());
+        let answer = ask_object(CALL, api.patch(pod.name.as_str(), &parameters, &body)).await;
         tools.metrics.wrote(KIND, answer.result());
         match answer {
             // The answer is not applied: the size is written once the watch has told.

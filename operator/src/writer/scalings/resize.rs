@@ -11,12 +11,12 @@ use quotient_crds::names::{FIELD_MANAGER, REPLICAS_BEFORE_ANNOTATION, REPLICAS_L
 use quotient_engine::plan::Scaling;
 use quotient_engine::snapshot::SetterKind;
 use quotient_index::sizes::Said;
-use quotient_index::{Index, Keeps};
+use quotient_index::{Decoded, Index, Keeps};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{CALL, Outcome};
-use crate::answer::{Answer, ask, said};
+use crate::answer::{Answer, ask_object, ask_optional, said};
 use crate::writer::Tools;
 
 /// What metrics call a write of a size.
@@ -76,8 +76,8 @@ where
     if !tools.may_write() {
         return Outcome::Skipped;
     }
-    let api: Api<K> = Api::namespaced(tools.client.clone(), scaling.namespace.as_str());
-    let found = match ask(CALL, api.get_opt(&scaling.setter.name)).await {
+    let api: Api<Decoded<K>> = Api::namespaced(tools.client.clone(), scaling.namespace.as_str());
+    let found = match ask_optional(CALL, api.get_opt(&scaling.setter.name)).await {
         Answer::Done(Some(found)) => found,
         Answer::Done(None) => return Outcome::Stale("it is gone".to_owned()),
         Answer::Refused(status) => return Outcome::Refused(said(&status)),
@@ -91,7 +91,7 @@ where
     }
     let body = Patch::Merge(body(&found, scaling));
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let answer = ask(CALL, api.patch(&scaling.setter.name, &parameters, &body)).await;
+    let answer = ask_object(CALL, api.patch(&scaling.setter.name, &parameters, &body)).await;
     tools.metrics.wrote(KIND, answer.result());
     match answer {
         Answer::Done(written) => {
