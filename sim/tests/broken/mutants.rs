@@ -232,7 +232,7 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("nobody is told why he has to wait", Stage::Named("P37", 0), "L7", |_| {
+    mutant("no reason is given for a pending reclaim", Stage::Named("P37", 0), "L7", |_| {
         asks(|call| {
             if call.key.kind == Kind::Queue && call.subresource == "status" {
                 change(call, |body| {
@@ -243,7 +243,7 @@ pub(crate) const ALL: &[Mutant] = &[
             }
         })
     }),
-    mutant("statuses say that everybody has what he deserves", Stage::Named("P37", 0), "I4", |_| {
+    mutant("statuses say that every queue has its deserved share", Stage::Named("P37", 0), "I4", |_| {
         asks(|call| {
             if call.key.kind == Kind::Queue && call.subresource == "status" {
                 change(call, |body| {

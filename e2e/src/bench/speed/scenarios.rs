@@ -26,7 +26,7 @@ pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     let half = cpus / 2;
     Scenario {
         name: format!("free-room-{cpus}"),
-        says: format!("{half} of {cpus} cpu are free; somebody asks for {half} one-cpu pods"),
+        says: format!("{half} of {cpus} cpu are free; a queue asks for {half} one-cpu pods"),
         ground: Ground {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(kind, "holder", half)],

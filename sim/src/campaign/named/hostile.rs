@@ -36,7 +36,7 @@ pub(super) const ALL: &[Named] = &[
             "operator/src/logging.rs: one_event_is_one_line_whatever_it_says",
         ],
     ),
-    here("P70", "somebody writes a status of his own, again and again", "I3 I26", || {
+    here("P70", "a user writes a status of a Queue again and again", "I3 I26", || {
         let status = json!({"status": {"deserved": {"cpu": "100"}, "allocated": {"cpu": "100"}, "preempting": null, "observedGeneration": 99}});
         let fake = |namespace: &str| status_merged(Kind::Queue, namespace, namespace, status.clone());
         ["team-1", "team-2"]

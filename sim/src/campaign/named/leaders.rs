@@ -41,7 +41,7 @@ pub(super) const ALL: &[Named] = &[
         },
     )
     .and(&["e2e/tests/bad_days.rs: a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes"]),
-    here("P34", "somebody deletes the Lease", "I20 I26", || {
+    here("P34", "a user deletes the Lease", "I20 I26", || {
         let lease = || deleted(Kind::Lease, crate::operators::NAMESPACE, "quotient-operator");
         [59, 60, 61]
             .map(|second| newcomer().at(second, lease()).operator(OperatorOptions::default()).heals_after(90))

@@ -19,7 +19,7 @@ pub(super) const ALL: &[Named] = &[
         let odd = nothing.into_iter().fold(Trial::of("newcomer"), |play, (name, weight)| bystander(play, name, &json!({"weight": weight, "request": {"cpu": "0", "memory": "0"}})));
         vec![Trial::on(&largest), odd]
     }),
-    here("P56", "amounts that nobody can mean", "L6", || {
+    here("P56", "amounts outside every sensible range", "L6", || {
         let long = "9".repeat(10_000);
         let texts = ["1e30", "0.0000001", "-1", "9223372036854775807Gi", "1Ki ", "", "NaN", &long];
         let all = texts.iter().enumerate().fold(Trial::of("newcomer"), |play, (at, text)| {

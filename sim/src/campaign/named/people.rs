@@ -10,7 +10,7 @@ use crate::campaign::trial::Trial;
 use crate::scenario::build::{created, deleted, merged};
 
 pub(super) const ALL: &[Named] = &[
-    here("P47", "somebody edits a quota every ten seconds", "I2 I4 L8", || {
+    here("P47", "a user edits a quota every ten seconds", "I2 I4 L8", || {
         let edit = |cpu: &str| {
             merged(
                 Kind::ResourceQuota,
@@ -35,7 +35,7 @@ pub(super) const ALL: &[Named] = &[
             .into()
     })
     .and(&["sim/tests/guards.rs: a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty"]),
-    here("P48", "somebody deletes a quota", "I2 I7 I21", || {
+    here("P48", "a user deletes a quota", "I2 I7 I21", || {
         let delete = |namespace: &str| deleted(Kind::ResourceQuota, namespace, "quotient");
         let moments = [("team-1", 50), ("team-1", 60), ("team-2", 61), ("team-3", 62)];
         moments
@@ -45,7 +45,7 @@ pub(super) const ALL: &[Named] = &[
             .into()
     })
     .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_nobody_a_pod"]),
-    here("P49", "somebody else's quota is tighter", "I4 I15", || {
+    here("P49", "a foreign quota is tighter", "I4 I15", || {
         let quota = build::quota("team-2", "of-the-team", &json!({"requests.cpu": "4"}));
         vec![
             Trial::of("two-queues")

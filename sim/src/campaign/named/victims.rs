@@ -14,7 +14,7 @@ use crate::campaign::workloads::Case;
 use crate::scenario::build::{created, merged, seconds, status_merged};
 
 pub(super) const ALL: &[Named] = &[
-    here("P37", "a budget never lets anybody go", "L6 L7", || {
+    here("P37", "a budget allows no disruption at any time", "L6 L7", || {
         let budget = || (Kind::PodDisruptionBudget, build::budget("team-1", "train", 4));
         let (kind, object) = budget();
         vec![
@@ -106,7 +106,7 @@ pub(super) const ALL: &[Named] = &[
             })]
         },
     ),
-    here("P46", "somebody edits the labels of pods, as if they were of another queue", "I24", || {
+    here("P46", "a user edits the labels of pods, as if they were of another queue", "I24", || {
         let label = json!({"metadata": {"labels": {"quotient.dev/queue": "team-3", "queue": "team-3"}}});
         let edit = |name: &str| merged(Kind::Pod, "team-2", name, label.clone());
         vec![Trial::of("newcomer").at(59, edit("large-2-0")).at(61, edit("large-2-0"))]

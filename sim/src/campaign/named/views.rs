@@ -133,7 +133,7 @@ pub(super) const ALL: &[Named] = &[
                 .heals_after(90),
         ]
     }),
-    here("P20", "a watch says nothing any more, and nobody closes it", "I22 L1", || {
+    here("P20", "a watch falls silent and stays open", "I22 L1", || {
         WATCHED
             .map(|kind| {
                 newcomer()
