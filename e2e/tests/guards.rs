@@ -74,7 +74,7 @@ async fn a_deleted_quota_is_put_right(stage: &Stage) -> anyhow::Result<()> {
     .await?;
     stage.until_allowed("q2", "cpu 4, memory 8Gi, example.com/gpu 4").await?;
     let told = repairs(stage, "q2").await?;
-    assert!(told.contains("deleted by somebody else"), "{told}");
+    assert!(told.contains("deleted by another writer"), "{told}");
     Ok(())
 }
 

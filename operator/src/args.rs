@@ -20,8 +20,8 @@ use crate::settings::{GuardSettings, Pace, WatchSettings, WriteSettings};
 #[command(
     name = "quotient-operator",
     version,
-    about = "Gives every team of a cluster its fair share, and gets it back when somebody else holds it.",
-    long_about = "Gives every team of a cluster its fair share, and gets it back when somebody else holds it.\n\n\
+    about = "Gives every team of a cluster its fair share, and reclaims it when another team uses it.",
+    long_about = "Gives every team of a cluster its fair share, and reclaims it when another team uses it.\n\n\
         It watches Queues, nodes, pods and what creates them, computes what each queue deserves, writes that into \
         the ResourceQuotas named \"quotient\" and, when a share has to shrink, evicts pods through the Eviction \
         API. A namespace without a Queue is never touched. Several replicas may run: one leads, the others keep \

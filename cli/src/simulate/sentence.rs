@@ -62,7 +62,7 @@ pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
 pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
         Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
-        Reason::Fenced => "is held outside the fence, where nobody is evicted for it".to_owned(),
+        Reason::Fenced => "is used outside the preemption fence, where no pod is evicted for it".to_owned(),
         Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
         Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
         Reason::EvictionsDisabled => {
@@ -100,9 +100,11 @@ pub(super) fn why_kept(reason: Reason) -> &'static str {
         Reason::PriorityAboveAsk => "its priority is above that of the pod that needs room",
         Reason::Autoscaled => "an autoscaler says how many pods its owner wants",
         Reason::OptedOut => "its owner says quotient.dev/within-queue: Never",
-        Reason::SizeSetByAnother => "somebody else changed its owner's size after it was scaled down",
+        Reason::SizeSetByAnother => {
+            "another writer changed the size of its workload after it was scaled down"
+        }
         Reason::RollingOut => "its Deployment is between two templates",
-        Reason::NotScalable => "nobody is known who could be told to want fewer pods",
+        Reason::NotScalable => "no workload is known that could be scaled down",
         _ => "a rule protects it",
     }
 }

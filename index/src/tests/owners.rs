@@ -72,7 +72,7 @@ fn a_daemon_set_wants_a_pod_on_every_node_that_its_controller_counts() {
     expect![[r#"
         namespace a
           queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; nobody to scale
+          DaemonSet agent (d), generation 0, created -: wants 3 of cpu 1; cannot be scaled
     "#]]
     .assert_eq(&text);
     for (metadata, status) in [

@@ -136,7 +136,7 @@ spec: {parallelism: 3, completions: 9, template: {}}
             namespace a
               queue q (a/q), created -: weight 1; request -; guaranteed -; limit -; preempts LowerPriority
               StatefulSet changed (s-3), generation 0, created -: wants 3 of nothing; left alone: SizeSetByAnother
-              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; nobody to scale; of Kafka k (v1)
+              StatefulSet operated (s-4), generation 0, created -: wants 3 of nothing; cannot be scaled; of Kafka k (v1)
               StatefulSet out (s-2), generation 0, created -: wants 3 of nothing; left alone: OptedOut
               StatefulSet scaled (s-1), generation 0, created -: wants 3 of nothing; left alone: Autoscaled
               Job nightly (j-1), generation 0, created -: wants 3 of nothing; of CronJob n (batch/v1)

@@ -185,7 +185,7 @@ fn size(owner: &Owner, size: &Size) -> String {
     let Size { setter, written, former, held_back, left_alone, surges_first } = size;
     let mut text = String::new();
     match setter {
-        None => text.push_str("; nobody to scale"),
+        None => text.push_str("; cannot be scaled"),
         Some(setter) if setter.uid != owner.uid => {
             write!(text, "; sized by {setter} ({})", setter.uid).unwrap();
         }

@@ -100,10 +100,10 @@ fn each_template_is_an_owner_of_its_own() {
     expect![[r#"
         namespace a
           queue q (a/q), created -: weight 1; request -; guaranteed -; limit -
-          Fleet f (f), generation 3, created -: wants 3 of cpu 2; nobody to scale
-          RayCluster r (ray), generation 0, created -: wants 1 of cpu 1; nobody to scale
-          RayCluster r/1 (ray#1), generation 0, created -: wants 5 of cpu 4; nobody to scale
-          RayCluster r/2 (ray#2), generation 0, created -: wants 1 of cpu 8; nobody to scale
+          Fleet f (f), generation 3, created -: wants 3 of cpu 2; cannot be scaled
+          RayCluster r (ray), generation 0, created -: wants 1 of cpu 1; cannot be scaled
+          RayCluster r/1 (ray#1), generation 0, created -: wants 5 of cpu 4; cannot be scaled
+          RayCluster r/2 (ray#2), generation 0, created -: wants 1 of cpu 8; cannot be scaled
           pod fleet-0 (a/fleet-0): cpu 9; Pending, created -, of f
           pod head (a/head): cpu 1; Pending, created -, of ray
           pod worker-0 (a/worker-0): cpu 4; Pending, created -, of ray#1

@@ -200,7 +200,7 @@ fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
 
 fn repair_note(change: &Change, before: Option<&Bounds>, after: &Bounds) -> String {
     format!(
-        "the quota had been {change} and was put right: {}; change spec.limit or spec.weight of the Queue instead",
+        "the quota had been {change} and was restored: {}; change spec.limit or spec.weight of the Queue instead",
         quota_note(before, after)
     )
 }
@@ -299,7 +299,7 @@ mod tests {
         assert_eq!(
             edited.note.as_deref(),
             Some(
-                "the quota had been edited by kubectl-edit and was put right: the quota was changed: cpu from 9 to 2; \
+                "the quota had been edited by kubectl-edit and was restored: the quota was changed: cpu from 9 to 2; \
                  change spec.limit or spec.weight of the Queue instead"
             )
         );
@@ -310,7 +310,7 @@ mod tests {
         let deleted = repair(Change::Deleted, None).note.unwrap();
         assert!(
             deleted.starts_with(
-                "the quota had been deleted by somebody else and was put right: the quota was created: cpu 2"
+                "the quota had been deleted by another writer and was restored: the quota was created: cpu 2"
             ),
             "{deleted}"
         );

@@ -232,7 +232,7 @@ impl LedgerKeeper {
             }
             // A 404 for a replacement says that somebody deleted it; for a create, that the namespace is missing.
             Answer::Refused(status) if status.code == 409 || (status.code == 404 && !is_new) => {
-                info!(error = said(&status), "the ledger was written by somebody else: starting over");
+                info!(error = said(&status), "another writer changed the ledger: starting over");
                 metrics.ledger.conflicts.inc();
                 self.standing = None;
                 self.failed(Call::Write, &said(&status), true);

@@ -49,7 +49,7 @@ impl CycleMetrics {
                 "quotient_destruction_held",
                 Unit::Truth,
                 &[label("reason", "`CapacityUntrusted`, `ViewStale`")],
-                "Whether no quota shrinks and nobody is evicted, by why.",
+                "1 while no quota shrinks and no pod is evicted, by reason.",
             ))?,
         })
     }

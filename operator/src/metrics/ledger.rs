@@ -30,7 +30,7 @@ impl LedgerMetrics {
                 "quotient_ledger_conflicts_total",
                 Unit::Count,
                 &[],
-                "Writes of the ledger that somebody else came before; each drops one cycle.",
+                "Writes of the ledger that lost against another writer. Each drops one cycle.",
             ))?,
             rebuilds: into.counters(metric(
                 "quotient_ledger_rebuilds_total",

@@ -59,7 +59,7 @@ impl StandardMetrics {
                 "controller_runtime_reconcile_total",
                 Unit::Count,
                 &[label("controller", "`queue`"), label("result", "`success`, `requeue`, `error`")],
-                "Cycles as leader by how they ended; requeue: somebody else wrote the ledger; error: it cannot be read or written.",
+                "Cycles as leader by how they ended; requeue: another writer changed the ledger; error: it cannot be read or written.",
             ))?,
             errors: into.counters(metric(
                 "controller_runtime_reconcile_errors_total",

@@ -126,7 +126,7 @@ impl WriteMetrics {
                 "quotient_quota_repairs_total",
                 Unit::Count,
                 &[label("change", "`Edited`, `Deleted`")],
-                "Quotas that were put right after somebody changed them, by what was done.",
+                "Quotas that were restored after another writer changed them, by change.",
             ))?,
             nudges: into.counters(metric(
                 "quotient_nudges_total",

@@ -88,7 +88,7 @@ fn ready(
         return no(
             condition,
             "CapacityUnknown",
-            "no node counts towards the capacity; until one does, nothing shrinks and nobody is evicted",
+            "no node counts towards the capacity; until one does, no quota shrinks and no pod is evicted",
         );
     }
     let is_left_alone = queue.quota_left_alone || !queue.reach.writes_quotas();

@@ -37,8 +37,8 @@ impl fmt::Display for Change {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Edited { by: Some(by) } => write!(formatter, "edited by {by}"),
-            Self::Edited { by: None } => formatter.write_str("edited by somebody else"),
-            Self::Deleted => formatter.write_str("deleted by somebody else"),
+            Self::Edited { by: None } => formatter.write_str("edited by another writer"),
+            Self::Deleted => formatter.write_str("deleted by another writer"),
         }
     }
 }
@@ -145,7 +145,7 @@ impl Drift {
         let seconds = self.interval.as_secs();
         self.waiting.iter().map(move |(queue, (_, change))| {
             let message = format!(
-                "the quota was {change} again and does not say what it should; it is put right every {seconds} s at \
+                "the quota was {change} again and differs from the plan; it is restored every {seconds} s at \
                  most, and until then counts as what it allows"
             );
             (queue, message)

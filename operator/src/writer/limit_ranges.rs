@@ -120,7 +120,7 @@ impl LimitRangeWriter {
             self.waiting = self.waiting.into_iter().chain([due]).min();
             return false;
         }
-        warn!(namespace = %task.namespace, "somebody had changed the LimitRange; it is put right");
+        warn!(namespace = %task.namespace, "another writer changed the LimitRange; it is restored");
         self.repaired.insert(task.namespace.clone(), now);
         true
     }

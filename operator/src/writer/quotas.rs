@@ -143,7 +143,7 @@ fn observed(tools: &Tools, queue: &QueueName) -> Option<Arc<ObservedQuota>> {
 
 /// Says that a quota was put right which somebody had changed: `before` is what it allowed then.
 fn tell_repair(tools: &Tools, queue: &QueueName, change: Change, before: Option<Bounds>, after: &Bounds) {
-    warn!(%queue, %change, "somebody had changed the quota; it is put right");
+    warn!(%queue, %change, "another writer changed the quota; it is restored");
     tools.metrics.writes.quota_repairs.with_label_values(&[change.name()]).inc();
     tools.announcer.announce(Happening::QuotaRepaired {
         queue: queue.clone(),

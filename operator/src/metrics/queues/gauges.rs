@@ -66,7 +66,7 @@ impl Gauges {
             "quotient_nodes_allocatable",
             Unit::Amount,
             &[RESOURCE],
-            "What the nodes that count offer, whoever uses it.",
+            "Capacity of the nodes that count, used or not.",
         ))?;
         into.under("Queues");
         let amounts = Amountful::declare(into)?;
