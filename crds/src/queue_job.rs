@@ -119,7 +119,7 @@ pub struct QueueJobSpec {
     pub start_timeout_seconds: i32,
 
     /// How long, in seconds, the QueueJob is kept once it is complete or has failed; then it is deleted together with its
-    /// Jobs and pods. 0 deletes it at once. Default: it is kept until somebody deletes it.
+    /// Jobs and pods. 0 deletes it at once. Default: it is kept until a user deletes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_SECONDS))]
     pub ttl_seconds_after_finished: Option<i32>,
