@@ -49,6 +49,32 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
+// ---- prose --------------------------------------------------------------------------------------------------
+
+/// Words that make a reader guess who is meant; the vocabulary has a noun for each.
+const VAGUE: [&str; 6] = ["nobody", "somebody", "everybody", "whoever", "whomever", "whom"];
+
+/// The page that lists the words.
+const VOCABULARY: &str = "docs/contributing/vocabulary.md";
+
+#[test]
+fn sentences_name_what_they_are_about() {
+    let mut found = Vec::new();
+    for page in pages().into_iter().filter(|page| page != Path::new(VOCABULARY)) {
+        let text = text(&page);
+        let mut is_code = false;
+        for (number, line) in text.lines().enumerate() {
+            is_code ^= line.trim_start().starts_with("```");
+            // Names and quoted outputs stand between backticks.
+            let prose: String = line.split('`').step_by(2).collect();
+            let words = prose.split(|letter: char| !letter.is_alphabetic()).map(str::to_lowercase);
+            let vague = words.filter(|word| !is_code && VAGUE.contains(&word.as_str()));
+            found.extend(vague.map(|word| format!("{}:{}: {word}", page.display(), number + 1)));
+        }
+    }
+    assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
+}
+
 // ---- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 #[test]

@@ -98,11 +98,11 @@ pub enum Reason {
     Autoscaled,
     /// Passed over: its owner says that it is not to be scaled.
     OptedOut,
-    /// Passed over: somebody else changed its owner's size after it was scaled down.
+    /// Passed over: another writer changed the size of its workload after it was scaled down.
     SizeSetByAnother,
     /// Passed over: its Deployment is between two templates.
     RollingOut,
-    /// Passed over: nobody is known who could be told to want fewer pods.
+    /// Passed over: no workload is known that could be scaled down.
     NotScalable,
 
     /// No share: an older Queue governs the namespace.
