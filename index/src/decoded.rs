@@ -2,7 +2,7 @@
 //!
 //! A list is one JSON document. If one item fails to decode, or is nested deeper than the decoder allows, the whole document
 //! fails, and with it the kind. [`Decoded`] takes the fields of an item as texts first, without looking inside, and decodes
-//! them alone. `metadata.managedFields` is never decoded.
+//! them alone. Of `metadata.managedFields` only the writers of the spec are read.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,18 +1,19 @@
-//! The fields of one object as texts, without `metadata.managedFields`.
+//! The fields of one object as texts; of `metadata.managedFields` only the writers of the spec.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 
 /// The fields of one object by name. No value is decoded, however deeply it is nested.
 ///
-/// `metadata.managedFields` is passed over while the text is split: any writer of an object fills it as it likes, it is often half
-/// of the object, and no decision depends on it.
+/// Of `metadata.managedFields` only the writers of the spec are kept, for the events that name them: any writer of an object fills
+/// it as it likes, it is often half of the object, and no decision depends on it.
 pub(crate) struct Fields(BTreeMap<String, Box<RawValue>>);
 
 impl Fields {
@@ -58,7 +59,7 @@ impl<'de> Visitor<'de> for OfObject {
     }
 }
 
-/// The text of an object's metadata without `managedFields`.
+/// The text of an object's metadata; of `managedFields` only the writers of the spec.
 struct Metadata(Box<RawValue>);
 
 impl<'de> Deserialize<'de> for Metadata {
@@ -79,12 +80,46 @@ impl<'de> Visitor<'de> for OfMetadata {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
         let mut fields = BTreeMap::<String, Box<RawValue>>::new();
         while let Some(name) = map.next_key::<String>()? {
-            if name == "managedFields" {
-                map.next_value::<IgnoredAny>()?;
-            } else {
-                fields.insert(name, map.next_value()?);
-            }
+            let text: Box<RawValue> = map.next_value()?;
+            let kept = if name == "managedFields" { writers_of_spec(&text) } else { Some(text) };
+            fields.extend(kept.map(|text| (name, text)));
         }
         to_raw_value(&fields).map(Metadata).map_err(serde::de::Error::custom)
     }
 }
+
+/// The most entries of `managedFields` that are looked at.
+const MOST_ENTRIES: usize = 64;
+
+/// What is read of an entry of `managedFields`. Of its fields only the outermost names are.
+#[derive(Deserialize)]
+struct Entry {
+    manager: Option<String>,
+    subresource: Option<IgnoredAny>,
+    time: Option<String>,
+    #[serde(rename = "fieldsV1")]
+    fields: Option<BTreeMap<String, IgnoredAny>>,
+}
+
+/// Who wrote something of the spec, and when; none if that cannot be read.
+fn writers_of_spec(managed_fields: &RawValue) -> Option<Box<RawValue>> {
+    let entries: Vec<&RawValue> = serde_json::from_str(managed_fields.get()).ok()?;
+    let entries = entries.into_iter().take(MOST_ENTRIES);
+    let writers: Vec<ManagedFieldsEntry> =
+        entries.filter_map(|entry| writer(serde_json::from_str(entry.get()).ok()?)).collect();
+    if writers.is_empty() { None } else { to_raw_value(&writers).ok() }
+}
+
+fn writer(entry: Entry) -> Option<ManagedFieldsEntry> {
+    let of_spec = entry.subresource.is_none() && entry.fields?.contains_key(SPEC);
+    of_spec.then(|| ManagedFieldsEntry {
+        manager: entry.manager,
+        // A time that cannot be read is older than every other.
+        time: entry.time.and_then(|time| serde_json::from_value(Value::String(time)).ok()),
+        fields_v1: Some(FieldsV1(json!({SPEC: {}}))),
+        ..ManagedFieldsEntry::default()
+    })
+}
+
+/// The spec, as `managedFields` names it.
+const SPEC: &str = "f:spec";

@@ -105,12 +105,27 @@ fn is_read<K: DeserializeOwned>(text: &str) {
 }
 
 #[test]
-fn managed_fields_are_not_decoded_even_where_they_could_be() {
+fn of_managed_fields_only_the_writers_of_the_spec_are_kept() {
+    let entry = |manager: &str, time: &str, more: &str, fields: &str| {
+        format!(
+            r#"{{"manager":"{manager}","time":"{time}",{more}"fieldsV1":{{"{fields}":{}}}}}"#,
+            nested(200)
+        )
+    };
+    let entries = [
+        entry("kubectl-patch", "2026-01-01T00:00:00Z", "", "f:spec"),
+        entry("odd", "9999-12-31T23:59:59Z", "", "f:spec"),
+        entry("labels", "2026-01-01T00:00:00Z", "", "f:metadata"),
+        entry("status", "2026-01-01T00:00:00Z", r#""subresource":"status","#, "f:spec"),
+        "7".to_owned(),
+    ];
     let text =
-        r#"{"metadata":{"name":"web","managedFields":[{"manager":"m","fieldsV1":{"f:spec":{}}}],"uid":"u"}}"#;
-    let metadata = decoded::<ResourceQuota>(text).0.unwrap().metadata;
+        format!(r#"{{"metadata":{{"name":"web","managedFields":[{}],"uid":"u"}}}}"#, entries.join(","));
+    let metadata = decoded::<ResourceQuota>(&text).0.unwrap().metadata;
     assert_eq!((metadata.name.as_deref(), metadata.uid.as_deref()), (Some("web"), Some("u")));
-    assert_eq!(metadata.managed_fields, None);
+    let kept = metadata.managed_fields.unwrap();
+    let kept: Vec<_> = kept.iter().map(|entry| (entry.manager.as_deref(), entry.time.is_some())).collect();
+    assert_eq!(kept, [(Some("kubectl-patch"), true), (Some("odd"), false)]);
 }
 
 #[test]
