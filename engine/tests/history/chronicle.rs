@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use quotient_engine::advance::{Advanced, advance, settle};
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
@@ -28,8 +28,10 @@ struct Since {
     demand: BTreeMap<QueueName, Amounts>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
-    losers: BTreeSet<(QueueName, Resource)>,
-    gainers: BTreeSet<(QueueName, Resource)>,
+    /// Which queues lost pods of what they held too much of, and what these requested.
+    losers: Vec<(QueueName, Amounts)>,
+    /// For which queues pods went, and the most that they lacked.
+    gainers: BTreeMap<QueueName, Amounts>,
     /// Evicted pods whose beneficiaries still lack what was taken.
     owed: Vec<Owed>,
 }
@@ -89,9 +91,10 @@ impl Chronicle {
         Ok(Step { snapshot: advanced.snapshot, plan: decided, rests })
     }
 
-    /// While nothing changes from outside, nobody both gains and loses, no newcomer is evicted, and the equal of an
-    /// evicted pod does not come back while whoever it went for still lacks; but for what went although its queue
-    /// deserved it, because a gang or a node went as a whole.
+    /// While nothing changes from outside, no queue gains what would hold a pod that it lost, no newcomer is evicted, and
+    /// the equal of an evicted pod does not come back while the queue that it went for still lacks; but for what went
+    /// although its queue deserved it, because a gang or a node went as a whole. Less than such a pod is what a claim lacks
+    /// after the last of its queue's surplus pods has gone.
     fn nothing_goes_back_and_forth(
         &mut self,
         before: &Snapshot,
@@ -142,13 +145,14 @@ impl Since {
             if !self.old.contains(&pod.uid) {
                 return Err(format!("{pod:?} was admitted and is evicted"));
             }
-            for (resource, _) in eviction.requests.iter() {
-                if eviction.used.get(resource) > eviction.deserved.get(resource) {
-                    self.losers.insert((eviction.queue.clone(), resource.clone()));
-                }
-                let gainer = eviction.beneficiary.as_ref();
-                let gains = |name: &&QueueName| lacking(&decided.queues[*name]).get(resource).is_positive();
-                self.gainers.extend(gainer.filter(gains).map(|name| (name.clone(), resource.clone())));
+            let is_above =
+                |(one, _): (&Resource, Amount)| eviction.used.get(one) > eviction.deserved.get(one);
+            if eviction.requests.iter().any(is_above) {
+                self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
+            }
+            if let Some(gainer) = &eviction.beneficiary {
+                let gained = self.gainers.entry(gainer.clone()).or_default();
+                *gained = gained.max(&lacking(&decided.queues[gainer]));
             }
             self.owed.extend(eviction.beneficiary.clone().map(|beneficiary| Owed {
                 namespace: pod.namespace.clone(),
@@ -157,7 +161,10 @@ impl Since {
                 deserved: eviction.deserved.clone(),
             }));
         }
-        let both: Vec<_> = self.losers.intersection(&self.gainers).collect();
+        let regains = |(queue, lost): &&(QueueName, Amounts)| {
+            self.gainers.get(queue).is_some_and(|gained| lost.fits_in(gained))
+        };
+        let both: Vec<_> = self.losers.iter().filter(regains).collect();
         if !both.is_empty() {
             return Err(format!("{both:?} lose and gain"));
         }

@@ -148,6 +148,8 @@ fn in_time(snapshot: &Snapshot) -> Timestamp {
 
 /// Σ max(min(enforced, T), charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
 ///
+/// Loans may overlap, so pods that are admitted above T count from the next step on: what is promised later is free of them.
+///
 /// `meanwhile` is the plan once quotas had settled: those without a Queue have been lowered by then.
 pub(super) fn nothing_newly_over_granted(
     before: &Snapshot,
@@ -159,9 +161,14 @@ pub(super) fn nothing_newly_over_granted(
     for resource in &then.resources {
         // What was written before is not granted now, enforced or not.
         let stood = |quota: &Quota| quota.enforced.get(resource).max(quota.hard.get(resource));
-        let held_before = held(before, decided, resource, charged, stood);
+        let held_before = held(before, decided, resource, |_, state| charged(state).get(resource), stood);
         let enforced = |quota: &Quota| quota.enforced.get(resource);
-        let holds = held(after, &then, resource, |state| runnable(after, state), enforced);
+        let promised = |name: &QueueName, state: &NamespaceState| {
+            let before = before.namespaces.get(&name.namespace).map(|state| charged(state).get(resource));
+            let target = then.queues[name].target.get(resource);
+            runnable(after, state).get(resource).min(before.unwrap_or_default().max(target))
+        };
+        let holds = held(after, &then, resource, promised, enforced);
         let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
         let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
@@ -180,13 +187,13 @@ fn held(
     snapshot: &Snapshot,
     decided: &Plan,
     resource: &Resource,
-    charged: impl Fn(&NamespaceState) -> Amounts,
+    charged: impl Fn(&QueueName, &NamespaceState) -> Amount,
     allows: impl Fn(&Quota) -> Option<Amount>,
 ) -> Amount {
     let hold = |name: &QueueName, queue: &QueuePlan| {
         let state = &snapshot.namespaces[&name.namespace];
         let allowed = state.quota.as_ref().and_then(&allows).unwrap_or_default();
-        charged(state).get(resource).max(allowed.min(queue.target.get(resource)))
+        charged(name, state).max(allowed.min(queue.target.get(resource)))
     };
     leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
 }
