@@ -9,7 +9,7 @@ use quotient_engine::names::{PodUid, QueueName};
 use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{
-    Budget, EvictionPolicy, NamespaceState, Phase, Pod, Quota, ReclaimFrom, Snapshot,
+    Budget, EvictionPolicy, NamespaceState, Owner, Phase, Pod, Quota, ReclaimFrom, Snapshot,
 };
 use quotient_engine::time::Timestamp;
 
@@ -83,40 +83,97 @@ fn moved(one: &Plan, other: &Plan) -> String {
     format!("demand, deserved, target, allocated, used: {}", moved.join("; "))
 }
 
-/// At rest nobody lacks what somebody could give.
+/// At rest no queue lacks what pods of others would make: for its claim any part of it, else a pod as a whole.
 ///
-/// Where there are limits and fences, what somebody has may be out of reach.
+/// Where there are limits and fences, what a queue holds may be out of reach.
 pub(crate) fn nobody_starves_beside_plenty(world: &Snapshot, decided: &Plan) -> Checked {
     let starved = |queue: &&QueuePlan| !queue.is_parent && queue.starved == Some(Reason::NothingToEvict);
     let mut lacking = Amounts::new();
-    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&self::lacking(queue)));
+    decided.queues.values().filter(starved).for_each(|queue| lacking.add_all(&not_granted(queue)));
     if has_scopes(world) || lacking.is_empty() {
         return Ok(());
     }
-    let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
-    for (name, queue) in leaves(decided).filter(|(name, _)| !is_spared(world, decided, name)) {
-        let overuse = queue.used.less(&queue.target);
-        let useful = |pod: &&Pod| {
-            let resources = pod.requests().resources();
-            let mut useful = resources.filter(|resource| {
-                lacking.get(resource).is_positive() && overuse.get(resource).is_positive()
-            });
-            let counts =
-                pod.node.as_ref().is_none_or(|node| world.nodes.get(node).is_some_and(|node| node.counts));
-            let runs = counts && (pod.node.is_some() || could_run(world, pod));
-            pod.is_live() && runs && !passed_over.contains(&pod.uid) && useful.next().is_some()
-        };
-        let left = world.namespaces[&name.namespace].pods.iter().find(useful);
+    for (name, queue) in leaves(decided).filter(|(_, queue)| starved(queue)) {
+        let left: Vec<&Pod> = leaves(decided)
+            .filter(|(other, _)| *other != name && !is_spared(world, decided, other))
+            .flat_map(|(other, queue)| useful(world, decided, &lacking, other, queue))
+            .collect();
         prop_assert!(
-            left.is_none(),
-            "{:?} lack, and {} has {:?}; {}",
+            !is_met_by(world, decided, (name, queue), &left),
+            "{:?} lack, and {} could have {:?}; {}",
             lacking,
             name,
-            left.map(|pod| &pod.uid),
+            left.iter().map(|pod| &pod.uid).collect::<Vec<_>>(),
             moved(&Plan::default(), decided)
         );
     }
     Ok(())
+}
+
+/// The pods of a queue above its target that hold what others lack, and that no rule keeps.
+fn useful<'a>(
+    world: &'a Snapshot,
+    decided: &Plan,
+    lacking: &Amounts,
+    name: &QueueName,
+    queue: &QueuePlan,
+) -> Vec<&'a Pod> {
+    let passed_over: BTreeSet<&PodUid> = decided.passed_over.iter().map(|passed| &passed.pod.uid).collect();
+    let overuse = queue.used.less(&queue.target);
+    let is_useful = |pod: &&Pod| {
+        let resources = pod.requests().resources();
+        let mut useful = resources
+            .filter(|resource| lacking.get(resource).is_positive() && overuse.get(resource).is_positive());
+        let counts =
+            pod.node.as_ref().is_none_or(|node| world.nodes.get(node).is_some_and(|node| node.counts));
+        let runs = counts && (pod.node.is_some() || could_run(world, pod));
+        pod.is_live() && runs && !passed_over.contains(&pod.uid) && useful.next().is_some()
+    };
+    world.namespaces[&name.namespace].pods.iter().filter(is_useful).collect()
+}
+
+/// Whether a queue could make use of the room of these pods.
+fn is_met_by(
+    world: &Snapshot,
+    decided: &Plan,
+    (name, queue): (&QueueName, &QueuePlan),
+    left: &[&Pod],
+) -> bool {
+    let state = &world.namespaces[&name.namespace];
+    if left.is_empty() {
+        return false;
+    }
+    // What pods free that its own queue was granted stays its own.
+    let mut room = decided.capacity.clone();
+    for (other, plan) in leaves(decided) {
+        let state = &world.namespaces[&other.namespace];
+        let goes = |pod: &&Pod| {
+            left.iter().any(|left| left.uid == pod.uid)
+                || (other == name && pod.is_live() && pod.node.is_none())
+        };
+        let mut stays = plan.used.clone();
+        state.pods.iter().filter(goes).for_each(|pod| stays.subtract_all(pod.requests()));
+        let granted = plan.allocated.min(&plan.target);
+        room = room.less(&if other == name { stays } else { stays.max(&granted) });
+    }
+    let has = |owner: &Owner| {
+        let pods = state.pods.iter().filter(|pod| pod.is_live() && pod.node.is_some());
+        pods.filter(|pod| pod.owner() == Some(&owner.uid)).count()
+    };
+    let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
+    let lacking = queue.target.less(&queue.used);
+    let units = state.owners.iter().filter(lacks).map(|owner| &owner.shape.requests);
+    let mut units = units.filter(|unit| unit.fits_in(&lacking)).peekable();
+    let claims = state.queues.iter().any(|queue| queue.name == name.name && !queue.request.is_empty());
+    if claims && units.peek().is_none() {
+        return left.iter().any(|pod| pod.requests().overlaps(&not_granted(queue)));
+    }
+    units.any(|unit| unit.fits_in(&room))
+}
+
+/// What `queue` lacks of its target and its quota does not allow yet: a unit may lack one resource and have the others.
+fn not_granted(queue: &QueuePlan) -> Amounts {
+    lacking(queue).min(&queue.target.less(&queue.allocated))
 }
 
 /// What `queue` lacks of its target.
