@@ -218,14 +218,22 @@ pub(super) fn nothing_newly_over_granted(
     for resource in &then.resources {
         // What was written before is not granted now, enforced or not.
         let stood = |quota: &Quota| quota.enforced.get(resource).max(quota.hard.get(resource));
-        let held_before = held(before, decided, resource, |_, state| charged(state).get(resource), stood);
-        let enforced = |quota: &Quota| quota.enforced.get(resource);
+        // A target may grow by what a lost capacity leaves: what was granted below it is no new promise.
+        let target = |plan: &Plan, name: &QueueName| {
+            plan.queues.get(name).map(|queue| queue.target.get(resource)).unwrap_or_default()
+        };
+        let stood = |name: &QueueName, quota: &Quota| {
+            stood(quota).map(|stood| stood.min(target(decided, name).max(target(&then, name))))
+        };
+        let held_before = held(before, decided, |_, state| charged(state).get(resource), stood);
+        let enforced = |name: &QueueName, quota: &Quota| {
+            quota.enforced.get(resource).map(|enforced| enforced.min(target(&then, name)))
+        };
         let promised = |name: &QueueName, state: &NamespaceState| {
             let before = before.namespaces.get(&name.namespace).map(|state| charged(state).get(resource));
-            let target = then.queues[name].target.get(resource);
-            runnable(after, state).get(resource).min(before.unwrap_or_default().max(target))
+            runnable(after, state).get(resource).min(before.unwrap_or_default().max(target(&then, name)))
         };
-        let holds = held(after, &then, resource, promised, enforced);
+        let holds = held(after, &then, promised, enforced);
         let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
         let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
@@ -243,16 +251,15 @@ pub(super) fn nothing_newly_over_granted(
 fn held(
     snapshot: &Snapshot,
     decided: &Plan,
-    resource: &Resource,
     charged: impl Fn(&QueueName, &NamespaceState) -> Amount,
-    allows: impl Fn(&Quota) -> Option<Amount>,
+    allows: impl Fn(&QueueName, &Quota) -> Option<Amount>,
 ) -> Amount {
-    let hold = |name: &QueueName, queue: &QueuePlan| {
+    let hold = |name: &QueueName| {
         let state = &snapshot.namespaces[&name.namespace];
-        let allowed = state.quota.as_ref().and_then(&allows).unwrap_or_default();
-        charged(name, state).max(allowed.min(queue.target.get(resource)))
+        let allowed = state.quota.as_ref().and_then(|quota| allows(name, quota)).unwrap_or_default();
+        charged(name, state).max(allowed)
     };
-    leaves(decided).map(|(name, queue)| hold(name, queue)).sum()
+    leaves(decided).map(|(name, _)| hold(name)).sum()
 }
 
 /// Whoever loses a pod is not who it goes for.
