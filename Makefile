@@ -11,7 +11,6 @@ SEEDS ?= 1
 CHANCE ?= 400
 SCENARIO ?=
 RUNS ?= 5
-OUT ?= target/look
 MINUTES ?= 60
 # How many control planes at the same time: each takes a core while it starts and while its scenario moves, and waits half of
 # its time.
@@ -49,12 +48,12 @@ lint: ## clippy with warnings denied
 
 .PHONY: unit
 unit: ## unit and property tests, golden stories, CRD drift: no control plane
-	$(CARGO) test --workspace --exclude quotient-e2e
+	$(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
 .PHONY: e2e
 e2e: testbed prometheus ## end-to-end tests on a real control plane
 	$(PROGRAMS)
-	$(CARGO) test --workspace --test cluster --test at_pace -- --test-threads=$(BEDS)
+	$(CARGO) test --workspace --test beds --test cluster --test at_pace -- --test-threads=$(BEDS)
 
 .PHONY: testbed
 testbed: tools ## build the control plane, and Helm for the chart, into the cache (13 minutes the first time)
@@ -101,26 +100,21 @@ kills: testbed ## kill the operator at every write of the seeds' example on a re
 .PHONY: memory
 memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin memory -- $(if $(WRITE),--write)
+	$(CARGO) run --profile fast --bin bench -- scale $(if $(WRITE),--write)
 
 .PHONY: size
 size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
-	$(CARGO) run --bin size -- $(if $(WRITE),--write)
+	$(CARGO) run --profile fast --bin bench -- size $(if $(WRITE),--write)
 
 .PHONY: bench-e2e
 bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin bench -- $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
-
-.PHONY: look
-look: tools testbed prometheus ## what the dashboards look like: a Prometheus scrapes the operator while shares move (OUT=target/look)
-	$(PROGRAMS)
-	$(CARGO) run --bin look -- --out $(OUT)
+	$(CARGO) run --profile fast --bin bench -- speed $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
 
 .PHONY: soak
 soak: tools testbed ## pods come and go for MINUTES (60) minutes: memory stays flat, nobody is evicted
 	$(SHIPPED)
-	$(CARGO) run --profile fast --bin soak -- --minutes $(MINUTES)
+	$(CARGO) run --profile fast --bin bench -- soak --minutes $(MINUTES)
 
 .PHONY: observe
 observe: MINUTES = 10
@@ -142,7 +136,7 @@ metrics: tools ## regenerate docs/reference/metrics.md
 
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it
-	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e
+	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
 .PHONY: deny
 deny: ## check licences, sources and advisories of dependencies (needs cargo-deny)

@@ -23,7 +23,7 @@ fn pages() -> Vec<PathBuf> {
         "ARCHITECTURE.md",
         "SECURITY.md",
         "CHANGELOG.md",
-        "e2e/README.md",
+        "e2e/testbed/README.md",
         "charts/quotient/README.md",
     ]
     .map(PathBuf::from)

@@ -41,10 +41,16 @@ pub struct QueueStatus {
     pub demand_falling: BTreeMap<String, Time>,
 
     /// The workloads and pods that had room and did not start, now or within the last hour. While one is set aside, its pods
-    /// that never started do not count as demand. It counts again after 1, 2, 4, … 30 minutes, and at once when its spec
-    /// changes, a node joins or a node has room for it. At most 64, the newest.
+    /// that never started do not count as demand. It counts again after 1, 2, 4, … 30 minutes, or when its spec changes, a
+    /// node joins or has room for it. The newest 64.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub set_aside: Vec<SetAside>,
+
+    /// The time since which a workload, named by its uid, has had room for pods that it does not create. Workloads are
+    /// listed after a minute.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[schemars(schema_with = "times_schema")]
+    pub not_created_since: BTreeMap<String, Time>,
 
     /// The lending windows: how much of each resource allocated may have above deserved while no queue needs it. A window
     /// doubles once the queue has used more than half of it, and returns after ten minutes without that.
@@ -153,6 +159,7 @@ impl QueueStatus {
             demand,
             demand_falling,
             set_aside,
+            not_created_since,
             windows,
             deserved,
             allocated,
@@ -176,6 +183,7 @@ impl QueueStatus {
             && *demand == other.demand
             && *demand_falling == other.demand_falling
             && *set_aside == other.set_aside
+            && *not_created_since == other.not_created_since
             && same_windows(windows, &other.windows)
             && *deserved == other.deserved
             && *allocated == other.allocated
@@ -315,6 +323,10 @@ mod tests {
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
             QueueStatus { set_aside: vec![entry], ..none.clone() },
+            QueueStatus {
+                not_created_since: [("1".to_owned(), stored_time(Timestamp::UNIX_EPOCH))].into(),
+                ..none.clone()
+            },
             QueueStatus { deserved: some(), ..none.clone() },
             QueueStatus { windows: [("cpu".to_owned(), window)].into(), ..none.clone() },
             QueueStatus { allocated: some(), ..none.clone() },
@@ -363,6 +375,7 @@ mod tests {
                 "kind": "Job", "name": "train", "uid": "u-1", "revision": 2, "since": "2026-01-01T10:00:05Z", "times": 3,
                 "nodes": 9, "lackedRoom": true,
             }],
+            "notCreatedSince": {"u-2": "2026-01-01T09:58:00Z"},
             "windows": {"cpu": {"size": "4", "target": "3500m", "used": "2026-01-01T09:58:00Z"}},
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{

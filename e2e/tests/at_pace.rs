@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use quotient_e2e::bench::{Kind, Measures, churn, free_room, play, reclaim_half};
+use quotient_e2e::bench::speed::{Kind, Measures, churn, free_room, play, reclaim_half};
 use quotient_e2e::quotient::Programs;
 
 /// For how long it is watched whether anybody is evicted in vain.
@@ -23,8 +23,9 @@ const ROOM: u32 = 8;
 #[tokio::test(flavor = "multi_thread")]
 async fn a_share_moves_about_as_fast_as_pods_start() -> anyhow::Result<()> {
     let programs = Programs::build().await?;
-    let (free, _) = play(&free_room(Kind::Deployment, 60), &programs, Duration::ZERO).await?;
-    let (moved, _) = play(&reclaim_half(Kind::Deployment, 60, Duration::ZERO), &programs, AFTERMATH).await?;
+    let (free, _) = play(&free_room(Kind::Deployment, 60), &programs, &[], Duration::ZERO).await?;
+    let (moved, _) =
+        play(&reclaim_half(Kind::Deployment, 60, Duration::ZERO), &programs, &[], AFTERMATH).await?;
     println!("free room: {free:#?}\nreclaimed: {moved:#?}");
 
     assert_eq!((moved.victims, moved.later_evictions), (30, 0), "evictions: as few as possible, once");
@@ -42,7 +43,8 @@ async fn a_share_moves_about_as_fast_as_pods_start() -> anyhow::Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn pods_that_come_and_go_cost_few_writes_and_nobody_a_pod() -> anyhow::Result<()> {
     let programs = Programs::build().await?;
-    let (measures, _) = play(&churn(10, ROOM, 10, Duration::from_secs(20)), &programs, AFTERMATH).await?;
+    let (measures, _) =
+        play(&churn(10, ROOM, 10, Duration::from_secs(20)), &programs, &[], AFTERMATH).await?;
     println!("{measures:#?}");
     assert_eq!((measures.victims, measures.later_evictions), (0, 0), "there is room for everybody");
     // Two hundred Jobs, and as many pods: what they use is told every 15 s at most, and once every queue has had as many

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use k8s_openapi::api::events::v1::Event;
 use kube::Api;
 use kube::api::ListParams;
-use quotient_e2e::bench::{Demand, Kind, Scenario, reclaim_half};
+use quotient_e2e::bench::speed::{Demand, Kind, Scenario, reclaim_half};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
 use quotient_judge::Tolerance;

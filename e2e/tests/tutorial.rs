@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, ListParams};
 use kube::{Api, ResourceExt as _};
-use quotient_e2e::quotient::{Operator, PATIENCE, Programs, workspace_root};
+use quotient_e2e::quotient::{Operator, PATIENCE, Programs, build_testbed, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 use tokio::process::Command;
 
@@ -78,7 +78,7 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> an
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.cpu}}'=4 --timeout=60s\n\
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.memory}}'=8Gi --timeout=60s"
     );
-    let output = Command::new(env!("CARGO_BIN_EXE_testbed"))
+    let output = Command::new(build_testbed().await?)
         .args(arguments.split_whitespace())
         .args(["sh", "-c", &script])
         .current_dir(workspace_root())

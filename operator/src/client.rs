@@ -54,8 +54,7 @@ pub async fn connect(args: &Args) -> Result<Client, ConnectError> {
     config.default_retry = false;
     // Counted from when a request is sent, not from when its connection went idle.
     config.reset_reader_on_write = true;
-    config.read_timeout =
-        Some(Duration::from_secs(args.watch_timeout_seconds.into()).saturating_add(BEYOND_WATCH));
+    config.read_timeout = Some(args.watch.timeout.saturating_add(BEYOND_WATCH));
     config.headers.push((USER_AGENT, HeaderValue::from_static(NAME)));
     let address = config.cluster_url.to_string();
     Client::try_from(config).map_err(|source| ConnectError::Client { address, source })

@@ -2,7 +2,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use quotient_operator::args::Args;
 use quotient_operator::check::{Finding, check};
 use quotient_operator::settings::Settings;
@@ -10,7 +9,7 @@ use quotient_operator::{client, logging, run, shutdown};
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::read();
     if let Err(error) = logging::start(args.log_format, &args.log_level) {
         eprintln!("error: {error}");
         return ExitCode::FAILURE;

@@ -1,14 +1,13 @@
-//! Everything that the operator asks the API server for: the list that its roles are held against.
+//! Everything that the operator asks the API server for: `files/rights.json` of the chart, of which its roles are made, too.
 //!
-//! The chart's roles grant exactly this (`roles_grant_what_is_listed` in `e2e/tests/rights.rs`), and a story in which all of it is used shows that none of it
-//! is superfluous (`e2e/tests/rights.rs`).
+//! A story in which all of it is used shows that none of it is superfluous (`e2e/tests/rights.rs`).
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use quotient_crds::names::{GROUP, LEDGER, LIMIT_RANGE, QUOTA};
 use quotient_engine::snapshot::Mode;
 use quotient_index::WorkloadKind;
+use serde::Deserialize;
 
 /// One verb on one resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,96 +38,90 @@ impl fmt::Display for Right {
     }
 }
 
-/// Read everywhere.
-const WATCHED: [(&str, &[&str]); 10] = [
-    ("", &["limitranges", "namespaces", "nodes", "pods", "resourcequotas"]),
-    ("apps", &["daemonsets", "deployments", "replicasets", "statefulsets"]),
-    ("autoscaling", &["horizontalpodautoscalers"]),
-    ("batch", &["jobs"]),
-    ("policy", &["poddisruptionbudgets"]),
-    (GROUP, &["queues", "queuejobs"]),
-    ("scheduling.k8s.io", &["podgroups", "priorityclasses"]),
-    ("scheduling.run.ai", &["podgroups"]),
-    ("scheduling.volcano.sh", &["podgroups"]),
-    ("scheduling.x-k8s.io", &["podgroups"]),
-];
+/// Verbs on resources, and when they are needed.
+#[derive(Deserialize)]
+struct Rule {
+    #[serde(default)]
+    own: bool,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default, rename = "if")]
+    condition: Option<Condition>,
+    groups: Vec<String>,
+    resources: Vec<String>,
+    #[serde(default)]
+    names: Vec<String>,
+    verbs: Vec<String>,
+}
 
-/// Owners that are told when there is room again for what was refused.
-const NUDGED: [(&str, &[&str]); 2] =
-    [("apps", &["daemonsets", "replicasets", "statefulsets"]), ("batch", &["jobs"])];
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Condition {
+    /// A Lease elects the leader.
+    Elected,
+    /// Metrics are served beyond the own pod.
+    Scraped,
+}
+
+/// What stands for the Lease's name.
+const LEASE: &str = "{lease}";
 
 /// What an operator in this mode needs. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
 /// metrics to others than its own pod, who have to prove themselves.
+///
+/// # Errors
+///
+/// When the file is no list of rules, which a test excludes.
 pub fn needed(
     mode: Mode,
     lease: Option<&str>,
     is_scraped: bool,
     workloads: &[WorkloadKind],
-) -> BTreeSet<Right> {
-    let mut rights = Rights::default();
-    for (group, resources) in WATCHED {
-        rights.everywhere(group, resources, &["list", "watch"]);
-    }
-    for kind in workloads {
-        rights.everywhere(&kind.group, &[&kind.plural], &["list", "watch"]);
-    }
-    rights.everywhere(GROUP, &["queues/status", "queuejobs/status"], &["patch"]);
-    rights.everywhere("events.k8s.io", &["events"], &["create"]);
-    rights.own("", "configmaps", Some(LEDGER), &["get"]);
-    if let Some(lease) = lease {
-        rights.own("coordination.k8s.io", "leases", None, &["create"]);
-        rights.own("coordination.k8s.io", "leases", Some(lease), &["get", "update"]);
-    }
-    if is_scraped {
-        rights.everywhere("authentication.k8s.io", &["tokenreviews"], &["create"]);
-        rights.everywhere("authorization.k8s.io", &["subjectaccessreviews"], &["create"]);
-    }
-    if mode >= Mode::Quota {
-        rights.own("", "configmaps", None, &["create"]);
-        rights.own("", "configmaps", Some(LEDGER), &["update"]);
-        rights.everywhere("", &["resourcequotas"], &["create"]);
-        rights.add(false, "", "resourcequotas", Some(QUOTA), &["get", "patch"]);
-        rights.everywhere("", &["limitranges"], &["create"]);
-        rights.add(false, "", "limitranges", Some(LIMIT_RANGE), &["patch", "delete"]);
-        // QueueJobs, and the Jobs that run them.
-        rights.everywhere(GROUP, &["queuejobs"], &["get", "delete"]);
-        rights.everywhere("batch", &["jobs"], &["get", "create", "delete"]);
-        for (group, resources) in NUDGED {
-            rights.everywhere(group, resources, &["patch"]);
-        }
-    }
-    if mode >= Mode::Full {
-        rights.everywhere("", &["pods/eviction"], &["create"]);
-        // Owners that yield inside their queue, and which of their pods go.
-        rights.everywhere("", &["pods"], &["patch"]);
-        rights.everywhere("apps", &["deployments"], &["get", "patch"]);
-        rights.everywhere("apps", &["replicasets", "statefulsets"], &["get"]);
-    }
-    rights.0
+) -> Result<BTreeSet<Right>, serde_json::Error> {
+    let mut rules: Vec<Rule> = serde_json::from_str(include_str!("../../charts/quotient/files/rights.json"))?;
+    rules.retain(|rule| {
+        let is_reached =
+            |needed: &String| Mode::ALL.iter().any(|each| each.name() == needed && *each <= mode);
+        let holds = match rule.condition {
+            Some(Condition::Elected) => lease.is_some(),
+            Some(Condition::Scraped) => is_scraped,
+            None => true,
+        };
+        holds && rule.mode.as_ref().is_none_or(is_reached)
+    });
+    rules.extend(workloads.iter().map(|kind| Rule {
+        own: false,
+        mode: None,
+        condition: None,
+        groups: vec![kind.group.clone()],
+        resources: vec![kind.plural.clone()],
+        names: Vec::new(),
+        verbs: ["list", "watch"].map(str::to_owned).to_vec(),
+    }));
+    Ok(rules.iter().flat_map(|rule| rule.rights(lease.unwrap_or_default())).collect())
 }
 
-#[derive(Default)]
-struct Rights(BTreeSet<Right>);
-
-impl Rights {
-    fn everywhere(&mut self, group: &str, resources: &[&str], verbs: &[&str]) {
-        for resource in resources {
-            self.add(false, group, resource, None, verbs);
+impl Rule {
+    fn rights(&self, lease: &str) -> Vec<Right> {
+        let names: Vec<Option<String>> = match self.names.as_slice() {
+            [] => vec![None],
+            names => names.iter().map(|name| Some(name.replace(LEASE, lease))).collect(),
+        };
+        let mut rights = Vec::new();
+        for group in &self.groups {
+            for resource in &self.resources {
+                for verb in &self.verbs {
+                    rights.extend(names.iter().map(|name| Right {
+                        own_namespace: self.own,
+                        group: group.clone(),
+                        resource: resource.clone(),
+                        verb: verb.clone(),
+                        name: name.clone(),
+                    }));
+                }
+            }
         }
-    }
-
-    fn own(&mut self, group: &str, resource: &str, name: Option<&str>, verbs: &[&str]) {
-        self.add(true, group, resource, name, verbs);
-    }
-
-    fn add(&mut self, own_namespace: bool, group: &str, resource: &str, name: Option<&str>, verbs: &[&str]) {
-        self.0.extend(verbs.iter().map(|verb| Right {
-            own_namespace,
-            group: group.to_owned(),
-            resource: resource.to_owned(),
-            verb: (*verb).to_owned(),
-            name: name.map(ToOwned::to_owned),
-        }));
+        rights
     }
 }
 
@@ -138,7 +131,7 @@ mod tests {
 
     #[test]
     fn every_mode_needs_more_than_the_one_before() {
-        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true, &[]));
+        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true, &[]).unwrap());
         assert!(observe.is_subset(&quota) && quota.is_subset(&full));
         let added = |more: &BTreeSet<Right>, less| {
             more.difference(less).map(ToString::to_string).collect::<Vec<_>>().join("; ")
@@ -150,16 +143,37 @@ mod tests {
         );
         assert!(!observe.iter().any(|right| right.resource == "resourcequotas" && right.verb == "create"));
         assert_eq!(
-            added(&observe, &needed(Mode::Observe, None, true, &[])),
+            added(&observe, &needed(Mode::Observe, None, true, &[]).unwrap()),
             "create leases.coordination.k8s.io in the own namespace; \
              get leases.coordination.k8s.io \"lease\" in the own namespace; \
              update leases.coordination.k8s.io \"lease\" in the own namespace"
         );
     }
 
+    /// The names in the list are those that the operator uses.
+    #[test]
+    fn objects_are_named_as_in_the_code() {
+        use quotient_crds::names::{LEDGER, LIMIT_RANGE, QUOTA};
+        let named = |resource: &str| {
+            let rights = needed(Mode::Full, Some("lease"), true, &[]).unwrap().into_iter();
+            rights
+                .filter(|right| right.resource == resource)
+                .filter_map(|right| right.name)
+                .collect::<BTreeSet<_>>()
+        };
+        for (resource, name) in [
+            ("configmaps", LEDGER),
+            ("limitranges", LIMIT_RANGE),
+            ("resourcequotas", QUOTA),
+            ("leases", "lease"),
+        ] {
+            assert_eq!(named(resource), BTreeSet::from([name.to_owned()]), "{resource}");
+        }
+    }
+
     #[test]
     fn what_must_never_be_needed_is_not() {
-        for right in needed(Mode::Full, Some("lease"), true, &[]) {
+        for right in needed(Mode::Full, Some("lease"), true, &[]).unwrap() {
             let of_objects = ["secrets", "pods/exec", "serviceaccounts", "customresourcedefinitions"];
             assert!(!of_objects.contains(&right.resource.as_str()), "{right}");
             assert!(

@@ -32,6 +32,7 @@
 #![allow(clippy::similar_names, reason = "a line has lives")]
 
 pub mod actors;
+pub mod campaign;
 pub mod clock;
 pub mod faults;
 pub mod operators;

@@ -3,9 +3,11 @@
 #![cfg(test)]
 #![allow(clippy::arithmetic_side_effects, reason = "a test fails loudly")]
 
+mod broken;
 mod every_write;
 mod faults;
 mod guards;
 mod lists;
+mod sample;
 mod server;
 mod workloads;

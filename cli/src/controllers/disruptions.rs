@@ -27,7 +27,7 @@ struct Rule {
 enum Scale {
     /// So many of whoever controls the owner in the end: of a Deployment rather than of its ReplicaSets.
     Of(OwnerUid, u32),
-    /// Its kind cannot be scaled: as for a DaemonSet or a Job, nobody knows.
+    /// Its kind cannot be scaled, so the size is unknown, as for a DaemonSet or a Job.
     Unknown,
 }
 

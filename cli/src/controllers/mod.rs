@@ -30,7 +30,7 @@ impl Controllers {
         Self { templates: Templates::of(objects), disruptions: Disruptions::of(objects), daemon_sets }
     }
 
-    /// Completes the cluster as manifests describe it: DaemonSets and budgets that nobody has counted yet.
+    /// Completes the cluster as manifests describe it: DaemonSets and budgets whose status has no counts yet.
     pub(crate) fn begin(&self, snapshot: &mut Snapshot) {
         self.daemon_sets.count(snapshot);
         self.disruptions.count_new(snapshot);

@@ -1,29 +1,16 @@
-//! `make bench-e2e`: how fast a share moves, seen from the API server.
-//!
-//! A scenario sets a stage on a fresh control plane, waits until nothing moves, then somebody asks for what is theirs. Every
-//! time is taken from a watch of all pods and from the API server's audit log, never from the operator's own word; so any
-//! peer could be measured with the same scenarios.
+//! How fast Quotient is and what it costs, seen from outside: from the API server and from the kernel.
 
-mod ground;
-mod measures;
+pub mod scale;
+pub mod speed;
+
+mod cost;
+mod machine;
 mod page;
-mod play;
-mod plot;
-mod recorder;
-mod scenario;
-mod scenarios;
-mod summary;
-mod timeline;
-mod work;
+mod process_numbers;
+mod table;
 
-pub use ground::{Ground, NodeGroup, QueueAt};
-pub use measures::Measures;
-pub use page::{headline, page, table};
-pub use play::{play, play_with};
-pub use plot::timeline_plot;
-pub use recorder::{PodTimes, Recorder};
-pub use scenario::{Demand, Outcome, Scenario};
-pub use scenarios::{churn, free_room, reclaim_half, scenarios};
-pub use summary::{Figure, Series};
-pub use timeline::{Step, Timeline};
-pub use work::{Kind, Work};
+pub use cost::{Cost, Meter};
+pub use machine::Machine;
+pub use page::{measured_by, write};
+pub use process_numbers::{ProcessNumbers, ResidentMemory};
+pub use table::Table;

@@ -27,40 +27,53 @@ impl Programs {
     /// nothing changed.
     pub async fn build() -> anyhow::Result<Self> {
         let own = own_profile_directory()?;
-        let targets = own.parent().context("the target directory has no name")?;
-        let is_test = own.ends_with("debug");
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
-            command.env_remove(variable);
-        }
         // In the workspace as a whole, dependencies have the features that tests need: tests and programs share one build of
         // them.
-        let (directory, how): (_, &[&str]) = if is_test {
-            (own.clone(), &[])
+        let (profile, how): (_, &[&str]) = if own.ends_with("debug") {
+            ("debug", &[])
         } else {
-            (targets.join("release"), &["--release", "-p", "quotient-operator", "-p", "quotient-cli"])
+            ("release", &["--release", "-p", "quotient-operator", "-p", "quotient-cli"])
         };
-        let built = command
-            .args(["build", "--quiet", "--bin", "quotient-operator", "--bin", "kubectl-quotient"])
-            .args(how)
-            .arg("--target-dir")
-            .arg(targets)
-            .current_dir(workspace_root())
-            .status()
-            .await
-            .context("running cargo build: is cargo installed?")?;
-        ensure!(built.success(), "cargo build of the operator failed, see above");
-        Self::in_directory(&directory)
+        let names = ["quotient-operator", "kubectl-quotient"];
+        let [operator, command_line] = build(names, how, &own.with_file_name(profile)).await?;
+        Ok(Self { operator, command_line })
     }
+}
 
-    fn in_directory(directory: &Path) -> anyhow::Result<Self> {
-        let find = |name: &str| {
-            let path = directory.join(name);
-            if path.is_file() { Ok(path) } else { bail!("{} was not built", path.display()) }
-        };
-        Ok(Self { operator: find("quotient-operator")?, command_line: find("kubectl-quotient")? })
+/// The program `testbed`, built for tests.
+pub async fn build_testbed() -> anyhow::Result<PathBuf> {
+    let [testbed] = build(["testbed"], &[], &own_profile_directory()?).await?;
+    Ok(testbed)
+}
+
+/// Builds these programs with cargo, into `directory`.
+async fn build<const COUNT: usize>(
+    names: [&str; COUNT],
+    how: &[&str],
+    directory: &Path,
+) -> anyhow::Result<[PathBuf; COUNT]> {
+    let targets = directory.parent().context("the target directory has no name")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    for (variable, _) in std::env::vars_os().filter(|(variable, _)| tells_of_the_caller(variable)) {
+        command.env_remove(variable);
     }
+    let built = command
+        .args(["build", "--quiet"])
+        .args(names.iter().flat_map(|name| ["--bin", name]))
+        .args(how)
+        .arg("--target-dir")
+        .arg(targets)
+        .current_dir(workspace_root())
+        .status()
+        .await
+        .context("running cargo build: is cargo installed?")?;
+    ensure!(built.success(), "cargo build of {names:?} failed, see above");
+    let paths = names.map(|name| directory.join(name));
+    if let Some(missing) = paths.iter().find(|path| !path.is_file()) {
+        bail!("{} was not built", missing.display());
+    }
+    Ok(paths)
 }
 
 /// Whether cargo has set this variable to tell a program about its own package. Passed on, build scripts that look at

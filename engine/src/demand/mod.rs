@@ -82,8 +82,9 @@ impl<'a> Demand<'a> {
         for ask in &asks {
             counts.add_all(&ask.requests());
         }
+        let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
         let mut remember =
-            Remembered { set_aside: verdict.set_aside, waiting: BTreeMap::new(), ..before.clone() };
+            Remembered { set_aside: verdict.set_aside, waiting, not_created, ..before.clone() };
 
         let shown = counts.clone();
         for (resource, least) in queue.request.iter() {

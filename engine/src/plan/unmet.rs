@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub(super) unmet: Vec<Unmet>,
     /// Since when there has been room for pods that owners lack and that are not created, for the next decision.
     pub(super) waiting: BTreeMap<OwnerUid, Timestamp>,
+    /// Those of them for which that has been long enough to be told.
+    pub(super) not_created: BTreeMap<OwnerUid, Timestamp>,
     /// When the next of them has had room for too long.
     pub(super) next_change: Option<Timestamp>,
 }
@@ -52,7 +54,8 @@ pub(super) struct Obstacles<'a, 'l> {
 impl Obstacles<'_, '_> {
     /// The pods that cannot start, and why.
     pub(super) fn unmet(&self) -> Found {
-        let mut found = Found { unmet: self.pods(), waiting: BTreeMap::new(), next_change: None };
+        let (waiting, not_created) = (BTreeMap::new(), BTreeMap::new());
+        let mut found = Found { unmet: self.pods(), waiting, not_created, next_change: None };
         let signs = self.signs();
         let rollouts = rollouts::waiting(self.leaf.state, &self.leaf.demand.asks);
         for ask in &self.leaf.demand.asks {
@@ -70,8 +73,9 @@ impl Obstacles<'_, '_> {
                 let until = since.plus_seconds(NOT_CREATED_SECONDS);
                 if until > self.snapshot.now {
                     found.next_change = earliest(found.next_change, Some(until));
-                } else if reason != Reason::PodsRejected {
-                    reason = Reason::PodsNotCreated;
+                } else {
+                    found.not_created.insert(owner.uid.clone(), since);
+                    reason = if reason == Reason::PodsRejected { reason } else { Reason::PodsNotCreated };
                 }
                 found.waiting.insert(owner.uid.clone(), since);
             }

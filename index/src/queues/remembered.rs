@@ -14,11 +14,15 @@ use crate::time::timestamp;
 /// What `status` remembers. Only the operator writes it; what cannot be read in it is forgotten.
 pub(super) fn remembered(status: &QueueStatus) -> Remembered {
     let falling = status.demand_falling.iter();
+    let not_created = status.not_created_since.iter();
+    let not_created: BTreeMap<_, _> =
+        not_created.map(|(uid, since)| (OwnerUid::from(uid.as_str()), timestamp(since))).collect();
     Remembered {
         demand: status.demand.as_ref().map(amounts).unwrap_or_default(),
         falling: falling.filter_map(|(name, since)| Some((governable(name)?, timestamp(since)))).collect(),
         set_aside: status.set_aside.iter().map(set_aside).collect(),
-        waiting: BTreeMap::new(),
+        waiting: not_created.clone(),
+        not_created,
         room_since: None,
         short_since: status.short_since.as_ref().map(timestamp),
         windows: status.windows.iter().filter_map(|(name, written)| window(name, written)).collect(),

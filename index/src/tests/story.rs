@@ -79,7 +79,7 @@ fn memory(remembered: &Remembered) -> String {
     if *remembered == Remembered::default() {
         return String::new();
     }
-    let Remembered { demand, falling, set_aside, waiting: _, room_since: _, short_since, windows } =
+    let Remembered { demand, falling, set_aside, not_created, room_since: _, short_since, windows } =
         remembered;
     let falling =
         falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
@@ -89,13 +89,15 @@ fn memory(remembered: &Remembered) -> String {
         let room = if *lacked_room { " for lack of room" } else { "" };
         format!("{of}{room}, {times} times, {nodes} nodes")
     });
+    let late = not_created.iter();
+    let late = late.map(|(uid, since)| format!(", {uid} not created since {}", time(*since)));
     let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
     let windows = windows.iter().map(|(resource, window)| {
         let Window { size, target, used } = window;
         let (size, target) = (resource.format(*size), resource.format(*target));
         format!(", {resource} lent up to {size} above {target}, used {}", time(*used))
     });
-    let all: String = falling.chain(ignored).chain(short).chain(windows).collect();
+    let all: String = falling.chain(ignored).chain(late).chain(short).chain(windows).collect();
     format!("; remembers {demand}{all}")
 }
 

@@ -19,20 +19,37 @@ mod tests;
 
 use std::time::Duration;
 
+use clap::Args;
+
 pub use elector::{Elector, LeaseError};
 pub use leadership::Leadership;
 
+use crate::args::seconds;
+
 /// How the leader is found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Leadership")]
 pub struct LeaseSettings {
-    /// The Lease's namespace.
-    pub namespace: String,
     /// The Lease's name.
+    #[arg(long = "lease-name", value_name = "NAME", default_value = "quotient-operator")]
     pub name: String,
+
+    /// The namespace of the Lease and of the ledger; the pod's own, or the kubeconfig's, if left out.
+    #[arg(long = "lease-namespace", value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub namespace: String,
+
     /// How long a Lease that is not renewed keeps others out.
+    #[arg(long = "lease-duration-seconds", value_name = "SECONDS", default_value = "15")]
+    #[arg(value_parser = seconds(1..=3600))]
     pub duration: Duration,
-    /// How long the leader tries to renew before it gives up.
+
+    /// How long the leader tries to renew before it gives up and exits; less than the Lease's duration.
+    #[arg(long = "lease-renew-deadline-seconds", value_name = "SECONDS", default_value = "10")]
+    #[arg(value_parser = seconds(1..=3600))]
     pub renew_deadline: Duration,
-    /// How often the leader renews and the others look.
+
+    /// How often the leader renews and the others look; less than the deadline.
+    #[arg(long = "lease-retry-seconds", value_name = "SECONDS", default_value = "2")]
+    #[arg(value_parser = seconds(1..=3600))]
     pub retry: Duration,
 }

@@ -87,16 +87,22 @@ fn candidate(store: &Store, identity: &str) -> Candidate {
     Candidate { leadership, stop, task }
 }
 
+/// One that leads, and one that begins a second later.
+async fn two() -> (Store, Candidate, Candidate) {
+    let store = Store::default();
+    let first = candidate(&store, "first");
+    seconds(1).await;
+    let second = candidate(&store, "second");
+    (store, first, second)
+}
+
 async fn seconds(count: u64) {
     tokio::time::sleep(Duration::from_secs(count)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_first_leads_and_the_second_waits() {
-    let store = Store::default();
-    let first = candidate(&store, "first");
-    seconds(1).await;
-    let second = candidate(&store, "second");
+    let (store, first, second) = two().await;
     seconds(3600).await;
     assert!(first.leadership.is_held() && !second.leadership.is_held());
     assert_eq!(store.spec("holderIdentity"), "first");
@@ -106,10 +112,7 @@ async fn the_first_leads_and_the_second_waits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_released_lease_is_taken_within_one_look() {
-    let store = Store::default();
-    let first = candidate(&store, "first");
-    seconds(1).await;
-    let second = candidate(&store, "second");
+    let (store, first, second) = two().await;
     seconds(60).await;
     first.stop.cancel();
     first.task.await.unwrap().unwrap();
@@ -121,10 +124,7 @@ async fn a_released_lease_is_taken_within_one_look() {
 
 #[tokio::test(start_paused = true)]
 async fn a_leader_that_is_cut_off_gives_up_before_another_takes_over() {
-    let store = Store::default();
-    let first = candidate(&store, "first");
-    seconds(1).await;
-    let second = candidate(&store, "second");
+    let (store, first, second) = two().await;
     seconds(60).await;
     store.cut_off("first");
     for _ in 0..400 {
@@ -180,10 +180,7 @@ async fn a_lease_that_a_human_deletes_is_made_anew() {
 /// A backup that is restored shows everything as it was, and watches do not notice.
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_is_older_than_before_ends_every_replica() {
-    let store = Store::default();
-    let first = candidate(&store, "first");
-    seconds(1).await;
-    let second = candidate(&store, "second");
+    let (store, first, second) = two().await;
     seconds(10).await;
     let backup = store.0.lock().unwrap().lease.clone();
     seconds(60).await;

@@ -3,27 +3,39 @@
 //! Not the collector of the `prometheus` crate: it counts processor time in whole seconds, of which an idle operator needs
 //! one in minutes, so that every rate of it is 0 or far too much.
 
-use std::fs;
-use std::time::SystemTime;
-
+use metrics_process::collector::{Metrics, collect};
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge, Opts};
-use rustix::process::{Resource, getrlimit};
-use rustix::time::{ClockId, clock_gettime};
 
 use super::catalogue::{Catalogue, Unit, metric};
+
+/// Name, unit and help of a gauge, and what it shows.
+type Shown = (&'static str, Unit, &'static str, fn(&Metrics) -> Option<u64>);
+
+const GAUGES: [Shown; 6] = [
+    ("process_resident_memory_bytes", Unit::Bytes, "Resident memory size in bytes.", |process| {
+        process.resident_memory_bytes
+    }),
+    ("process_virtual_memory_bytes", Unit::Bytes, "Virtual memory size in bytes.", |process| {
+        process.virtual_memory_bytes
+    }),
+    ("process_threads", Unit::Count, "Number of OS threads in the process.", |process| process.threads),
+    ("process_open_fds", Unit::Count, "Number of open file descriptors.", |process| process.open_fds),
+    ("process_max_fds", Unit::Count, "Maximum number of open file descriptors.", |process| process.max_fds),
+    (
+        "process_start_time_seconds",
+        Unit::Seconds,
+        "Start time of the process since unix epoch in seconds.",
+        |process| process.start_time_seconds,
+    ),
+];
 
 /// Looks at the process when somebody asks.
 #[derive(Debug)]
 pub(super) struct Process {
     cpu: Opts,
-    resident: Gauge,
-    virtual_memory: Gauge,
-    threads: Gauge,
-    open_files: Gauge,
-    most_files: Gauge,
-    started: Gauge,
+    gauges: Vec<Gauge>,
     descriptions: Vec<Desc>,
 }
 
@@ -37,91 +49,11 @@ impl Process {
             &[],
             "Total user and system CPU time spent in seconds.",
         ));
-        let resident = into.asked_gauge(metric(
-            "process_resident_memory_bytes",
-            Unit::Bytes,
-            &[],
-            "Resident memory size in bytes.",
-        ))?;
-        let virtual_memory = into.asked_gauge(metric(
-            "process_virtual_memory_bytes",
-            Unit::Bytes,
-            &[],
-            "Virtual memory size in bytes.",
-        ))?;
-        let threads = into.asked_gauge(metric(
-            "process_threads",
-            Unit::Count,
-            &[],
-            "Number of OS threads in the process.",
-        ))?;
-        let open_files = into.asked_gauge(metric(
-            "process_open_fds",
-            Unit::Count,
-            &[],
-            "Number of open file descriptors.",
-        ))?;
-        let most_files = into.asked_gauge(metric(
-            "process_max_fds",
-            Unit::Count,
-            &[],
-            "Maximum number of open file descriptors.",
-        ))?;
-        let started = into.asked_gauge(metric(
-            "process_start_time_seconds",
-            Unit::Seconds,
-            &[],
-            "Start time of the process since unix epoch in seconds.",
-        ))?;
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        started.set(since.as_secs_f64());
-        let mut process = Self {
-            cpu,
-            resident,
-            virtual_memory,
-            threads,
-            open_files,
-            most_files,
-            started,
-            descriptions: Vec::new(),
-        };
-        let gauges = process.gauges().into_iter().flat_map(Collector::desc).cloned();
-        process.descriptions = gauges.chain(process.cpu()?.desc().into_iter().cloned()).collect();
-        into.collector(process)
-    }
-
-    fn gauges(&self) -> [&Gauge; 6] {
-        let Self { resident, virtual_memory, threads, open_files, most_files, started, .. } = self;
-        [resident, virtual_memory, threads, open_files, most_files, started]
-    }
-
-    /// A counter that stands where the system's clock of the process does.
-    fn cpu(&self) -> Result<Counter, prometheus::Error> {
-        let counter = Counter::with_opts(self.cpu.clone())?;
-        counter.inc_by(cpu_seconds());
-        Ok(counter)
-    }
-
-    /// Reads what is to be shown. What the system does not tell stays as it was.
-    fn look(&self) {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let of_status = [
-            (&self.resident, "VmRSS", 1024),
-            (&self.virtual_memory, "VmSize", 1024),
-            (&self.threads, "Threads", 1),
-        ];
-        for (gauge, field, unit) in of_status {
-            if let Some(count) = status_field(&status, field) {
-                gauge.set(float(count.saturating_mul(unit)));
-            }
-        }
-        if let Ok(files) = fs::read_dir("/proc/self/fd") {
-            // Without the one that lists them.
-            self.open_files.set(float(u64::try_from(files.count()).unwrap_or_default().saturating_sub(1)));
-        }
-        if let Some(most) = getrlimit(Resource::Nofile).current {
-            self.most_files.set(float(most));
-        }
+        let gauges = GAUGES.map(|(name, unit, help, _)| into.asked_gauge(metric(name, unit, &[], help)));
+        let gauges: Vec<Gauge> = gauges.into_iter().collect::<Result<_, _>>()?;
+        let counter = Counter::with_opts(cpu.clone())?;
+        let descriptions = gauges.iter().flat_map(Collector::desc).chain(counter.desc()).cloned().collect();
+        into.collector(Self { cpu, gauges, descriptions })
     }
 }
 
@@ -130,35 +62,28 @@ impl Collector for Process {
         self.descriptions.iter().collect()
     }
 
+    /// What the system does not tell stays as it was.
     fn collect(&self) -> Vec<MetricFamily> {
-        self.look();
-        let mut families: Vec<MetricFamily> =
-            self.gauges().into_iter().flat_map(Collector::collect).collect();
-        families.extend(self.cpu().iter().flat_map(Collector::collect));
+        let process = collect();
+        for (gauge, (.., shown)) in self.gauges.iter().zip(GAUGES) {
+            if let Some(count) = shown(&process) {
+                gauge.set(float(count));
+            }
+        }
+        let mut families: Vec<MetricFamily> = self.gauges.iter().flat_map(Collector::collect).collect();
+        if let Some((counter, seconds)) =
+            Counter::with_opts(self.cpu.clone()).ok().zip(process.cpu_seconds_total)
+        {
+            counter.inc_by(seconds);
+            families.extend(counter.collect());
+        }
         families
     }
-}
-
-/// The processor time of all threads.
-#[expect(
-    clippy::float_arithmetic,
-    clippy::cast_precision_loss,
-    reason = "metrics are floats; nothing is decided by them"
-)]
-fn cpu_seconds() -> f64 {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
 #[expect(clippy::cast_precision_loss, reason = "metrics are floats; nothing is decided by them")]
 fn float(count: u64) -> f64 {
     count as f64
-}
-
-/// The number in the line `NAME: 1234 kB` of `/proc/self/status`.
-fn status_field(status: &str, name: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -205,13 +130,5 @@ mod tests {
             assert!(begun.elapsed() < Duration::from_secs(60), "no time passes");
         }
         assert!(shown(&registry, "process_cpu_seconds_total").fract() > 0.0);
-    }
-
-    #[test]
-    fn fields_of_the_status_are_found() {
-        let status = "Name:\tquotient\nVmSize:\t  123456 kB\nVmRSS:\t   4321 kB\nThreads:\t7\n";
-        assert_eq!(status_field(status, "VmRSS"), Some(4321));
-        assert_eq!(status_field(status, "Threads"), Some(7));
-        assert_eq!(status_field(status, "Vm"), None);
     }
 }

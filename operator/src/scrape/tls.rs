@@ -1,4 +1,7 @@
 //! A listener whose connections are encrypted before anybody speaks HTTP on them.
+//!
+//! By hand, because the crates for it would let any pod that reaches the port do harm: `tls-listener` and `axum-server` bound no
+//! handshakes, and the first logs each one that fails as an error.
 
 use std::io;
 use std::net::SocketAddr;

@@ -78,6 +78,7 @@ pub fn compose(
             observed_generation: generation,
             conditions,
             set_aside: remembered::set_aside(&queue.remember),
+            not_created_since: remembered::not_created_since(&queue.remember),
             recent_reclaims,
             summary: Some(summary),
             ..numbers(overview, &name.namespace, queue)

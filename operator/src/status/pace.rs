@@ -110,6 +110,7 @@ fn deciding(status: &QueueStatus) -> impl PartialEq {
     (
         &status.observed_generation,
         &status.set_aside,
+        &status.not_created_since,
         &status.deserved,
         &status.allocated,
         &status.preempting,
@@ -138,6 +139,16 @@ mod tests {
         }
     }
 
+    /// A pacer that has just written the status of a queue.
+    fn written() -> (Pacer, QueueName, Instant, QueueStatus) {
+        let mut pacer = Pacer::new(Duration::from_secs(15));
+        let queue = QueueName::new("a", "team");
+        let now = Instant::now();
+        let stored = status("3", "1");
+        pacer.wrote(&queue, now);
+        (pacer, queue, now, stored)
+    }
+
     #[tokio::test(start_paused = true)]
     async fn shares_are_written_at_once_and_usage_now_and_then() {
         let mut pacer = Pacer::new(Duration::from_secs(15));
@@ -164,11 +175,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_only_others_have_changed_is_seldom_written() {
-        let mut pacer = Pacer::new(Duration::from_secs(15));
-        let queue = QueueName::new("a", "team");
-        let now = Instant::now();
-        let stored = status("3", "1");
-        pacer.wrote(&queue, now);
+        let (mut pacer, queue, now, stored) = written();
         let share = |cpu| QueueStatus { nominal: Some([("cpu", cpu)].into()), ..stored.clone() };
         let minute = now + Duration::from_secs(60);
         assert!(matches!(pacer.when(&queue, Some(&stored), &share("4"), minute), When::At(_)));
@@ -182,11 +189,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_a_later_decision_needs_is_written_at_once_unless_it_changes_all_the_time() {
-        let mut pacer = Pacer::new(Duration::from_secs(15));
-        let queue = QueueName::new("a", "team");
-        let now = Instant::now();
-        let stored = status("3", "1");
-        pacer.wrote(&queue, now);
+        let (mut pacer, queue, now, stored) = written();
         let time = || stored_time(Timestamp::UNIX_EPOCH);
         let entry = SetAside {
             kind: "Job".to_owned(),
@@ -200,6 +203,7 @@ mod tests {
         };
         for urgent in [
             QueueStatus { set_aside: vec![entry], ..stored.clone() },
+            QueueStatus { not_created_since: [("2".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { short_since: Some(time()), ..stored.clone() },
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");

@@ -21,6 +21,13 @@ pub(super) fn falling(remembered: &Remembered) -> BTreeMap<String, Time> {
     falling.map(|(resource, since)| (resource.name().to_owned(), time(*since))).collect()
 }
 
+/// Since when there has been room for pods of which their workloads have created none for a minute; of too many only the
+/// first.
+pub(super) fn not_created_since(remembered: &Remembered) -> BTreeMap<String, Time> {
+    let not_created = remembered.not_created.iter().take(MAX_SET_ASIDE);
+    not_created.map(|(uid, since)| (uid.as_str().to_owned(), time(*since))).collect()
+}
+
 /// The windows by which idle capacity is lent to the queue, by resource.
 pub(super) fn windows(remembered: &Remembered) -> BTreeMap<String, LendingWindow> {
     let written = |(resource, window): (&Resource, &Window)| {

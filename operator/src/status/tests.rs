@@ -394,6 +394,7 @@ fn what_is_remembered_and_what_waits_is_written() {
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
             set_aside: [("job".into(), entry)].into(),
+            not_created: [("set".into(), since)].into(),
             short_since: Some(since),
             windows: [(Resource::Cpu, window)].into(),
             ..Remembered::default()
@@ -410,6 +411,7 @@ fn what_is_remembered_and_what_waits_is_written() {
         json!({"cpu": {"size": "4", "target": "3500m", "used": "1970-01-01T00:00:09Z"}})
     );
     assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
+    assert_eq!(written["notCreatedSince"], json!({"set": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");
     assert_eq!(
         written["setAside"],

@@ -19,15 +19,18 @@ const SETTINGS: WatchSettings = WatchSettings {
     relist: Duration::from_secs(1800),
 };
 
+/// An API server without objects, whose watches say nothing.
+fn empty_and_silent(asked: &Asked) -> Reply {
+    if asked.query.contains("watch=true") {
+        return Reply::Silence;
+    }
+    let metadata = json!({"resourceVersion": "7"});
+    Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_kind_is_listed_in_pages_and_then_watched() {
-    let (client, log) = client(|asked| {
-        if asked.query.contains("watch=true") {
-            return Reply::Silence;
-        }
-        let metadata = json!({"resourceVersion": "7"});
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
-    });
+    let (client, log) = client(empty_and_silent);
     let settings = WatchSettings { page_size: 33, ..SETTINGS };
     let signs = Signs::new(settings, &[]);
     let metrics = Metrics::register(&Registry::new()).unwrap();
@@ -150,13 +153,7 @@ async fn bookmarks_keep_a_quiet_watch_open() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
-    let (client, _log) = client(|asked| {
-        if asked.query.contains("watch=true") {
-            return Reply::Silence;
-        }
-        let metadata = json!({"resourceVersion": "7"});
-        Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": []}))
-    });
+    let (client, _log) = client(empty_and_silent);
     let signs = Signs::new(SETTINGS, &[]);
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let view = View::new(Index::new(IndexSettings::default()));

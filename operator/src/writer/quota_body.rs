@@ -156,6 +156,7 @@ fn object(annotations: Vec<(&'static str, String)>) -> Map<String, Value> {
     annotations.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }
 
+/// Operations are written as JSON. The types of the crate `json-patch`, which kube takes, need more lines to say the same.
 fn json_patch(operations: Vec<Value>) -> Result<Patch<()>, serde_json::Error> {
     Ok(Patch::Json(serde_json::from_value(Value::Array(operations))?))
 }

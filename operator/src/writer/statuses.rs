@@ -35,7 +35,7 @@ const PARALLEL: usize = 8;
 const KIND: &str = "queue_status";
 
 /// What one cycle found.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// What was decided.
     pub plan: Arc<Plan>,

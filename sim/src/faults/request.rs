@@ -7,17 +7,17 @@ use super::Act;
 use crate::server::{Call, Kind};
 use crate::trace::Verb;
 
-/// One fault on the line of one operator.
+/// One fault on the line of one operator: of its requests, or of the events of its watches.
 #[derive(Clone, Debug)]
-pub struct Fault {
-    /// Which requests it hits.
-    pub on: Match,
+pub struct Fault<On = Match, Then = What> {
+    /// Which requests or events it hits.
+    pub on: On,
     /// How many of these it lets through before.
     pub skip: u32,
     /// How many of the following it hits.
     pub times: u32,
     /// What becomes of them.
-    pub what: What,
+    pub what: Then,
 }
 
 /// Which requests are meant: all that agree with everything that is stated.
@@ -79,14 +79,9 @@ pub enum What {
     Then(Box<Act>),
 }
 
-impl Fault {
-    /// Hits the nth request that may write something and is not about the Lease.
-    pub fn at_write(write: u64, what: What) -> Self {
-        Self::on(Match { write: Some(write), ..Match::default() }, what)
-    }
-
-    /// Hits the first request that `on` describes.
-    pub const fn on(on: Match, what: What) -> Self {
+impl<On, Then> Fault<On, Then> {
+    /// Hits the first that `on` describes.
+    pub const fn on(on: On, what: Then) -> Self {
         Self { on, skip: 0, times: 1, what }
     }
 
@@ -100,9 +95,9 @@ impl Fault {
         Self { skip, ..self }
     }
 
-    /// Whether `call` is hit, the `write`th at `time`. Counts it if it is one that is meant.
-    pub(crate) fn hits(&mut self, call: &Call, write: Option<u64>, time: Duration) -> bool {
-        if self.times == 0 || !self.on.meets(call, write, time) {
+    /// Whether the next one is hit, if it `is_meant`. Counts it if it is.
+    pub(super) fn counts(&mut self, is_meant: bool) -> bool {
+        if self.times == 0 || !is_meant {
             return false;
         }
         if self.skip > 0 {
@@ -111,6 +106,18 @@ impl Fault {
         }
         self.times -= 1;
         true
+    }
+}
+
+impl Fault {
+    /// Hits the nth request that may write something and is not about the Lease.
+    pub fn at_write(write: u64, what: What) -> Self {
+        Self::on(Match { write: Some(write), ..Match::default() }, what)
+    }
+
+    /// Whether `call` is hit, the `write`th at `time`.
+    pub(crate) fn hits(&mut self, call: &Call, write: Option<u64>, time: Duration) -> bool {
+        self.counts(self.on.meets(call, write, time))
     }
 }
 

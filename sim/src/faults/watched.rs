@@ -2,20 +2,11 @@
 
 use std::time::Duration;
 
+use super::Fault;
 use crate::server::{Change, Kind};
 
 /// One fault on the watches of one operator.
-#[derive(Clone, Debug)]
-pub struct WatchFault {
-    /// Which events it hits.
-    pub on: WatchMatch,
-    /// How many of these it lets through before.
-    pub skip: u32,
-    /// How many of the following it hits.
-    pub times: u32,
-    /// What becomes of them.
-    pub what: WatchWhat,
-}
+pub type WatchFault = Fault<WatchMatch, WatchWhat>;
 
 /// Which events are meant: all that agree with everything that is stated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,32 +57,9 @@ pub enum WatchWhat {
 }
 
 impl WatchFault {
-    /// Hits the first event that `on` describes.
-    pub const fn on(on: WatchMatch, what: WatchWhat) -> Self {
-        Self { on, skip: 0, times: 1, what }
-    }
-
-    /// Hits so many of them.
-    pub fn times(self, times: u32) -> Self {
-        Self { times, ..self }
-    }
-
-    /// Lets so many through before.
-    pub fn skip(self, skip: u32) -> Self {
-        Self { skip, ..self }
-    }
-
-    /// Whether the event about `change` is hit. Counts it if it is one that is meant.
+    /// Whether the event about `change` is hit.
     pub(crate) fn hits(&mut self, change: &Change, event: Event) -> bool {
-        if self.times == 0 || !self.on.meets(change, event) {
-            return false;
-        }
-        if self.skip > 0 {
-            self.skip -= 1;
-            return false;
-        }
-        self.times -= 1;
-        true
+        self.counts(self.on.meets(change, event))
     }
 }
 

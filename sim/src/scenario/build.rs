@@ -1,7 +1,42 @@
-//! Objects as people write them.
+//! Objects as people write them, and what people do to objects.
+
+use std::time::Duration;
 
 use quotient_crds::{Queue, QueueSpec, ResourceMap};
 use serde_json::{Value, json};
+
+use crate::faults::Act;
+use crate::server::{Call, Key, Kind};
+
+/// So many seconds.
+pub const fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+/// A person creates something.
+pub fn created(kind: Kind, object: Value) -> Act {
+    Act::Human(Call::create(kind, object))
+}
+
+/// A person changes something.
+pub fn merged(kind: Kind, namespace: &str, name: &str, patch: Value) -> Act {
+    Act::Human(Call::merge(Key::new(kind, namespace, name), patch))
+}
+
+/// The same in the status.
+pub fn status_merged(kind: Kind, namespace: &str, name: &str, patch: Value) -> Act {
+    Act::Human(Call::merge(Key::new(kind, namespace, name), patch).on("status"))
+}
+
+/// A person deletes something.
+pub fn deleted(kind: Kind, namespace: &str, name: &str) -> Act {
+    Act::Human(Call::delete(Key::new(kind, namespace, name), json!({})))
+}
+
+/// Namespaces `team-1` to `team-N`.
+pub fn teams(count: usize) -> impl Iterator<Item = (Kind, Value)> {
+    (1..=count).map(|number| (Kind::Namespace, namespace(&format!("team-{number}"))))
+}
 
 /// A namespace.
 pub fn namespace(name: &str) -> Value {
@@ -29,6 +64,12 @@ pub fn queue(namespace: &str, name: &str, spec: QueueSpec) -> Value {
     let mut queue = Queue::new(name, spec);
     queue.metadata.namespace = Some(namespace.to_owned());
     serde_json::to_value(queue).expect("a Queue is JSON")
+}
+
+/// The same with a spec as people write it.
+pub fn queue_of(namespace: &str, name: &str, spec: Value) -> (Kind, Value) {
+    let spec = serde_json::from_value(spec).unwrap_or_else(|error| panic!("{namespace}/{name}: {error}"));
+    (Kind::Queue, queue(namespace, name, spec))
 }
 
 /// The Queue of a team: in its namespace, under its name, with this weight and a claim to everything.

@@ -1,5 +1,6 @@
 //! JSON patches with the semantics of the library that the API server uses.
 
+use json_patch::{Patch, PatchOperation, patch};
 use serde_json::Value;
 
 /// Applies `operations` one after the other to `object`. None if one of them fails: then nothing counts.
@@ -7,63 +8,14 @@ use serde_json::Value;
 /// As in that library a member that is not there equals null, so that a test for null holds.
 pub(super) fn apply(object: &Value, operations: &Value) -> Option<Value> {
     let mut object = object.clone();
-    for operation in operations.as_array()? {
-        let path = operation["path"].as_str()?;
-        match operation["op"].as_str()? {
-            "test" if object.pointer(path).unwrap_or(&Value::Null) == &operation["value"] => {}
-            "add" => add(&mut object, path, operation.get("value")?.clone())?,
-            "replace" => *object.pointer_mut(path)? = operation.get("value")?.clone(),
-            "remove" => {
-                remove(&mut object, path)?;
-            }
-            "copy" => {
-                let value = object.pointer(operation["from"].as_str()?)?.clone();
-                add(&mut object, path, value)?;
-            }
-            "move" => {
-                let value = remove(&mut object, operation["from"].as_str()?)?;
-                add(&mut object, path, value)?;
-            }
-            _ => return None,
+    for operation in serde_json::from_value::<Patch>(operations.clone()).ok()?.0 {
+        let is_absent = matches!(&operation, PatchOperation::Test(test)
+            if test.value.is_null() && test.path.resolve(&object).is_err());
+        if !is_absent {
+            patch(&mut object, &[operation]).ok()?;
         }
     }
     Some(object)
-}
-
-/// The value that holds the last member of `path`, and that member.
-fn parent<'a>(object: &'a mut Value, path: &str) -> Option<(&'a mut Value, String)> {
-    let (parent, member) = path.rsplit_once('/')?;
-    Some((object.pointer_mut(parent)?, member.replace("~1", "/").replace("~0", "~")))
-}
-
-fn add(object: &mut Value, path: &str, value: Value) -> Option<()> {
-    if path.is_empty() {
-        *object = value;
-        return Some(());
-    }
-    match parent(object, path)? {
-        (Value::Object(members), member) => {
-            members.insert(member, value);
-        }
-        (Value::Array(values), member) if member == "-" => values.push(value),
-        (Value::Array(values), member) => {
-            let place = member.parse().ok().filter(|place| *place <= values.len())?;
-            values.insert(place, value);
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-fn remove(object: &mut Value, path: &str) -> Option<Value> {
-    match parent(object, path)? {
-        (Value::Object(members), member) => members.remove(&member),
-        (Value::Array(values), member) => {
-            let place = member.parse().ok().filter(|place| *place < values.len())?;
-            Some(values.remove(place))
-        }
-        _ => None,
-    }
 }
 
 #[cfg(test)]

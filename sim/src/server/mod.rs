@@ -17,7 +17,6 @@ mod json_patch;
 mod key;
 mod kind;
 mod list;
-mod merge_patch;
 pub mod object;
 mod store;
 mod update;
@@ -250,15 +249,15 @@ impl State {
     fn also(&mut self, client: &str, subresource: &'static str, key: &Key, after: Value) {
         let call = Call::new(Verb::Update, key.clone()).on(subresource);
         let change = self.commit(key.clone(), Some(after));
-        let record = Record {
-            write: Some(self.writes),
-            code: 200,
-            before: change.before.clone(),
-            after: change.after.clone(),
-            ..self.record(&Client::named(client), &call, None)
-        };
+        let record = self.record(&Client::named(client), &call, None);
+        self.write_down(record, &change);
+    }
+
+    /// Adds what the server did by itself to the trace.
+    fn write_down(&mut self, record: Record, change: &Change) {
+        let (before, after) = (change.before.clone(), change.after.clone());
+        self.trace.push(Record { write: Some(self.writes), code: 200, before, after, ..record });
         self.writes += 1;
-        self.trace.push(record);
     }
 
     fn commit(&mut self, key: Key, after: Option<Value>) -> Arc<Change> {
@@ -284,16 +283,8 @@ impl State {
         let now = self.clock.elapsed();
         for change in self.store.restore(now.saturating_sub(back), now) {
             let call = Call::new(Verb::Update, change.key.clone());
-            let record = Record {
-                write: Some(self.writes),
-                code: 200,
-                before: change.before.clone(),
-                after: change.after.clone(),
-                version: change.version,
-                ..self.record(&Client::named("backup"), &call, None)
-            };
-            self.writes += 1;
-            self.trace.push(record);
+            let record = self.record(&Client::named("backup"), &call, None);
+            self.write_down(Record { version: change.version, ..record }, &change);
             self.tell_actors(&change);
         }
         self.last_write = now;

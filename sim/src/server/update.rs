@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Body, Call, Done, Failure, Key, State, json_patch, merge_patch, object};
+use super::{Body, Call, Done, Failure, Key, State, object};
 
 impl State {
     pub(super) fn update(&mut self, call: &Call) -> Result<Done, Failure> {
@@ -19,12 +19,12 @@ impl State {
     pub(super) fn patch(&mut self, call: &Call) -> Result<Done, Failure> {
         let found = self.found(&call.key)?;
         let wanted = match &call.body {
-            Body::JsonPatch(operations) => json_patch::apply(&found, operations).ok_or_else(|| {
+            Body::JsonPatch(operations) => super::json_patch::apply(&found, operations).ok_or_else(|| {
                 Failure::new(422, "Invalid", "the server rejected our request due to an error in our request")
             })?,
             Body::MergePatch(patch) => {
                 let mut wanted = (*found).clone();
-                merge_patch::apply(&mut wanted, patch);
+                json_patch::merge(&mut wanted, patch);
                 wanted
             }
             _ => {

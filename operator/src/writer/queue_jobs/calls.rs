@@ -165,12 +165,7 @@ async fn delete(tools: &Tools, name: &QueueJobName, task: &str, uid: &str) -> Do
     };
     let answer = ask(CALL, jobs.delete(&job_name(&name.name, task), &parameters)).await;
     tools.metrics.wrote(JOB, answer.result());
-    match answer {
-        Answer::Done(_) => Done::Written,
-        Answer::Refused(status) if matches!(status.code, 404 | 409) => Done::Written,
-        Answer::Refused(status) => Done::Refused(said(&status)),
-        Answer::Unknown(lost) => Done::Unknown(lost.to_string()),
-    }
+    deleted(answer)
 }
 
 async fn expire(tools: &Tools, name: &QueueJobName) -> Done {
@@ -184,6 +179,11 @@ async fn expire(tools: &Tools, name: &QueueJobName) -> Done {
     };
     let answer = ask(CALL, api.delete(&name.name, &parameters)).await;
     tools.metrics.wrote(QUEUE_JOB, answer.result());
+    deleted(answer)
+}
+
+/// What is gone already, or has a successor, needs no deletion.
+fn deleted<T>(answer: Answer<T>) -> Done {
     match answer {
         Answer::Done(_) => Done::Written,
         Answer::Refused(status) if matches!(status.code, 404 | 409) => Done::Written,

@@ -1,6 +1,5 @@
 //! Statuses: the smallest patch, and none at rest.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,12 +55,7 @@ async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
     for state in states {
         state.iter().for_each(|object| put(view, object));
         let plan = Arc::new(planned(view));
-        reports.send_replace(Some(Arc::new(Report {
-            plan,
-            refused: BTreeMap::new(),
-            contested: BTreeMap::new(),
-            blocked: BTreeMap::new(),
-        })));
+        reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -168,12 +162,7 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
         let (reports, newest) = watch::channel(None);
         let task = tokio::spawn(Statuses::new(tools, Duration::from_secs(15)).run(newest));
         let plan = Arc::new(planned(&view));
-        reports.send_replace(Some(Arc::new(Report {
-            plan,
-            refused: BTreeMap::new(),
-            contested: BTreeMap::new(),
-            blocked: BTreeMap::new(),
-        })));
+        reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
         tokio::time::sleep(Duration::from_secs(120)).await;
         stop.cancel();
         task.await.unwrap();

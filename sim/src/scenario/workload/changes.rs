@@ -1,12 +1,10 @@
 //! What is there changes: a node joins, a Queue goes, a budget keeps pods.
 
 use quotient_crds::{QueueSpec, ResourceMap};
-use serde_json::json;
 
 use super::{CLAIM, JOIN, WORK, Workload, created, teams};
-use crate::faults::Act;
-use crate::scenario::build;
-use crate::server::{Call, Key, Kind};
+use crate::scenario::build::{self, deleted};
+use crate::server::Kind;
 
 /// A disruption budget keeps all pods of one Deployment; what has to go goes from the other.
 pub fn guarded_by_a_budget() -> Workload {
@@ -49,15 +47,14 @@ pub fn queue_deleted() -> Workload {
         objects.push((Kind::Queue, build::queue(team, team, spec)));
     }
     let work = build::work("1", "1Gi");
-    let delete = |kind, name| Act::Human(Call::delete(Key::new(kind, "team-2", name), json!({})));
     Workload {
         name: "queue-deleted",
         objects,
         later: vec![
             (WORK, created(Kind::ReplicaSet, build::replica_set("team-1", "web", 8, &work))),
             (WORK, created(Kind::ReplicaSet, build::replica_set("team-2", "web", 4, &work))),
-            (JOIN, delete(Kind::Queue, "team-2")),
-            (CLAIM, delete(Kind::ReplicaSet, "web")),
+            (JOIN, deleted(Kind::Queue, "team-2", "team-2")),
+            (CLAIM, deleted(Kind::ReplicaSet, "team-2", "web")),
         ],
         length: CLAIM,
         hard: vec![

@@ -14,9 +14,10 @@ pub use demand::observed;
 pub use seeds::{newcomer, two_queues};
 pub use tree::grandchildren;
 
-use super::{World, build};
+use super::World;
+use super::build::{created, teams};
 use crate::faults::Act;
-use crate::server::{Call, Kind};
+use crate::server::Kind;
 
 /// All of them.
 pub fn all() -> Vec<Workload> {
@@ -88,11 +89,3 @@ impl Workload {
 const WORK: Duration = Duration::from_secs(30);
 const JOIN: Duration = Duration::from_secs(60);
 const CLAIM: Duration = Duration::from_secs(100);
-
-fn created(kind: Kind, object: Value) -> Act {
-    Act::Human(Call::create(kind, object))
-}
-
-fn teams(count: usize) -> impl Iterator<Item = (Kind, Value)> {
-    (1..=count).map(|number| (Kind::Namespace, build::namespace(&format!("team-{number}"))))
-}

@@ -1,0 +1,151 @@
+//! The numbers as people read them: a table for the terminal, a page for the documentation.
+
+use std::collections::BTreeMap;
+use std::iter::once;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::measure::by_resource;
+use super::{ClusterSize, Histogram, Measurement};
+use crate::bench::{Machine, Table, measured_by};
+
+/// The numbers of several clusters side by side.
+pub fn table(reports: &[Measurement]) -> Table {
+    let sizes = reports.iter().map(|Measurement { size: ClusterSize { pods, queues, nodes }, .. }| {
+        format!("{} pods, {} queues, {} nodes", grouped(pods), grouped(queues), grouped(nodes))
+    });
+    let columns = once(String::new()).chain(sizes).chain(once("to reach".to_owned()));
+    let mut table = Table::new(columns);
+    for (what, target, of) in ROWS {
+        let seen = reports.iter().map(of);
+        table.row(once(what.to_owned()).chain(seen).chain(once(target.to_owned())));
+    }
+    table
+}
+
+/// The same as a part of a page.
+pub fn section(reports: &[Measurement], machine: Machine, at: Timestamp) -> String {
+    let bytes = reports.iter().map(|report| report.pod_bytes).max().unwrap_or_default();
+    format!(
+        "{} that the whole\n\
+         control plane shares. A pod is up to {} bytes of JSON.\n\n{}",
+        measured_by("make memory", machine, at),
+        grouped(&bytes),
+        table(reports).markdown(),
+    )
+}
+
+/// A row: what, how much it should be, and how much it is.
+type Row = (&'static str, &'static str, fn(&Measurement) -> String);
+
+const ROWS: [Row; 17] = [
+    ("start until every kind is listed", "", |measured| seconds(measured.ready)),
+    ("start until the first cycle has ended", "< 10 s with 20,000 pods", |measured| {
+        seconds(measured.first_cycle)
+    }),
+    ("that cycle, its quota writes included", "", |measured| mean(measured.cycle)),
+    ("its plan", "", |measured| mean(measured.plan)),
+    ("processor time until then", "", |measured| seconds(measured.start.cpu)),
+    ("memory after the first cycle", "", |measured| measured.start.memory.to_string()),
+    ("memory 30 s later, at rest", "< 256 MiB", |measured| measured.rest.memory.to_string()),
+    ("writes until then, Lease apart", "", |measured| writes(&measured.writes)),
+    ("writes in a minute at rest, Lease apart", "0", |measured| measured.rest.writes.len().to_string()),
+    ("writes of the Lease in that minute", "", |measured| measured.rest.lease_writes.to_string()),
+    ("cycles in that minute", "", |measured| mean(measured.rest.cycle)),
+    ("processor time in that minute", "< 0.6 s, 1 % of a core", |measured| seconds(measured.rest.cpu)),
+    ("writes while 600 pods are replaced, ten a second", "no pod evicted", |measured| {
+        writes(&by_resource(&measured.churn.writes))
+    }),
+    ("cycles meanwhile", "", |measured| mean(measured.churn.cycle)),
+    ("their plans", "", |measured| mean(measured.churn.plan)),
+    ("processor time meanwhile", "", |measured| seconds(measured.churn.cpu)),
+    ("memory before that", "", |measured| measured.churn.memory.to_string()),
+];
+
+fn writes(counts: &BTreeMap<String, usize>) -> String {
+    let writes = counts.iter().map(|(resource, count)| format!("{} {resource}", grouped(count)));
+    if counts.is_empty() { "none".to_owned() } else { writes.collect::<Vec<_>>().join(", ") }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.2} s", duration.as_secs_f64())
+}
+
+/// `12.3 ms`, or `2 of 3.1 ms each`.
+fn mean(histogram: Histogram) -> String {
+    let Some(mean) = histogram.mean() else { return "none".to_owned() };
+    let tenths = mean.as_micros() / 100;
+    let each = format!("{}.{} ms", tenths / 10, tenths % 10);
+    if histogram.count == 1 { each } else { format!("{} of {each} on average", histogram.count) }
+}
+
+/// `20000` as `20,000`.
+fn grouped(number: &impl ToString) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && digits.len().saturating_sub(index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::scale::Minute;
+    use crate::bench::{ProcessNumbers, ResidentMemory};
+
+    #[test]
+    fn numbers_are_grouped() {
+        let cases = [(0, "0"), (999, "999"), (1000, "1,000"), (20_000, "20,000"), (1_234_567, "1,234,567")];
+        assert!(cases.iter().all(|(number, text)| grouped(number) == *text));
+    }
+
+    #[test]
+    fn cycles_are_counted_when_there_is_more_than_one() {
+        let of = |count, millis| mean(Histogram { count, sum: Duration::from_millis(millis) });
+        assert_eq!([of(0, 0), of(1, 12), of(2, 25)], ["none", "12.0 ms", "2 of 12.5 ms on average"]);
+    }
+
+    #[test]
+    fn the_section_has_every_line_of_the_table() {
+        let memory = ResidentMemory { now: 30 * 1024, peak: 40 * 1024 };
+        let minute = Minute {
+            memory,
+            writes: Vec::new(),
+            lease_writes: 30,
+            cycle: Histogram { count: 2, sum: Duration::from_millis(6) },
+            plan: Histogram { count: 2, sum: Duration::from_millis(2) },
+            cpu: Duration::from_millis(50),
+        };
+        let report = Measurement {
+            size: ClusterSize { nodes: 1000, queues: 100, pods: 20_000 },
+            pod_bytes: 5000,
+            ready: Duration::from_secs(1),
+            first_cycle: Duration::from_millis(1500),
+            cycle: Histogram { count: 1, sum: Duration::from_millis(400) },
+            plan: Histogram { count: 1, sum: Duration::from_millis(10) },
+            start: ProcessNumbers { memory, cpu: Duration::from_millis(800) },
+            writes: [("resourcequotas".to_owned(), 100), ("queues/status".to_owned(), 120)].into(),
+            rest: minute.clone(),
+            churn: minute,
+        };
+        let page = section(
+            &[report.clone(), report.clone()],
+            Machine { cores: 2, memory: 24 },
+            "2026-01-02T03:04:05Z".parse().unwrap(),
+        );
+        let heads =
+            "| | 20,000 pods, 100 queues, 1,000 nodes | 20,000 pods, 100 queues, 1,000 nodes | to reach |";
+        assert!(page.contains(heads), "{page}");
+        let writes = "120 queues/status, 100 resourcequotas";
+        assert!(page.contains(&format!("| writes until then, Lease apart | {writes} | {writes} | |")));
+        let table = table(&[report]).text();
+        assert_eq!(table.lines().count(), 18);
+        assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");
+    }
+}

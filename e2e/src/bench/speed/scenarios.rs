@@ -1,0 +1,222 @@
+//! The scenarios.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
+
+/// All of them, in the order of the table.
+pub fn scenarios() -> Vec<Scenario> {
+    let at_once = Duration::ZERO;
+    let later = Duration::from_secs(5);
+    let mut all: Vec<_> = [100, 500].map(|cpus| free_room(Kind::Job, cpus)).into();
+    all.extend([100, 500, 2000].map(|cpus| reclaim_half(Kind::Job, cpus, at_once)));
+    all.extend([100, 500].map(|cpus| reclaim_half(Kind::Deployment, cpus, at_once)));
+    all.push(reclaim_half(Kind::Pods, 100, at_once));
+    all.push(reclaim_half(Kind::Job, 100, later));
+    all.push(two_cpu_pods());
+    all.extend([newcomer(), ten_queues(), one_big_pod(), guaranteed_gang(), node_loss()]);
+    all.extend([thousand_queues(), churn(100, 2, 10, Duration::from_secs(300))]);
+    all
+}
+
+/// The control plane's own time: half of the cpus are free, and nobody has to go.
+pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
+    let half = cpus / 2;
+    Scenario {
+        name: format!("free-room-{cpus}"),
+        says: format!("{half} of {cpus} cpu are free; somebody asks for {half} one-cpu pods"),
+        ground: Ground {
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
+            work: vec![Work::of(kind, "holder", half)],
+            ..Ground::of_cpus(cpus)
+        },
+        demand: Demand::work(vec![Work::of(kind, "gainer", half)]),
+        outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(0) },
+    }
+}
+
+/// Somebody holds everything with one-cpu pods, and another one asks for half of it.
+pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scenario {
+    let half = cpus / 2;
+    let (kind, held) = match holder {
+        Kind::Deployment => ("deployment", "a Deployment"),
+        Kind::Job => ("jobs", "a Job"),
+        Kind::Pods => ("pods", "pods without an owner"),
+    };
+    let gainer = if holder == Kind::Pods { Kind::Job } else { holder };
+    let slow = if terminates_after.is_zero() { "" } else { "-slow" };
+    let ends = if terminates_after.is_zero() {
+        String::new()
+    } else {
+        format!(", and pods take {} s to end", terminates_after.as_secs())
+    };
+    Scenario {
+        name: format!("half-{kind}-{cpus}{slow}"),
+        says: format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}"),
+        ground: Ground {
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
+            work: vec![Work::of(holder, "holder", cpus)],
+            terminates_after,
+            ..Ground::of_cpus(cpus)
+        },
+        demand: Demand::work(vec![Work::of(gainer, "gainer", half)]),
+        outcome: Outcome { gains: vec![("gainer".to_owned(), half)], fewest: Some(half) },
+    }
+}
+
+/// The same with pods of two cpus.
+fn two_cpu_pods() -> Scenario {
+    Scenario {
+        name: "half-two-cpu-500".to_owned(),
+        says: "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them".to_owned(),
+        ground: Ground {
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
+            work: vec![Work::of(Kind::Job, "holder", 250).of_cpu(2)],
+            ..Ground::of_cpus(500)
+        },
+        demand: Demand::work(vec![Work::of(Kind::Job, "gainer", 125).of_cpu(2)]),
+        outcome: Outcome { gains: vec![("gainer".to_owned(), 125)], fewest: Some(125) },
+    }
+}
+
+fn newcomer() -> Scenario {
+    let weight = |weight: u32| json!({"weight": weight});
+    Scenario {
+        name: "newcomer".to_owned(),
+        says: "two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with three pods"
+            .to_owned(),
+        ground: Ground {
+            nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
+            queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
+            work: vec![Work::of(Kind::Deployment, "q1", 3), Work::of(Kind::Deployment, "q2", 6)],
+            ..Ground::default()
+        },
+        demand: Demand::Arrives {
+            queues: vec![QueueAt::of("q3", weight(3))],
+            work: vec![Work::of(Kind::Deployment, "q3", 3)],
+        },
+        outcome: Outcome { gains: vec![("q3".to_owned(), 3)], fewest: Some(3) },
+    }
+}
+
+fn ten_queues() -> Scenario {
+    let queue = |weight: u32| QueueAt::of(format!("w{weight:02}"), json!({"weight": weight}));
+    // Nine queues of weights 1 to 9 share 550 cpu: each holds as many whole cpus as its share has.
+    let held = |weight: u32| weight.saturating_mul(550).checked_div(45).unwrap_or_default();
+    let work = |weight: u32| Work::of(Kind::Deployment, &format!("w{weight:02}"), held(weight));
+    let gone = (1..=9).map(|weight| held(weight).saturating_sub(weight.saturating_mul(10))).sum();
+    Scenario {
+        name: "ten-queues".to_owned(),
+        says: "nine queues of weights 1 to 9 hold 550 cpu; a tenth of weight 10 asks for 100".to_owned(),
+        ground: Ground {
+            queues: (1..=9).map(queue).collect(),
+            work: (1..=9).map(work).collect(),
+            ..Ground::of_cpus(550)
+        },
+        demand: Demand::Arrives {
+            queues: vec![queue(10)],
+            work: vec![Work::of(Kind::Deployment, "w10", 100)],
+        },
+        outcome: Outcome { gains: vec![("w10".to_owned(), 100)], fewest: Some(gone) },
+    }
+}
+
+fn one_big_pod() -> Scenario {
+    Scenario {
+        name: "one-big-pod".to_owned(),
+        says: "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself".to_owned(),
+        ground: Ground {
+            queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
+            work: vec![Work::of(Kind::Deployment, "holder", 100)],
+            ..Ground::of_cpus(100)
+        },
+        demand: Demand::work(vec![Work::of(Kind::Deployment, "gainer", 1).of_cpu(10)]),
+        outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(10) },
+    }
+}
+
+fn guaranteed_gang() -> Scenario {
+    let guaranteed = json!({"guaranteed": {"cpu": "40", "memory": "40Gi"}});
+    Scenario {
+        name: "guaranteed-gang".to_owned(),
+        says:
+            "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods"
+                .to_owned(),
+        ground: Ground {
+            queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
+            work: vec![Work::of(Kind::Job, "borrower", 100)],
+            ..Ground::of_cpus(100)
+        },
+        demand: Demand::work(vec![Work::of(Kind::Job, "owner", 40)]),
+        outcome: Outcome { gains: vec![("owner".to_owned(), 40)], fewest: Some(40) },
+    }
+}
+
+fn node_loss() -> Scenario {
+    Scenario {
+        name: "node-loss".to_owned(),
+        says:
+            "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s"
+                .to_owned(),
+        ground: Ground {
+            queues: vec![QueueAt::of("one", json!({})), QueueAt::of("two", json!({}))],
+            work: vec![Work::of(Kind::Deployment, "one", 100), Work::of(Kind::Deployment, "two", 100)],
+            ..Ground::of_cpus(200)
+        },
+        demand: Demand::NodesGo { count: 5, every: Duration::from_secs(2) },
+        outcome: Outcome::default(),
+    }
+}
+
+fn thousand_queues() -> Scenario {
+    let name = |number: u32| format!("team-{number:04}");
+    // The limit falls at once, and demand only after half a minute.
+    let asks = |cpu: u32| {
+        let amounts = json!({"cpu": cpu.to_string(), "memory": format!("{cpu}Gi")});
+        json!({"request": amounts, "limit": amounts})
+    };
+    let (losers, gainers) = (0..50, 50..100);
+    let give = losers.map(|number| (name(number), asks(1)));
+    let changes = give.chain(gainers.clone().map(|number| (name(number), asks(3)))).collect::<Vec<_>>();
+    let work = (0..1000).map(|number| {
+        let wanted = if gainers.contains(&number) { 3 } else { 2 };
+        Work::of(Kind::Deployment, &name(number), wanted).of_which_fit(2)
+    });
+    Scenario {
+        name: "thousand-queues".to_owned(),
+        says: "1,000 queues of 2 cpu each; the requests of 100 change at once: 50 give a cpu to 50 others"
+            .to_owned(),
+        ground: Ground {
+            queues: (0..1000).map(|number| QueueAt::of(name(number), asks(2))).collect(),
+            work: work.collect(),
+            ..Ground::of_cpus(2000)
+        },
+        demand: Demand::spec(changes),
+        outcome: Outcome { gains: gainers.map(|number| (name(number), 1)).collect(), fewest: Some(50) },
+    }
+}
+
+/// Jobs of a second come and go, so many a second, in `queues` queues of `cpus_each`.
+pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> Scenario {
+    let namespaces: Vec<String> = (0..queues).map(|number| format!("team-{number:03}")).collect();
+    let cpus = queues.saturating_mul(cpus_each);
+    Scenario {
+        name: "churn".to_owned(),
+        says: format!(
+            "{queues} queues share {cpus} cpu; for {} s {per_second} Jobs of a second start every second",
+            lasts.as_secs()
+        ),
+        ground: Ground {
+            queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
+            ..Ground::of_cpus(cpus)
+        },
+        demand: Demand::Churn {
+            namespaces,
+            every: Duration::from_secs(1).checked_div(per_second).unwrap_or(lasts),
+            lasts,
+        },
+        outcome: Outcome { gains: Vec::new(), fewest: Some(0) },
+    }
+}

@@ -1,0 +1,44 @@
+//! `testbed build`.
+
+use std::process::ExitCode;
+
+use quotient_testbed::binaries::{Binaries, Module};
+use quotient_testbed::cache::cache_directory;
+
+/// Builds the programs of the control plane, if they are not in the cache, and prints where they are.
+///
+/// Every other command does this by itself. Needs Go, and the network or a filled Go module cache.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Build {
+    /// Build Helm as well, about three minutes more: tests render and install the chart with it.
+    #[arg(long)]
+    helm: bool,
+}
+
+impl Build {
+    pub(crate) fn execute(&self) -> anyhow::Result<ExitCode> {
+        let cache = cache_directory()?;
+        for module in self.modules() {
+            let binaries = Binaries::ensure(&cache, *module)?;
+            for program in module.programs() {
+                println!("{}", binaries.path(*program).display());
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    const fn modules(&self) -> &'static [Module] {
+        if self.helm { &[Module::ControlPlane, Module::ChartTools] } else { &[Module::ControlPlane] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn helm_is_built_only_when_it_is_asked_for() {
+        assert_eq!(Build { helm: false }.modules(), [Module::ControlPlane]);
+        assert_eq!(Build { helm: true }.modules(), [Module::ControlPlane, Module::ChartTools]);
+    }
+}

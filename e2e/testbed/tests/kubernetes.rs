@@ -1,0 +1,382 @@
+//! The test bed does what its documentation says: the control plane is a real one, and the pretended kubelets do as
+//! they are told.
+
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::policy::v1::Eviction;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, Preconditions};
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::core::ObjectMeta;
+use quotient_testbed::binaries::helm_version;
+use quotient_testbed::{AuditEvent, CENSUS, Component, Options, TestBed, annotations, eventually, objects};
+use serde_json::json;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A test bed with one node and one namespace.
+async fn with_a_node() -> Result<TestBed> {
+    let bed = TestBed::start(Options::default()).await?;
+    bed.add_node("node-1", &[("cpu", "6"), ("memory", "15Gi")]).await?;
+    bed.create_namespace("team-a").await?;
+    Ok(bed)
+}
+
+fn pods(bed: &TestBed) -> Api<Pod> {
+    Api::namespaced(bed.client(), "team-a")
+}
+
+async fn create(bed: &TestBed, name: &str, annotations: &[(&str, &str)]) -> Result<()> {
+    let mut pod = objects::pod("team-a", name, &[("cpu", "100m")]);
+    let annotations = annotations.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    pod.metadata.annotations = Some(annotations.collect());
+    pods(bed).create(&PostParams::default(), &pod).await?;
+    Ok(())
+}
+
+async fn evict(bed: &TestBed, pod: &Pod) -> kube::Result<()> {
+    let name = pod.metadata.name.clone().unwrap_or_default();
+    let eviction = Eviction {
+        metadata: ObjectMeta { name: Some(name.clone()), ..ObjectMeta::default() },
+        delete_options: Some(DeleteOptions {
+            preconditions: Some(Preconditions { uid: pod.metadata.uid.clone(), ..Preconditions::default() }),
+            ..DeleteOptions::default()
+        }),
+    };
+    let answer: kube::Result<serde_json::Value> =
+        pods(bed).create_subresource("eviction", &name, &PostParams::default(), &eviction).await;
+    answer.map(drop)
+}
+
+async fn wait_for_phase(bed: &TestBed, name: &str, phase: &str) -> Result<Pod> {
+    let pod = eventually(format!("{name} is {phase}"), PATIENCE, async || {
+        let pod = pods(bed).get(name).await?;
+        let now = pod.status.as_ref().and_then(|status| status.phase.clone());
+        ensure!(now.as_deref() == Some(phase), "it is {now:?}");
+        Ok(pod)
+    });
+    Ok(pod.await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_pods_on_a_control_plane_of_the_pinned_version() -> Result<()> {
+    let bed = with_a_node().await?;
+    let version = bed.client().apiserver_version().await?;
+    assert_eq!(version.git_version, bed.version());
+    assert!(bed.kubectl(["version"]).await?.contains(&format!("Client Version: {}", bed.version())));
+
+    let mark = bed.audit().mark()?;
+    bed.apply("{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: team-a}, spec: {replicas: 3, \
+         selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: \
+         main, image: web}]}}}}")
+        .await?;
+    bed.kubectl(["rollout", "status", "deployment/web", "--namespace=team-a", "--timeout=20s"]).await?;
+
+    // The judge has seen it, and can tell the actors apart.
+    let bound = eventually("three bindings are in the audit log", PATIENCE, async || {
+        let events = bed.audit().events_since(mark)?;
+        let bound: Vec<AuditEvent> =
+            events.into_iter().filter(|event| event.is_about("pods/binding")).collect();
+        ensure!(bound.len() == 3, "{bound:?}");
+        Ok(bound)
+    })
+    .await?;
+    for event in bound {
+        assert_eq!((event.user.as_str(), event.code), ("system:kube-scheduler", 201), "{event:?}");
+        assert!(event.is_write() && event.succeeded() && event.received <= event.answered, "{event:?}");
+    }
+    bed.stop().await?;
+    Ok(())
+}
+
+/// Helm speaks to the test bed, and leaves nothing outside its directory.
+#[tokio::test(flavor = "multi_thread")]
+async fn installs_charts() -> Result<()> {
+    let bed = TestBed::start(Options::default()).await?;
+    let version = bed.helm(["version", "--template={{.Version}}"]).await?;
+    assert_eq!(version, helm_version());
+    let chart = bed.directory().join("note");
+    std::fs::create_dir_all(chart.join("templates"))?;
+    std::fs::write(chart.join("Chart.yaml"), "{apiVersion: v2, name: note, version: 1.0.0}")?;
+    let note = "{apiVersion: v1, kind: ConfigMap, metadata: {name: note}, data: {of: {{ .Release.Name }}}}";
+    std::fs::write(chart.join("templates/note.yaml"), note)?;
+    let chart = chart.to_str().context("the path is no text")?;
+    bed.helm(["install", "mine", chart, "--wait"]).await?;
+    assert_eq!(bed.kubectl(["get", "configmap/note", "-o=jsonpath={.data.of}"]).await?, "mine");
+    let refused = bed.helm(["install", "mine", chart]).await.unwrap_err().to_string();
+    assert!(refused.contains("helm install mine") && refused.contains("still in use"), "{refused}");
+    bed.helm(["uninstall", "mine"]).await?;
+    bed.stop().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refuses_what_exceeds_a_quota() -> Result<()> {
+    let bed = with_a_node().await?;
+    bed.create_quota("team-a", "quotient", &[("requests.cpu", "2")]).await?;
+    bed.create_pod("team-a", "fits", &[("cpu", "1500m")]).await?;
+    let refused = bed.create_pod("team-a", "too-much", &[("cpu", "1")]).await.unwrap_err().to_string();
+    assert!(refused.contains("exceeded quota: quotient, requested: requests.cpu=1"), "{refused}");
+
+    // The API server charges the quota itself, before it answers the create; both bodies are there to judge by.
+    let charge = eventually("the charge is in the audit log", PATIENCE, async || {
+        let events = bed.audit().events()?.into_iter();
+        let mut charges = events.filter(|event| {
+            event.is_about("resourcequotas/status") && event.user == "system:apiserver" && event.succeeded()
+        });
+        charges.next().context("no charge yet")
+    })
+    .await?;
+    for body in [&charge.request, &charge.response] {
+        let body = body.as_ref().context("no body")?;
+        assert_eq!(body["status"]["used"]["requests.cpu"], "1500m", "{body}");
+        assert!(body["metadata"].get("managedFields").is_none(), "{body}");
+    }
+    bed.stop().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refuses_evictions_that_a_disruption_budget_forbids() -> Result<()> {
+    let bed = with_a_node().await?;
+    for name in ["guarded", "free"] {
+        let mut pod = objects::pod("team-a", name, &[("cpu", "1")]);
+        pod.metadata.labels = Some([("app".to_owned(), name.to_owned())].into());
+        pods(&bed).create(&PostParams::default(), &pod).await?;
+    }
+    let guarded = bed.wait_until_running("team-a", "guarded").await?;
+    let free = bed.wait_until_running("team-a", "free").await?;
+    bed.apply("{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: guard, namespace: team-a}, spec: \
+         {minAvailable: 1, selector: {matchLabels: {app: guarded}}}}")
+        .await?;
+    bed.kubectl([
+        "wait",
+        "pdb/guard",
+        "-n=team-a",
+        "--for=jsonpath={.status.currentHealthy}=1",
+        "--timeout=20s",
+    ])
+    .await?;
+
+    match evict(&bed, &guarded).await {
+        Err(kube::Error::Api(status)) => assert_eq!(status.code, 429, "{status:?}"),
+        other => panic!("{other:?}"),
+    }
+    evict(&bed, &free).await?;
+    bed.wait_until_gone("team-a", "free").await?;
+
+    let eviction = eventually("both evictions are in the audit log", PATIENCE, async || {
+        let events = bed.audit().events()?;
+        let of =
+            |name| events.iter().find(|event| event.is_about("pods/eviction") && event.name == name).cloned();
+        of("guarded").zip(of("free")).context("not both yet")
+    })
+    .await?;
+    assert_eq!((eviction.0.code, eviction.1.code), (429, 201));
+    let asked = eviction.1.request.context("no body")?;
+    assert_eq!(asked["deleteOptions"]["preconditions"]["uid"], json!(free.metadata.uid));
+    bed.stop().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn annotations_tell_the_kubelets_what_to_do() -> Result<()> {
+    let bed = with_a_node().await?;
+    create(&bed, "stuck", &[(annotations::HOLD_START, "true"), (annotations::HOLD_TERMINATION, "true")])
+        .await?;
+    create(&bed, "slow", &[(annotations::TERMINATE_AFTER, "700ms")]).await?;
+    create(&bed, "quick", &[]).await?;
+    create(&bed, "short", &[(annotations::COMPLETE_AFTER_SECONDS, "2")]).await?;
+    for name in ["slow", "quick", "short"] {
+        bed.wait_until_running("team-a", name).await?;
+    }
+    let pods = pods(&bed);
+    let delete = DeleteParams::default();
+
+    // Without an annotation a deleted pod is gone at once, with one it takes its time.
+    let started = std::time::Instant::now();
+    pods.delete("slow", &delete).await?;
+    pods.delete("quick", &delete).await?;
+    bed.wait_until_gone("team-a", "quick").await?;
+    assert!(pods.get("slow").await?.metadata.deletion_timestamp.is_some());
+    bed.wait_until_gone("team-a", "slow").await?;
+    assert!(started.elapsed() >= Duration::from_millis(700), "{:?}", started.elapsed());
+
+    // Bound, and Pending for as long as it is held.
+    let phase = |pod: &Pod| pod.status.clone().and_then(|status| status.phase);
+    let held = eventually("the scheduler has bound the held pod", PATIENCE, async || {
+        let pod = pods.get("stuck").await?;
+        ensure!(pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()), "it is not bound");
+        Ok(pod)
+    })
+    .await?;
+    assert_eq!(phase(&held).as_deref(), Some("Pending"));
+    let release = |annotation: &str| Patch::Merge(json!({"metadata": {"annotations": {annotation: null}}}));
+    pods.patch("stuck", &PatchParams::default(), &release(annotations::HOLD_START)).await?;
+    bed.wait_until_running("team-a", "stuck").await?;
+
+    // Terminating, and running for as long as it is held.
+    pods.delete("stuck", &delete).await?;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let held = pods.get("stuck").await?;
+    assert!(held.metadata.deletion_timestamp.is_some());
+    assert_eq!(phase(&held).as_deref(), Some("Running"));
+    pods.patch("stuck", &PatchParams::default(), &release(annotations::HOLD_TERMINATION)).await?;
+    bed.wait_until_gone("team-a", "stuck").await?;
+
+    wait_for_phase(&bed, "short", "Succeeded").await?;
+
+    // A node can be taken away, and comes back.
+    let not_ready = r#"{"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "Test"}]}}"#;
+    let annotation = format!("{}=true", annotations::HOLD_READY);
+    bed.kubectl(["annotate", "node", "node-1", &annotation]).await?;
+    bed.kubectl(["patch", "node", "node-1", "--subresource=status", "-p", not_ready]).await?;
+    bed.kubectl(["wait", "node/node-1", "--for=condition=Ready=false", "--timeout=10s"]).await?;
+    bed.kubectl(["annotate", "node", "node-1", &format!("{}-", annotations::HOLD_READY)]).await?;
+    bed.kubectl(["wait", "node/node-1", "--for=condition=Ready", "--timeout=10s"]).await?;
+    bed.stop().await?;
+    Ok(())
+}
+
+/// What tells victims from pods that others let go: the API server marks every pod that it evicts, one that never ran, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn evicted_pods_are_marked_and_deleted_ones_are_not() -> Result<()> {
+    let bed = with_a_node().await?;
+    let kept = (annotations::HOLD_TERMINATION, "true");
+    create(&bed, "runs", &[kept]).await?;
+    create(&bed, "never-ran", &[(annotations::HOLD_START, "true"), kept]).await?;
+    create(&bed, "deleted", &[kept]).await?;
+    for name in ["runs", "deleted"] {
+        bed.wait_until_running("team-a", name).await?;
+    }
+    let bound = eventually("the pod that does not start is bound", PATIENCE, async || {
+        let pod = pods(&bed).get("never-ran").await?;
+        ensure!(pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some()), "it is not bound");
+        Ok(pod)
+    });
+    evict(&bed, &bound.await?).await?;
+    evict(&bed, &pods(&bed).get("runs").await?).await?;
+    pods(&bed).delete("deleted", &DeleteParams::default()).await?;
+    for (name, marked) in [("runs", true), ("never-ran", true), ("deleted", false)] {
+        let pod = pods(&bed).get(name).await?;
+        ensure!(pod.metadata.deletion_timestamp.is_some(), "{name} stays");
+        let conditions = pod.status.and_then(|status| status.conditions).unwrap_or_default();
+        let mark = conditions.iter().find(|condition| condition.type_ == "DisruptionTarget");
+        let reason = mark.and_then(|condition| condition.reason.as_deref());
+        assert_eq!(reason, marked.then_some("EvictionByEvictionAPI"), "{name}");
+    }
+    Ok(bed.stop().await?)
+}
+
+/// What Jobs wait for before they replace a pod: a kubelet that reports the end of the containers.
+#[tokio::test(flavor = "multi_thread")]
+async fn evicted_job_pods_are_replaced_and_cost_nothing() -> Result<()> {
+    let bed = with_a_node().await?;
+    bed.apply("{apiVersion: batch/v1, kind: Job, metadata: {name: train, namespace: team-a}, spec: {completionMode: \
+         Indexed, completions: 2, parallelism: 2, backoffLimit: 0, podFailurePolicy: {rules: [{action: Ignore, \
+         onPodConditions: [{type: DisruptionTarget}]}]}, template: {spec: {restartPolicy: Never, containers: [{name: \
+         main, image: train}]}}}}")
+        .await?;
+    let both_running = async |except: Option<&String>| {
+        eventually("two pods of the Job are Running", PATIENCE, async || {
+            let list = pods(&bed).list(&kube::api::ListParams::default()).await?;
+            let is_running = |pod: &Pod| {
+                pod.status.as_ref().is_some_and(|status| status.phase.as_deref() == Some("Running"))
+                    && pod.metadata.deletion_timestamp.is_none()
+                    && pod.metadata.uid.as_ref() != except
+            };
+            let running: Vec<Pod> = list.items.into_iter().filter(is_running).collect();
+            ensure!(running.len() == 2, "{} are", running.len());
+            Ok(running)
+        })
+        .await
+    };
+    let victim = both_running(None).await?.remove(0);
+    evict(&bed, &victim).await?;
+    both_running(victim.metadata.uid.as_ref()).await?;
+    bed.wait_until_gone("team-a", victim.metadata.name.as_deref().unwrap_or_default()).await?;
+    let failed = bed.kubectl(["get", "job/train", "-n=team-a", "-o=jsonpath={.status.conditions}"]).await?;
+    assert_eq!(failed, "");
+    bed.stop().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn identities_have_the_rights_that_rbac_gives_them() -> Result<()> {
+    let bed = TestBed::start(Options::default()).await?;
+    bed.create_namespace("team-a").await?;
+    let account = bed.service_account_kubeconfig("team-a", "default").await?;
+    let user = bed.user_kubeconfig("alice", Some("team-a-members"))?;
+    let outcome = async |kubeconfig: &std::path::Path| -> Result<u16> {
+        let pods: Api<Pod> = Api::namespaced(bed.client_for(kubeconfig).await?, "team-a");
+        match pods.list(&kube::api::ListParams::default()).await {
+            Ok(_) => Ok(200),
+            Err(kube::Error::Api(status)) => Ok(status.code),
+            Err(error) => Err(error.into()),
+        }
+    };
+    assert_eq!((outcome(&account).await?, outcome(&user).await?), (403, 403));
+    let view = ["create", "rolebinding", "view", "-n=team-a", "--clusterrole=view"];
+    let whom = ["--serviceaccount=team-a:default", "--group=team-a-members"];
+    bed.kubectl(view.into_iter().chain(whom)).await?;
+    eventually("both may look", PATIENCE, async || {
+        let codes = (outcome(&account).await?, outcome(&user).await?);
+        ensure!(codes == (200, 200), "{codes:?}");
+        Ok(())
+    })
+    .await?;
+    eventually("both are in the audit log", PATIENCE, async || {
+        let events = bed.audit().events()?;
+        for user in ["alice", "system:serviceaccount:team-a:default"] {
+            ensure!(events.iter().any(|event| event.user == user && event.code == 403), "{user} is not");
+        }
+        Ok(())
+    })
+    .await?;
+    bed.stop().await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn components_can_be_paused_killed_and_restarted() -> Result<()> {
+    let bed = with_a_node().await?;
+
+    bed.pause(Component::Kwok)?;
+    create(&bed, "waits", &[]).await?;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert_eq!(
+        pods(&bed).get("waits").await?.status.and_then(|status| status.phase).as_deref(),
+        Some("Pending")
+    );
+    bed.resume(Component::Kwok)?;
+    bed.wait_until_running("team-a", "waits").await?;
+
+    bed.kill(Component::ApiServer)?;
+    assert!(bed.pid(Component::ApiServer).is_none());
+    assert!(bed.pause(Component::ApiServer).unwrap_err().to_string().contains("it is not running"));
+    assert!(pods(&bed).get("waits").await.is_err());
+    bed.restart(Component::ApiServer).await?;
+    assert_eq!(pods(&bed).get("waits").await?.metadata.name.as_deref(), Some("waits"));
+    // Everybody finds it again, and the audit log goes on in the same file.
+    create(&bed, "after", &[]).await?;
+    bed.wait_until_running("team-a", "after").await?;
+    let created = |name: &str| -> Result<bool> {
+        Ok(bed.audit().events()?.iter().any(|event| event.is_about("pods") && event.name == name))
+    };
+    assert!(created("waits")? && created("after")?);
+    // It tells what was there when the API server came back.
+    for resource in ["pods", "resourcequotas"] {
+        let counted =
+            bed.audit().events()?.into_iter().find(|event| event.user == CENSUS && event.is_about(resource));
+        let list = counted.and_then(|event| event.response).context("nobody has counted")?;
+        assert!(list["items"].is_array(), "{resource}: {list}");
+    }
+
+    bed.restart(Component::Etcd).await?;
+    eventually("the API server has found etcd again", PATIENCE, async || pods(&bed).get("after").await)
+        .await?;
+    bed.stop().await?;
+    Ok(())
+}

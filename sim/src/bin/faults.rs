@@ -1,0 +1,166 @@
+//! `faults`: plays the campaign, or one perturbation again.
+
+use std::num::NonZero;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context as _, bail};
+use clap::Parser;
+use quotient_sim::campaign::{
+    Campaign, Family, Named, Occasion, Perturbation, Place, Summary, Verdict, named, workloads,
+};
+
+/// Plays workloads on a simulated cluster with the real operator, and lets every write of it meet every fault.
+///
+/// A failure is printed with its line of text; `--replay` plays it again, the same byte by byte.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Only this workload; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    workload: Vec<String>,
+    /// Only families, and named perturbations, whose name begins so; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    family: Vec<String>,
+    /// How many executions of every enumerated fault: each has the cluster's delays drawn anew.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    seeds: u64,
+    /// How many executions of every named perturbation, at least.
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    named_seeds: u64,
+    /// How many pairs and how many swarms of each workload.
+    #[arg(long, value_name = "COUNT", default_value_t = 400)]
+    chance: u64,
+    /// Play only so many, spread over all.
+    #[arg(long, value_name = "COUNT")]
+    sample: Option<usize>,
+    /// How many at once; all cores if left out.
+    #[arg(long, value_name = "COUNT")]
+    threads: Option<usize>,
+    /// Play this one again and print everything that happened.
+    #[arg(long, value_name = "ID")]
+    replay: Option<String>,
+    /// Name the workloads and families, and how many perturbations there are.
+    #[arg(long)]
+    list: bool,
+    /// Print the table of the named perturbations as Markdown, and play nothing.
+    #[arg(long)]
+    named: bool,
+    /// Print the table as Markdown.
+    #[arg(long)]
+    markdown: bool,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let arguments = Arguments::parse();
+    if let Some(id) = &arguments.replay {
+        return replay(id);
+    }
+    if arguments.named {
+        print!("{}", named::markdown());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let families: Vec<Family> = Family::all()
+        .into_iter()
+        .filter(|family| {
+            let name = family.to_string();
+            arguments.family.is_empty() || arguments.family.iter().any(|wanted| name.starts_with(wanted))
+        })
+        .collect();
+    let cases: Vec<_> = workloads::all()
+        .into_iter()
+        .filter(|case| {
+            arguments.workload.is_empty()
+                || arguments.workload.iter().any(|wanted| wanted == case.workload.name)
+        })
+        .collect();
+    let named: Vec<Named> = named::all()
+        .into_iter()
+        .filter(|named| {
+            let wanted = |wanted: &String| named.name.starts_with(wanted.as_str());
+            arguments.workload.is_empty()
+                && (arguments.family.is_empty() || arguments.family.iter().any(wanted))
+        })
+        .collect();
+    if cases.is_empty() || (families.is_empty() && named.is_empty()) {
+        bail!("nothing of that name; `--list` names workloads and families");
+    }
+    let began = Instant::now();
+    let mut campaign = match Campaign::new(cases, &families, arguments.seeds, arguments.chance) {
+        Ok(campaign) => campaign.with_named(&named, arguments.seeds.max(arguments.named_seeds)),
+        Err(failure) => bail!("{failure}"),
+    };
+    if let Some(count) = arguments.sample {
+        campaign.sample(count);
+    }
+    if arguments.list {
+        list(&campaign, &families);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let threads =
+        arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, NonZero::get));
+    eprintln!("{} executions on {threads} threads", campaign.len());
+    let told = AtomicUsize::new(0);
+    let summary = campaign.run(threads, &|all, summary| tell(all, summary, &told, began));
+    if arguments.markdown {
+        println!("{}", summary.markdown());
+    } else {
+        println!("{summary} in {:.0?}", began.elapsed());
+    }
+    for failure in &summary.failures {
+        println!("{failure}");
+    }
+    if summary.failed > 0 {
+        println!("`faults --replay ID` plays one again");
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says how far it is, and what was found as soon as it was.
+fn tell(all: usize, summary: &Summary, told: &AtomicUsize, began: Instant) {
+    let before = told.fetch_max(summary.failures.len(), Ordering::Relaxed);
+    for failure in summary.failures.iter().skip(before) {
+        eprintln!("{failure}");
+    }
+    if summary.played.is_multiple_of(500) {
+        eprintln!("{:>6} of {all}, {} failed, {:.0?}", summary.played, summary.failed, began.elapsed());
+    }
+}
+
+fn list(campaign: &Campaign, families: &[Family]) {
+    for case in workloads::all() {
+        println!("{:<16} {}", case.workload.name, case.about);
+    }
+    for family in families {
+        let place = match family.place() {
+            Place::Write => "at every write",
+            Place::Event(_) => "at every event",
+            Place::Chance => "by chance",
+        };
+        println!("{family:<24} {place}");
+    }
+    for named in named::all() {
+        println!("{:<24} {}", named.name, named.what);
+    }
+    println!("{} perturbations", campaign.len());
+}
+
+fn replay(id: &str) -> anyhow::Result<ExitCode> {
+    if let Some(occasion) = Occasion::parse(id) {
+        return Ok(told(id, &occasion.run()));
+    }
+    let perturbation: Perturbation = id.parse().map_err(anyhow::Error::msg).context("--replay")?;
+    let verdict = Campaign::replay(workloads::all(), &perturbation).map_err(anyhow::Error::msg)?;
+    Ok(told(id, &verdict))
+}
+
+/// Prints everything that happened, and what is wrong with it.
+fn told(id: &str, verdict: &Verdict) -> ExitCode {
+    print!("{}", verdict.trace.text());
+    for complaint in verdict.complaints() {
+        println!("{complaint}");
+    }
+    println!("{id}: {} evictions, at rest since {:?}", verdict.evictions, verdict.settled);
+    if verdict.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,131 @@
+//! The perturbations that have names, P01 to P72: what people who run such controllers have seen go wrong.
+//!
+//! ```text
+//!   Named ──plays──►  Trial ──sim──► trace ──judge──► Verdict
+//!     └── or ──────►  the tests that play it where it makes sense: on the real API server, in the engine, in the index
+//! ```
+//!
+//! Families strike every write of every workload; here one fault is put where it hurts most, with what is expected of
+//! exactly that.
+
+mod crashes;
+mod errors;
+mod gangs;
+mod hostile;
+mod leaders;
+mod numbers;
+mod occasion;
+mod people;
+mod play;
+mod victims;
+mod views;
+
+use std::fmt::Write as _;
+
+pub use occasion::Occasion;
+
+use super::Trial;
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Named {
+    /// `P01`.
+    pub name: &'static str,
+    /// What is done.
+    pub what: &'static str,
+    /// Which promises it attacks, as `docs/proofs.md` numbers them.
+    pub attacks: &'static str,
+    /// Where it is played.
+    pub played: Played,
+}
+
+/// Where one is played.
+#[derive(Clone, Copy, Debug)]
+pub enum Played {
+    /// In the simulation.
+    Here(fn() -> Vec<Trial>),
+    /// By these tests: file and function, as in `e2e/tests/ledger.rs: quotas_follow_the_ledger`.
+    There(&'static [&'static str]),
+    /// In both.
+    Both(fn() -> Vec<Trial>, &'static [&'static str]),
+}
+
+impl Named {
+    /// How it is played in the simulation; nothing if it is not.
+    pub fn plays(&self) -> Vec<Trial> {
+        match self.played {
+            Played::Here(plays) | Played::Both(plays, _) => plays(),
+            Played::There(_) => Vec::new(),
+        }
+    }
+
+    /// The tests that play it elsewhere.
+    pub fn tests(&self) -> &'static [&'static str] {
+        match self.played {
+            Played::There(tests) | Played::Both(_, tests) => tests,
+            Played::Here(_) => &[],
+        }
+    }
+}
+
+const fn here(
+    name: &'static str,
+    what: &'static str,
+    attacks: &'static str,
+    plays: fn() -> Vec<Trial>,
+) -> Named {
+    Named { name, what, attacks, played: Played::Here(plays) }
+}
+
+const fn there(
+    name: &'static str,
+    what: &'static str,
+    attacks: &'static str,
+    tests: &'static [&'static str],
+) -> Named {
+    Named { name, what, attacks, played: Played::There(tests) }
+}
+
+impl Named {
+    const fn and(self, tests: &'static [&'static str]) -> Self {
+        match self.played {
+            Played::Here(plays) | Played::Both(plays, _) => {
+                Self { played: Played::Both(plays, tests), ..self }
+            }
+            Played::There(_) => self,
+        }
+    }
+}
+
+/// All of them, in order.
+pub fn all() -> Vec<Named> {
+    [
+        crashes::ALL,
+        views::ALL,
+        errors::ALL,
+        leaders::ALL,
+        victims::ALL,
+        people::ALL,
+        numbers::ALL,
+        hostile::ALL,
+    ]
+    .concat()
+}
+
+/// The table that `docs/faults.md` shows.
+pub fn markdown() -> String {
+    let mut text = String::from("| | what happens | attacks | plays | and |\n|---|---|---|---:|---|\n");
+    for Named { name, what, attacks, played } in all() {
+        let plays = match played {
+            Played::Here(plays) | Played::Both(plays, _) => plays().len().to_string(),
+            Played::There(_) => String::new(),
+        };
+        let tests = match played {
+            Played::There(tests) | Played::Both(_, tests) => tests,
+            Played::Here(_) => &[],
+        };
+        let tests: Vec<String> = tests.iter().map(|test| format!("`{test}`")).collect();
+        let _ = writeln!(text, "| {name} | {what} | {attacks} | {plays} | {} |", tests.join(", "));
+    }
+    text
+}

@@ -1,0 +1,157 @@
+//! P11 to P20: what the operator sees is old, short, doubled, out of order or silent.
+
+use std::time::Duration;
+
+use crate::faults::{Act, Fault, WatchWhat, What};
+use crate::operators::{OperatorOptions, StaleView};
+use crate::scenario::build;
+use crate::server::Kind;
+use crate::trace::Verb;
+use serde_json::json;
+
+use super::play::{DOWN, WATCHED, ends_of, events, evictions, requests};
+use super::{Named, here};
+use crate::campaign::trial::Trial;
+use crate::scenario::build::{created, deleted, merged, seconds};
+
+/// Longer than until every kind is listed anew.
+const RELISTED: u64 = 2300;
+
+pub(super) const ALL: &[Named] = &[
+    here("P11", "after a failover the new leader sees how it was before the evictions", "I5 I9 I20", || {
+        [5, 10, 20]
+            .map(|behind| {
+                let view = StaleView { behind, until: seconds(150) };
+                let stale = OperatorOptions { view: Some(view), ..OperatorOptions::default() };
+                let start = |act: Act| Fault::on(evictions(), What::Then(Box::new(act))).skip(1);
+                newcomer().blind().heals_after(150).first(|options| {
+                    options.faults.push(start(Act::Start(stale)));
+                    options.faults.push(start(Act::Stop { operator: 0 }));
+                })
+            })
+            .into()
+    }),
+    here("P12", "the watch loses the end of a victim", "I2 I9 L7", || {
+        ["newcomer", "budgets", "stateful"]
+            .map(|workload| {
+                Trial::of(workload)
+                    .watch(ends_of(Kind::Pod), WatchWhat::Drop, 1)
+                    .blind()
+                    .heals_after(RELISTED)
+                    .lets_in()
+            })
+            .into()
+    }),
+    here("P13", "the watch loses the end of a Queue", "I2 I24", || {
+        vec![
+            Trial::of("queue-deleted")
+                .watch(ends_of(Kind::Queue), WatchWhat::Drop, 1)
+                .blind()
+                .heals_after(RELISTED),
+        ]
+    }),
+    here(
+        "P14",
+        "kinds are seen in another order than they were written: pods before their Queue, quotas after pods",
+        "I2 I5",
+        || {
+            WATCHED
+                .map(|kind| {
+                    newcomer()
+                        .watch(events(kind), WatchWhat::Delay(seconds(3)), 10_000)
+                        .blind()
+                        .heals_after(90)
+                })
+                .into()
+        },
+    ),
+    here(
+        "P15",
+        "every event comes twice; every watch begins anew with a list, several times",
+        "I20 L8",
+        || {
+            let twice = WATCHED
+                .into_iter()
+                .fold(newcomer(), |play, kind| play.watch(events(kind), WatchWhat::Twice, 100_000));
+            let storm = WATCHED.into_iter().fold(newcomer(), |play, kind| {
+                let gone = || Act::Watch { operator: 0, kind, what: WatchWhat::Gone };
+                (59..63).fold(play, |play, second| play.at(second, gone()))
+            });
+            vec![twice, storm]
+        },
+    ),
+    here(
+        "P16",
+        "410 in the middle of a list, and objects that come and go between its pages",
+        "I2 I9",
+        || {
+            let between = |act: Act| {
+                let page = Fault::on(requests(Verb::List, Kind::Pod), What::First(Box::new(act))).skip(2);
+                newcomer()
+                    .flag("--watch-page-size=2")
+                    .fault(evictions(), What::CrashAfter(DOWN))
+                    .first(|options| options.faults.push(page))
+            };
+            let mut work = build::work("1m", "1Mi");
+            work["nodeSelector"] = json!({"kubernetes.io/hostname": "nowhere"});
+            let bare = build::pod("default", "passing", &work);
+            vec![
+                between(Act::Forget),
+                between(created(Kind::Pod, bare)),
+                between(deleted(Kind::Pod, "team-1", "large-bbbbt")),
+            ]
+        },
+    ),
+    here("P17", "a list of nodes is empty", "I22", || {
+        let list = || requests(Verb::List, Kind::Node);
+        vec![
+            // Of a running operator: nothing is believed.
+            touched(newcomer().watch(events(Kind::Node), WatchWhat::Gone, 1).faults(
+                list(),
+                What::EmptyList,
+                1,
+                1,
+            )),
+            // And of one that has just begun.
+            newcomer()
+                .fault(evictions(), What::CrashAfter(DOWN))
+                .faults(list(), What::EmptyList, 1, 1)
+                .blind()
+                .heals_after(RELISTED)
+                .lets_in(),
+        ]
+    }),
+    here("P18", "half of the nodes are missing in one list", "I22", || {
+        let play = Trial::of("two-queues").watch(events(Kind::Node), WatchWhat::Gone, 1);
+        vec![touched(play.faults(requests(Verb::List, Kind::Node), What::PartialList, 1, 1))]
+    }),
+    here("P19", "nodes are seen much later than pods", "I2 I22", || {
+        vec![
+            Trial::of("nodes")
+                .watch(events(Kind::Node), WatchWhat::Delay(seconds(20)), 10_000)
+                .blind()
+                .heals_after(90),
+        ]
+    }),
+    here("P20", "a watch says nothing any more, and nobody closes it", "I22 L1", || {
+        WATCHED
+            .map(|kind| {
+                newcomer()
+                    .at(59, Act::Watch { operator: 0, kind, what: WatchWhat::Freeze })
+                    .blind()
+                    .heals_after(330)
+            })
+            .into()
+    }),
+];
+
+fn newcomer() -> Trial {
+    Trial::of("newcomer")
+}
+
+/// Something happens to a node, so that its watch says what it has to say.
+fn touched(play: Trial) -> Trial {
+    let label = json!({"metadata": {"labels": {"touched": "yes"}}});
+    let quiet = Duration::from_secs(RELISTED).as_secs();
+    play.at(50, merged(Kind::Node, "", "node-1", label)).heals_after(quiet)
+}

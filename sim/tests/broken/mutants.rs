@@ -1,0 +1,260 @@
+//! The operators that are broken, and what has to catch each.
+
+use std::sync::Arc;
+
+use quotient_sim::operators::Tamper;
+use quotient_sim::server::{Call, Kind};
+use quotient_sim::trace::Verb;
+use serde_json::Value;
+
+use super::layers::{
+    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, is_eviction, is_leaving,
+    is_quota_write, operations, success, uncounted,
+};
+use super::stage::Stage;
+
+/// A way to break the operator.
+pub(crate) struct Mutant {
+    /// What is broken, in words.
+    pub(crate) what: &'static str,
+    /// The layer that does it, for the operator of this number.
+    pub(crate) layer: fn(usize) -> Arc<dyn Tamper>,
+    /// Where it is played.
+    pub(crate) stage: Stage,
+    /// How the complaint begins that has to catch it, and the promise that it is about.
+    pub(crate) complaint: &'static str,
+}
+
+const fn mutant(
+    what: &'static str,
+    stage: Stage,
+    complaint: &'static str,
+    layer: fn(usize) -> Arc<dyn Tamper>,
+) -> Mutant {
+    Mutant { what, layer, stage, complaint }
+}
+
+fn asks(change: fn(&mut Call)) -> Arc<dyn Tamper> {
+    Arc::new(Asks(change))
+}
+
+/// One that does not know of budgets: the real one does not even ask where one is in the way.
+fn without_budgets(deals: Dealer) -> Arc<dyn Tamper> {
+    Arc::new(DealsWithout { kind: Kind::PodDisruptionBudget, deals })
+}
+
+/// Takes a field out of the spec.
+fn forget(object: &mut Value, field: &str) {
+    if let Some(spec) = object["spec"].as_object_mut() {
+        spec.remove(field);
+    }
+}
+
+fn sees(change: fn(Kind, &mut Value) -> bool) -> Arc<dyn Tamper> {
+    Arc::new(Sees(change))
+}
+
+pub(crate) const ALL: &[Mutant] = &[
+    mutant("evictions without the pod's uid", Stage::Plain("newcomer"), "I20u", |_| {
+        asks(|call| {
+            if is_eviction(call) {
+                change(call, |body| body["deleteOptions"]["preconditions"] = Value::Null);
+            }
+        })
+    }),
+    mutant("a plain DELETE instead of an eviction", Stage::Plain("newcomer"), "I23", |_| {
+        Arc::new(Deals(|call, server| {
+            if !is_eviction(&call) {
+                return server(&call);
+            }
+            server(&deletion(&call)).map(|_| success())
+        }))
+    }),
+    mutant("evictions without grace", Stage::Plain("newcomer"), "I23", |_| {
+        asks(|call| {
+            if is_eviction(call) {
+                change(call, |body| body["deleteOptions"]["gracePeriodSeconds"] = 0.into());
+            }
+        })
+    }),
+    mutant("a pod whose budget refuses is deleted", Stage::Plain("budgets"), "I23", |_| {
+        without_budgets(|call, server| match server(&call) {
+            Err(failure) if is_eviction(&call) && failure.code == 429 => {
+                server(&deletion(&call)).map(|_| success())
+            }
+            reply => reply,
+        })
+    }),
+    mutant("a refused eviction is sent again at once", Stage::Plain("budgets"), "quotient-0 storms", |_| {
+        without_budgets(|call, server| {
+            let mut reply = server(&call);
+            for _ in 0..20 {
+                if !is_eviction(&call) || reply.is_ok() {
+                    break;
+                }
+                reply = server(&call);
+            }
+            reply
+        })
+    }),
+    mutant("a victim counts twice: its eviction is sent twice", Stage::Plain("newcomer"), "I20 ", |_| {
+        Arc::new(Deals(|call, server| {
+            if is_eviction(&call) {
+                server(&call).ok();
+            }
+            server(&call)
+        }))
+    }),
+    mutant("modes are not read", Stage::Plain("modes"), "I28", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Queue {
+                forget(object, "mode");
+            }
+            true
+        })
+    }),
+    mutant("pauses are not read", Stage::Plain("modes"), "I28", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Queue {
+                forget(object, "pausedUntil");
+            }
+            true
+        })
+    }),
+    mutant("pods on their way out count as staying", Stage::Restarted, "I20 ", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Pod
+                && let Some(meta) = object["metadata"].as_object_mut()
+            {
+                meta.remove("deletionTimestamp");
+                meta.remove("deletionGracePeriodSeconds");
+            }
+            true
+        })
+    }),
+    mutant(
+        "a lower quota counts as in force when it is written",
+        Stage::SlowQuotas("newcomer"),
+        "I5",
+        |_| {
+            sees(|kind, object| {
+                if kind == Kind::ResourceQuota && object["status"].is_object() {
+                    object["status"]["hard"] = object["spec"]["hard"].clone();
+                }
+                true
+            })
+        },
+    ),
+    mutant("a quota rises while pods are still on their way out", Stage::Plain("newcomer"), "I2 ", |_| {
+        sees(|kind, object| {
+            if kind == Kind::ResourceQuota {
+                uncounted(object);
+            }
+            kind != Kind::Pod || !is_leaving(object)
+        })
+    }),
+    mutant("shares move before there was a full list of pods", Stage::Plain("newcomer"), "I2 ", |_| {
+        sees(|kind, object| {
+            if kind == Kind::ResourceQuota {
+                uncounted(object);
+            }
+            kind != Kind::Pod
+        })
+    }),
+    mutant("half of the nodes are missing, and it is believed", Stage::Plain("two-queues"), "team-", |_| {
+        sees(|kind, object| kind != Kind::Node || object["metadata"]["name"] != "node-2")
+    }),
+    mutant("a quota of another name is written", Stage::Plain("newcomer"), "I24", |_| {
+        asks(|call| {
+            if is_quota_write(call) {
+                change(call, |body| {
+                    if body["metadata"].is_object() {
+                        body["metadata"]["name"] = "compute".into();
+                    }
+                });
+                call.key.name = "compute".into();
+            }
+        })
+    }),
+    mutant("owners are scaled, not nudged", Stage::Plain("weights"), "I24", |_| {
+        asks(|call| {
+            if matches!(call.key.kind, Kind::Job | Kind::ReplicaSet) && call.verb == Verb::Patch {
+                change(call, |body| body["spec"]["parallelism"] = 0.into());
+            }
+        })
+    }),
+    mutant("guarantees are not read", Stage::Guaranteed, "I11", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Queue
+                && let Some(spec) = object["spec"].as_object_mut()
+            {
+                spec.remove("guaranteed");
+            }
+            true
+        })
+    }),
+    mutant("the Lease is no lock: every replica leads", Stage::Replicas("newcomer"), "I20 ", |number| {
+        Arc::new(Keeps { kind: Kind::Lease, number })
+    }),
+    mutant(
+        "every leader remembers its grants by itself",
+        Stage::Leaders,
+        "it does not come to rest",
+        |number| Arc::new(Keeps { kind: Kind::ConfigMap, number }),
+    ),
+    mutant("the ledger is written whatever it says by now", Stage::Leaders, "I2 ", |_| {
+        asks(|call| {
+            if call.key.kind == Kind::ConfigMap {
+                change(call, |body| {
+                    if let Some(meta) = body["metadata"].as_object_mut() {
+                        meta.remove("resourceVersion");
+                    }
+                });
+            }
+        })
+    }),
+    mutant("quotas are written over a later stamp", Stage::Leaders, "I27", |_| {
+        asks(|call| {
+            if is_quota_write(call) {
+                operations(call, |operation| operation["op"] != "test");
+            }
+        })
+    }),
+    mutant("a generation is used again", Stage::Plain("newcomer"), "I27", |_| {
+        asks(|call| {
+            if is_quota_write(call) {
+                operations(call, |operation| {
+                    if operation["op"] == "replace" {
+                        operation["value"] = "0".into();
+                    }
+                    true
+                });
+            }
+        })
+    }),
+    mutant("nobody is told why he has to wait", Stage::Named("P37", 0), "L7", |_| {
+        asks(|call| {
+            if call.key.kind == Kind::Queue && call.subresource == "status" {
+                change(call, |body| {
+                    if let Some(status) = body["status"].as_object_mut() {
+                        status.remove("conditions");
+                    }
+                });
+            }
+        })
+    }),
+    mutant("statuses say that everybody has what he deserves", Stage::Named("P37", 0), "I4", |_| {
+        asks(|call| {
+            if call.key.kind == Kind::Queue && call.subresource == "status" {
+                change(call, |body| {
+                    let Some(status) = body["status"].as_object_mut() else { return };
+                    status.remove("preempting");
+                    match status.get("deserved").cloned() {
+                        Some(deserved) => status.insert("allocated".to_owned(), deserved),
+                        None => status.remove("allocated"),
+                    };
+                });
+            }
+        })
+    }),
+];
