@@ -273,7 +273,6 @@ fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         decided.unmet = found.unmet;
         decided.remember.waiting = found.waiting;
         decided.remember.not_created = found.not_created;
-        decided.remember.not_created = found.not_created;
         plan.next_change = earliest(plan.next_change, found.next_change);
     }
 }

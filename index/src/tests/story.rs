@@ -79,8 +79,7 @@ fn memory(remembered: &Remembered) -> String {
     if *remembered == Remembered::default() {
         return String::new();
     }
-    let Remembered { demand, falling, set_aside, not_created, room_since: _, short_since, windows } =
-        remembered;
+    let Remembered { demand, falling, set_aside, not_created, short_since, windows, .. } = remembered;
     let falling =
         falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
     let ignored = set_aside.iter().map(|(uid, one)| {
