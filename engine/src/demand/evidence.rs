@@ -72,8 +72,10 @@ pub(super) struct Evidence<'a> {
     /// How many of the pods that it lacks count so far.
     pub(super) counted: u32,
     lacks: bool,
-    /// When the first of its units has had room for too long, and its shape if no node takes it.
-    deadline: Option<(Timestamp, Option<&'a Shape>)>,
+    /// When the first of its units has had room for too long.
+    deadline: Option<Timestamp>,
+    /// The units of which that is true then: the shape of each that has no node, none for the others.
+    late: Vec<Option<&'a Shape>>,
     /// What waits for a node, or would.
     shapes: Vec<&'a Shape>,
     /// When the last of its proven pods started.
@@ -82,8 +84,16 @@ pub(super) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     fn expire(&mut self, at: Timestamp, unbound: Option<&'a Shape>) {
-        if self.deadline.is_none_or(|(deadline, _)| at < deadline) {
-            self.deadline = Some((at, unbound));
+        if self.deadline.is_none_or(|deadline| at < deadline) {
+            self.deadline = Some(at);
+            self.late.clear();
+        }
+        let is_known = self.late.last().is_some_and(|last| match (last, unbound) {
+            (Some(last), Some(shape)) => std::ptr::eq(*last, shape),
+            (last, shape) => last.is_none() && shape.is_none(),
+        });
+        if self.deadline == Some(at) && !is_known {
+            self.late.push(unbound);
         }
     }
 
@@ -115,9 +125,9 @@ impl<'a> Evidence<'a> {
                 entry.times = 0;
             }
         }
-        let (false, Some((_, unbound))) = (is_active, self.deadline.filter(|(at, _)| *at <= now)) else {
+        if is_active || self.deadline.is_none_or(|at| at > now) {
             return;
-        };
+        }
         self.is_new = true;
         self.entry = Some(SetAside {
             kind: self.kind.into(),
@@ -126,7 +136,8 @@ impl<'a> Evidence<'a> {
             since: now,
             times: self.entry.as_ref().map_or(0, |entry| entry.times).saturating_add(1),
             nodes: free.nodes(),
-            lacked_room: unbound.is_some_and(|shape| !free.takes(shape)),
+            // Units that are due together decide together, in whatever order they were found.
+            lacked_room: self.late.iter().all(|unbound| unbound.is_some_and(|shape| !free.takes(shape))),
         });
     }
 }
@@ -320,7 +331,7 @@ impl<'a> Workloads<'a> {
             let evident = evidence.evident.filter(|_| evidence.lacks);
             // What is set aside has no other time than its end.
             let is_active = evidence.entry.as_ref().is_some_and(|entry| entry.is_active(now));
-            let deadline = evidence.deadline.filter(|_| !is_active).map(|(at, _)| at);
+            let deadline = evidence.deadline.filter(|_| !is_active);
             [evident, deadline].into_iter().flatten()
         });
         of_workloads.filter(|at| *at > now).min()

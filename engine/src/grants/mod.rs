@@ -97,13 +97,10 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
     }
     let idle = loans::Idle::of(ground);
     let mut loans: Vec<Loans> = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
-    let mut owed: Vec<Amounts> = (0..length)
-        .map(|at| {
-            let recorded = ground.holder(at).and_then(|holder| holder.quota).map(|quota| quota.owed.clone());
-            let lacks = ground.target(at).less(firm.get(at).unwrap_or(&Amounts::new()));
-            recorded.unwrap_or_default().min(&lacks)
-        })
-        .collect();
+    let mut owed: Vec<Amounts> = (0..length).map(|at| recorded(ground, at, &firm)).collect();
+    // No room is kept for what does not come any more: two queues would keep what is free from each other.
+    let (promised, granted_before) = (owed.clone(), firm.clone());
+    cut_to_what_comes(ground, &firm, &mut owed);
     if ground.snapshot.growth == Growth::Allowed {
         raise::raise(ground, &mut firm, &mut owed, &loans);
         // Whoever has reached its target now is lent something, too.
@@ -121,8 +118,22 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
             }
         }
     }
-    let lost = cut_to_what_comes(ground, &firm, &mut owed);
+    cut_to_what_comes(ground, &firm, &mut owed);
+    let lost = |at: Index| {
+        let of = |list: &[Amounts]| list.get(at).cloned().unwrap_or_default();
+        of(&promised).less(&of(&firm).less(&of(&granted_before))).less(&of(&owed))
+    };
+    let lost = (0..length).map(lost).collect();
     Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, lost, loans }
+}
+
+/// What was owed to a leaf before, as far as it lacks that still.
+fn recorded(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Amounts {
+    let nothing = Amounts::new();
+    let quota = ground.holder(at).and_then(|holder| holder.quota);
+    let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+    let lacks = ground.target(at).less(&firm.get(at).unwrap_or(&nothing).max(staying));
+    quota.map(|quota| quota.owed.min(&lacks)).unwrap_or_default()
 }
 
 /// How far every leaf may be raised towards its target at no cost: what it was granted, and what it may occupy anyway by
@@ -152,23 +163,18 @@ fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
 }
 
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
-/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it. Returns what that cuts off.
-fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) -> Vec<Amounts> {
+/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
+fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
     let (tree, nothing) = (ground.tree, Amounts::new());
     let mut settled = vec![Amounts::new(); ground.leaves.len()];
     for at in ground.at_leaves() {
         let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-        let holds = firm.get(at).unwrap_or(&nothing).max(staying);
-        if let Some(owed) = owed.get_mut(at) {
-            *owed = owed.min(&ground.target(at).less(&holds));
-        }
         if let Some(settled) = settled.get_mut(at) {
-            *settled = holds;
+            *settled = firm.get(at).unwrap_or(&nothing).max(staying);
         }
     }
-    let mut lost = vec![Amounts::new(); owed.len()];
     if owed.iter().all(Amounts::is_empty) {
-        return lost;
+        return;
     }
     let settled = tree.sums(settled);
     let mut coming = ground.capacity.of(ground.resources);
@@ -190,7 +196,6 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
         .collect();
     for at in ground.at_leaves() {
         let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
-        let before = owed.clone();
         *owed = owed.min(&coming.less(&nothing));
         for (index, branch) in tree.path_up(at) {
             let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
@@ -208,11 +213,7 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
                 *slack = slack.less(owed);
             }
         }
-        if let Some(lost) = lost.get_mut(at) {
-            *lost = before.less(owed);
-        }
     }
-    lost
 }
 
 /// `allocated`, and of every leaf that `keeps` at least what its quota allows already, or what is charged where it has none.

@@ -9,7 +9,7 @@ use quotient_engine::names::{Namespace, PodUid, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 
-use super::laws::{charged, lacking};
+use super::laws::{charged, lacking, leaves};
 use super::{laws, tell, tell_step};
 
 /// What happened so far.
@@ -28,6 +28,8 @@ struct Since {
     demand: BTreeMap<QueueName, Amounts>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
+    /// The pods that came since then and took their queues above their targets: they are lent what they hold.
+    lent: BTreeSet<PodUid>,
     /// Which queues lost pods of what they held too much of, and what these requested.
     losers: Vec<(QueueName, Amounts)>,
     /// For which queues pods went, and the most that they lacked.
@@ -91,7 +93,8 @@ impl Chronicle {
         Ok(Step { snapshot: advanced.snapshot, plan: decided, rests })
     }
 
-    /// While nothing changes from outside, no queue gains what would hold a pod that it lost, no newcomer is evicted, and
+    /// While nothing changes from outside, no queue gains what would hold a pod that it lost, no newcomer is evicted but one
+    /// that was admitted above its queue's target (pods above targets are loans, which overlap and know no nodes), and
     /// the equal of an evicted pod does not come back while the queue that it went for still lacks; but for what went
     /// although its queue deserved it, because a gang or a node went as a whole. Less than such a pod is what a claim lacks
     /// after the last of its queue's surplus pods has gone.
@@ -127,6 +130,9 @@ impl Chronicle {
             };
             let lost = since.owed.iter().find(replaces);
             prop_assert!(lost.is_none(), "{} comes in place of {:?}", pod.uid, lost);
+            let mut leaves = leaves(decided).filter(|(name, _)| name.namespace == *namespace);
+            let is_lent = leaves.any(|(_, queue)| pod.requests().overlaps(&holds.less(&queue.target)));
+            since.lent.extend(is_lent.then(|| pod.uid.clone()));
         }
         Ok(())
     }
@@ -142,7 +148,7 @@ impl Since {
     fn evict(&mut self, decided: &Plan) -> Result<(), String> {
         for eviction in &decided.evictions {
             let pod = &eviction.pod;
-            if !self.old.contains(&pod.uid) {
+            if !self.old.contains(&pod.uid) && !self.lent.contains(&pod.uid) {
                 return Err(format!("{pod:?} was admitted and is evicted"));
             }
             let is_above =

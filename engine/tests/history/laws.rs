@@ -205,7 +205,9 @@ fn in_time(snapshot: &Snapshot) -> Timestamp {
 
 /// Σ max(min(enforced, T), charged) ≤ C, but for what was exceeded already, and for capacity that went meanwhile.
 ///
-/// Loans may overlap, so pods that are admitted above T count from the next step on: what is promised later is free of them.
+/// T is the target by which the plan grants, or the one after if that is lower. Above it a quota lends, and a target that grows
+/// over a loan grants nothing new. Loans may overlap, so pods that are admitted above T count from the next step on: what is
+/// promised later is free of them.
 ///
 /// `meanwhile` is the plan once quotas had settled: those without a Queue have been lowered by then.
 pub(super) fn nothing_newly_over_granted(
@@ -226,23 +228,25 @@ pub(super) fn nothing_newly_over_granted(
             stood(quota).map(|stood| stood.min(target(decided, name).max(target(&then, name))))
         };
         let held_before = held(before, decided, |_, state| charged(state).get(resource), stood);
+        let grants = |name: &QueueName| target(decided, name).min(target(&then, name));
         let enforced = |name: &QueueName, quota: &Quota| {
-            quota.enforced.get(resource).map(|enforced| enforced.min(target(&then, name)))
+            quota.enforced.get(resource).map(|enforced| enforced.min(grants(name)))
         };
         let promised = |name: &QueueName, state: &NamespaceState| {
             let before = before.namespaces.get(&name.namespace).map(|state| charged(state).get(resource));
-            runnable(after, state).get(resource).min(before.unwrap_or_default().max(target(&then, name)))
+            runnable(after, state).get(resource).min(before.unwrap_or_default().max(grants(name)))
         };
         let holds = held(after, &then, promised, enforced);
         let capacities = [&then, decided, meanwhile].map(|plan| plan.capacity.get(resource));
         let capacity = capacities.into_iter().max().unwrap_or_default();
         prop_assert!(
             holds <= held_before.max(capacity),
-            "over-granted {}: {:?} held of {:?}, before {:?}",
+            "over-granted {}: {:?} held of {:?}, before {:?}; {}",
             resource,
             holds,
             capacity,
-            held_before
+            held_before,
+            moved(decided, &then)
         );
     }
     Ok(())
