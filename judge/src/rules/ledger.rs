@@ -28,7 +28,7 @@ fn over_granted(
     standing: &LedgerFacts,
     fits: &Amounts,
 ) -> Option<(Invariant, String)> {
-    let all = judge.truth.all_occupied();
+    let all = judge.truth.all_occupied_since(standing);
     ledger.entries.iter().find_map(|(namespace, entry)| {
         let before = standing.entries.get(namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
         let hold = judge.truth.places.get(namespace)?.hold();

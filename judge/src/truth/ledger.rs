@@ -31,9 +31,14 @@ pub struct EntryFacts {
 }
 
 impl EntryFacts {
-    /// What is granted within the target. The rest is lent.
+    /// What is granted within the target.
     pub fn firm(&self) -> Amounts {
         self.granted.min(&self.target)
+    }
+
+    /// What is granted above the target.
+    pub fn lent(&self) -> Amounts {
+        self.granted.less(&self.target)
     }
 }
 

@@ -126,21 +126,29 @@ impl Truth {
     }
 
     /// What a namespace occupies beside loans: what its pods are charged or what is granted within its target, and what its
-    /// quota still allows above all that is granted.
-    pub(crate) fn occupied(&self, namespace: &str, place: &Place) -> Amounts {
+    /// quota still allows above all that is granted now and all that was lent by `standing`, the ledger before.
+    pub(crate) fn occupied(&self, namespace: &str, place: &Place, standing: &LedgerFacts) -> Amounts {
         let charged = place.charged();
         let entry = self.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
         let Some(entry) = entry else { return place.hold() };
+        let lent = standing.entries.get(namespace).map(EntryFacts::lent).unwrap_or_default();
+        let mut allowed = entry.firm();
+        allowed.add_all(&lent);
         let mut occupied = charged.max(&entry.firm());
-        occupied.add_all(&place.hold().less(&charged.max(&entry.granted)));
+        occupied.add_all(&place.hold().less(&charged.max(&entry.granted.max(&allowed))));
         occupied
     }
 
-    /// What all governed namespaces occupy beside loans.
+    /// What all governed namespaces occupy beside what is lent to them.
     pub(crate) fn all_occupied(&self) -> Amounts {
+        self.all_occupied_since(&LedgerFacts::default())
+    }
+
+    /// The same beside what the ledger before lent, too.
+    pub(crate) fn all_occupied_since(&self, standing: &LedgerFacts) -> Amounts {
         let mut all = Amounts::new();
         for (namespace, place) in self.places.iter().filter(|(_, place)| place.is_governed()) {
-            all.add_all(&self.occupied(namespace, place));
+            all.add_all(&self.occupied(namespace, place, standing));
         }
         all
     }
