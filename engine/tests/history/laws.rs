@@ -316,10 +316,11 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
     Ok(())
 }
 
-/// Whether there is less of `resource` than queues lack, once the pods that leave are gone.
+/// Whether there is less of `resource` than queues lack, once the pods that leave are gone. What no node could run holds none.
 fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
     let holds = |name: &QueueName, queue: &QueuePlan| {
-        let live = settled.namespaces[&name.namespace].pods.iter().filter(|pod| pod.is_live());
+        let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
+        let live = settled.namespaces[&name.namespace].pods.iter().filter(holds);
         let staying = live.map(|pod| pod.requests().get(resource)).sum();
         queue.allocated.min(&queue.target).get(resource).max(staying)
     };
