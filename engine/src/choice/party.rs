@@ -47,6 +47,8 @@ pub(crate) struct Need<'a> {
     pub(crate) kept: Amounts,
     /// What is granted of units that lack the rest, owed or not.
     pub(crate) begun: Amounts,
+    /// What is owed and completes neither a unit nor a claim.
+    pub(crate) part_owed: Amounts,
     /// What is claimed without pods: what is granted of it, what is owed, and the rest.
     pub(crate) claim_granted: Amounts,
     pub(crate) claim_owed: Amounts,
@@ -158,6 +160,7 @@ impl<'a> Party<'a> {
             need.units.push(Units { place, wanted, granted, owed, lacking });
         }
         need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
+        let owed_beside_units = books.owed.clone();
         // What is begun is for units first.
         let begun_of_waiting = books.granted.min(&waiting);
         books.granted.subtract_all(&begun_of_waiting);
@@ -169,6 +172,7 @@ impl<'a> Party<'a> {
         let claimed = claimed.less(&need.claim_granted);
         need.lacking.add_all(&claimed);
         need.claim_owed = claimed.min(&books.owed);
+        need.part_owed = owed_beside_units.less(&need.claim_owed);
         need.claim_lacking = claimed.less(&need.claim_owed);
         need
     }

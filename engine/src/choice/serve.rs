@@ -194,10 +194,10 @@ impl<'a> Service<'a> {
         let mut units = self.in_order(need);
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
-            // What was promised and does not come any more.
+            // What was promised and does not come any more, with what completes it.
             let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
             let lost = self.case.party(at).map(|party| party.lost.clone()).unwrap_or_default();
-            let mut lost = lost.plus(&begun);
+            let mut lost = lost.plus(&begun).plus(&need.part_owed);
             for units in &mut units {
                 units.lacking = units.wanted.fitting(&lost).min(units.lacking);
                 lost.subtract_all(&units.wanted.requests.times(units.lacking));

@@ -72,6 +72,8 @@ pub(super) struct Evidence<'a> {
     /// How many of the pods that it lacks count so far.
     pub(super) counted: u32,
     lacks: bool,
+    /// Whether it is decided which of its pods that never started count.
+    pub(super) has_late_pods: bool,
     /// When the first of its units has had room for too long.
     deadline: Option<Timestamp>,
     /// The units of which that is true then: the shape of each that has no node, none for the others.

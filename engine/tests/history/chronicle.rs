@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quotient_engine::advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
-use quotient_engine::plan::{Plan, QueuePlan, plan};
+use quotient_engine::plan::{Plan, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking, leaves};
@@ -43,6 +43,8 @@ struct Owed {
     namespace: Namespace,
     requests: Amounts,
     beneficiary: QueueName,
+    /// What the beneficiary lacks now.
+    lacks: Amounts,
     /// What its queue deserved then.
     deserved: Amounts,
 }
@@ -122,7 +124,8 @@ impl Chronicle {
         for (namespace, pod) in pods(&advanced.snapshot).filter(|(_, pod)| !known.contains(&pod.uid)) {
             let holds = charged(&advanced.snapshot.namespaces[namespace]);
             let replaces = |owed: &&Owed| {
-                let lost = owed.requests.resources();
+                // Of what the beneficiary has no lack of, others may be lent what is idle.
+                let lost = owed.requests.resources().filter(|one| owed.lacks.get(one).is_positive());
                 let mut again = lost.filter(|one| holds.get(one) > owed.deserved.get(one));
                 owed.namespace == *namespace
                     && owed.requests.fits_in(pod.requests())
@@ -163,6 +166,7 @@ impl Since {
             self.owed.extend(eviction.beneficiary.clone().map(|beneficiary| Owed {
                 namespace: pod.namespace.clone(),
                 requests: eviction.requests.clone(),
+                lacks: decided.queues.get(&beneficiary).map(lacking).unwrap_or_default(),
                 beneficiary,
                 deserved: eviction.deserved.clone(),
             }));
@@ -175,9 +179,9 @@ impl Since {
             return Err(format!("{both:?} lose and gain"));
         }
         // Whoever makes no use of what he claims lacks nothing.
-        let lacks = |queue: &QueuePlan, requests: &Amounts| queue.lacking.overlaps(requests);
-        self.owed.retain(|owed| {
-            decided.queues.get(&owed.beneficiary).is_some_and(|queue| lacks(queue, &owed.requests))
+        self.owed.retain_mut(|owed| {
+            owed.lacks = decided.queues.get(&owed.beneficiary).map(lacking).unwrap_or_default();
+            owed.lacks.overlaps(&owed.requests)
         });
         Ok(())
     }

@@ -296,7 +296,7 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
                 let is_reclaimed = match &eviction.beneficiary {
                     Some(queue) => {
                         decided.queues[queue].lacking.get(resource).is_positive()
-                            && is_short(decided, resource)
+                            && is_short(settled, decided, resource)
                     }
                     None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
                 };
@@ -316,10 +316,15 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
     Ok(())
 }
 
-/// Whether there is less of `resource` than queues lack.
-fn is_short(decided: &Plan, resource: &Resource) -> bool {
-    let holds = |queue: &QueuePlan| queue.allocated.min(&queue.target).max(&queue.used).get(resource);
-    let held: Amount = leaves(decided).map(|(_, queue)| holds(queue)).sum();
+/// Whether there is less of `resource` than queues lack, once the pods that leave are gone. What no node could run holds none.
+fn is_short(settled: &Snapshot, decided: &Plan, resource: &Resource) -> bool {
+    let holds = |name: &QueueName, queue: &QueuePlan| {
+        let holds = |pod: &&Pod| pod.is_live() && (pod.node.is_some() || could_run(settled, pod));
+        let live = settled.namespaces[&name.namespace].pods.iter().filter(holds);
+        let staying = live.map(|pod| pod.requests().get(resource)).sum();
+        queue.allocated.min(&queue.target).get(resource).max(staying)
+    };
+    let held: Amount = leaves(decided).map(|(name, queue)| holds(name, queue)).sum();
     let lacking: Amount = leaves(decided).map(|(_, queue)| queue.lacking.get(resource)).sum();
     held + lacking > decided.capacity.get(resource)
 }
