@@ -93,12 +93,12 @@ const MOST_ENTRIES: usize = 64;
 
 /// What is read of an entry of `managedFields`. Of its fields only the outermost names are.
 #[derive(Deserialize)]
-struct Entry {
+struct Entry<'a> {
     manager: Option<String>,
     subresource: Option<IgnoredAny>,
     time: Option<String>,
-    #[serde(rename = "fieldsV1")]
-    fields: Option<BTreeMap<String, IgnoredAny>>,
+    #[serde(rename = "fieldsV1", borrow)]
+    fields: Option<BTreeMap<String, &'a RawValue>>,
 }
 
 /// Who wrote something of the spec, and when; none if that cannot be read.
@@ -110,7 +110,7 @@ fn writers_of_spec(managed_fields: &RawValue) -> Option<Box<RawValue>> {
     if writers.is_empty() { None } else { to_raw_value(&writers).ok() }
 }
 
-fn writer(entry: Entry) -> Option<ManagedFieldsEntry> {
+fn writer(entry: Entry<'_>) -> Option<ManagedFieldsEntry> {
     let of_spec = entry.subresource.is_none() && entry.fields?.contains_key(SPEC);
     of_spec.then(|| ManagedFieldsEntry {
         manager: entry.manager,
