@@ -1,11 +1,10 @@
 //! The fields of one object as texts; of `metadata.managedFields` only the writers of the spec.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde::de::value::MapDeserializer;
-use serde::de::{DeserializeOwned, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -36,56 +35,25 @@ impl Fields {
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(OfObject)
-    }
-}
-
-struct OfObject;
-
-impl<'de> Visitor<'de> for OfObject {
-    type Value = Fields;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-        let mut fields = BTreeMap::new();
-        while let Some(name) = map.next_key::<String>()? {
-            let text = if name == "metadata" { map.next_value::<Metadata>()?.0 } else { map.next_value()? };
-            fields.insert(name, text);
+        let mut fields = BTreeMap::<String, Box<RawValue>>::deserialize(deserializer)?;
+        if let Some(metadata) = fields.get_mut("metadata")
+            // Metadata that is no object stays: the object cannot be decoded, and no other of its list is hidden.
+            && let Ok(Some(lean)) = lean(metadata)
+        {
+            *metadata = lean;
         }
-        Ok(Fields(fields))
+        Ok(Self(fields))
     }
 }
 
-/// The text of an object's metadata; of `managedFields` only the writers of the spec.
-struct Metadata(Box<RawValue>);
-
-impl<'de> Deserialize<'de> for Metadata {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(OfMetadata)
-    }
-}
-
-struct OfMetadata;
-
-impl<'de> Visitor<'de> for OfMetadata {
-    type Value = Metadata;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("the metadata of an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Metadata, A::Error> {
-        let mut fields = BTreeMap::<String, Box<RawValue>>::new();
-        while let Some(name) = map.next_key::<String>()? {
-            let text: Box<RawValue> = map.next_value()?;
-            let kept = if name == "managedFields" { writers_of_spec(&text) } else { Some(text) };
-            fields.extend(kept.map(|text| (name, text)));
-        }
-        to_raw_value(&fields).map(Metadata).map_err(serde::de::Error::custom)
-    }
+/// The text of an object's metadata with only the writers of the spec in `managedFields`; none if there is nothing to leave out.
+fn lean(metadata: &RawValue) -> serde_json::Result<Option<Box<RawValue>>> {
+    const NAME: &str = "managedFields";
+    let mut fields: BTreeMap<String, &RawValue> = serde_json::from_str(metadata.get())?;
+    let Some(all) = fields.remove(NAME) else { return Ok(None) };
+    let writers = writers_of_spec(all);
+    fields.extend(writers.as_deref().map(|writers| (NAME.to_owned(), writers)));
+    to_raw_value(&fields).map(Some)
 }
 
 /// The most entries of `managedFields` that are looked at.
