@@ -80,12 +80,22 @@ struct Watching {
 }
 
 impl Watching {
+    /// Begins to watch this server.
+    fn of((client, log): (Client, Log), workloads: &[WorkloadKind]) -> Self {
+        let signs = Signs::new(SETTINGS, workloads);
+        let metrics = Metrics::register(&Registry::new()).unwrap();
+        let view = View::new(Index::new(IndexSettings::default()));
+        let mut tasks = JoinSet::new();
+        start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+        Self { view, signs, metrics, log, _tasks: tasks }
+    }
+
     /// Begins to watch a server that answers with `items`, and then `said` on every watch.
     async fn begin(
         items: impl Fn(&str) -> Vec<Value> + Send + Sync + 'static,
         said: impl Fn(&str) -> Vec<(Duration, Value)> + Send + Sync + 'static,
     ) -> Self {
-        let (client, log) = client(move |asked| {
+        let server = client(move |asked| {
             let kind = asked.path.rsplit('/').next().unwrap();
             if asked.query.contains("watch=true") {
                 return Reply::Lines(said(kind));
@@ -97,14 +107,11 @@ impl Watching {
                 json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}),
             )
         });
-        let signs = Signs::new(SETTINGS, &[]);
-        let metrics = Metrics::register(&Registry::new()).unwrap();
-        let view = View::new(Index::new(IndexSettings::default()));
-        let mut tasks = JoinSet::new();
-        start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+        let watching = Self::of(server, &[]);
         seconds(1).await;
-        assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
-        Self { view, signs, metrics, log, _tasks: tasks }
+        let synced = &watching.signs.synced;
+        assert!(synced.is_complete(), "{:?}", synced.missing());
+        watching
     }
 
     /// How often nodes were listed, and how often a watch of them was opened.
@@ -153,12 +160,8 @@ async fn bookmarks_keep_a_quiet_watch_open() {
 
 #[tokio::test(start_paused = true)]
 async fn a_server_that_takes_watches_and_never_answers_is_complained_of() {
-    let (client, _log) = client(empty_and_silent);
-    let signs = Signs::new(SETTINGS, &[]);
-    let metrics = Metrics::register(&Registry::new()).unwrap();
-    let view = View::new(Index::new(IndexSettings::default()));
-    let mut tasks = JoinSet::new();
-    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    let server = client(empty_and_silent);
+    let Watching { signs, metrics, _tasks, .. } = Watching::of(server, &[]);
     seconds(179).await;
     assert_eq!(signs.pulses.complaints(), [""; 0]);
     assert_eq!(metrics.watches.errors.with_label_values(&["nodes"]).get(), 1);
@@ -271,7 +274,7 @@ async fn configured_kinds_stop_nothing() {
         })
     };
     let begun = tokio::time::Instant::now();
-    let (client, _log) = client(move |asked| {
+    let server = client(move |asked| {
         if asked.query.contains("watch=true") {
             let every_minute = (0..4).map(|_| (Duration::from_secs(60), bookmark()));
             return Reply::Lines(every_minute.collect());
@@ -295,11 +298,7 @@ async fn configured_kinds_stop_nothing() {
         let metadata = json!({"resourceVersion": "7"});
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
     });
-    let signs = Signs::new(SETTINGS, &workloads);
-    let metrics = Metrics::register(&Registry::new()).unwrap();
-    let view = View::new(Index::new(IndexSettings::default()));
-    let mut tasks = JoinSet::new();
-    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    let Watching { view, signs, metrics, _tasks, .. } = Watching::of(server, &workloads);
     let wanted = || {
         let snapshot = view.read(|index| index.snapshot(Timestamp::from_seconds(0)));
         let owners = snapshot.namespaces.get(&"a".into()).map(|state| state.owners.clone());
@@ -324,18 +323,14 @@ async fn a_kind_that_is_sent_and_never_read_is_complained_of() {
         let items = if path.ends_with("nodes") { text } else { json!([]) };
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
     };
-    let (client, log) = client(move |asked| {
+    let server = client(move |asked| {
         if asked.query.contains("watch=true") {
             let every_minute = (0..10).map(|_| (Duration::from_secs(60), bookmark()));
             return Reply::Lines(every_minute.collect());
         }
         garbage(&asked.path, json!("no list"))
     });
-    let signs = Signs::new(SETTINGS, &[]);
-    let metrics = Metrics::register(&Registry::new()).unwrap();
-    let view = View::new(Index::new(IndexSettings::default()));
-    let mut tasks = JoinSet::new();
-    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    let Watching { signs, log, _tasks, .. } = Watching::of(server, &[]);
     seconds(240).await;
     assert_eq!(signs.synced.missing(), ["nodes"]);
     let lists = log.lines().iter().filter(|line| line.ends_with("/nodes")).count();
@@ -367,7 +362,7 @@ async fn a_watch_that_says_what_cannot_be_read_is_listed_anew() {
 #[tokio::test(start_paused = true)]
 async fn a_page_of_large_objects_is_asked_for_in_smaller_parts() {
     let text = "x".repeat(1 << 20);
-    let (client, log) = client(move |asked| {
+    let server = client(move |asked| {
         if asked.query.contains("watch=true") {
             return Reply::Silence;
         }
@@ -378,11 +373,7 @@ async fn a_page_of_large_objects_is_asked_for_in_smaller_parts() {
         let metadata = json!({"resourceVersion": "7"});
         Reply::Json(200, json!({"kind": "List", "apiVersion": "v1", "metadata": metadata, "items": items}))
     });
-    let signs = Signs::new(SETTINGS, &[]);
-    let metrics = Metrics::register(&Registry::new()).unwrap();
-    let view = View::new(Index::new(IndexSettings::default()));
-    let mut tasks = JoinSet::new();
-    start(&mut tasks, &client, &Identity::new("me"), SETTINGS, &view, &signs, &metrics);
+    let Watching { signs, log, _tasks, .. } = Watching::of(server, &[]);
     seconds(5).await;
     assert!(signs.synced.is_complete(), "{:?}", signs.synced.missing());
     let lists: Vec<Asked> = log.all().into_iter().filter(|asked| asked.path.ends_with("/nodes")).collect();
