@@ -7,7 +7,7 @@ use crate::decoded::Undecodable;
 /// The index keeps pods and their owners (ReplicaSets, StatefulSets, DaemonSets, Jobs), PodDisruptionBudgets, PodGroups,
 /// priority classes, nodes, namespaces, Queues, ResourceQuotas and LimitRanges; the operator's watch tasks are written once,
 /// against this trait. Every function says whether anything changed that a decision or a condition depends on, so that a watch
-/// event that only moved a heartbeat wakes nobody.
+/// event that only moved a heartbeat starts no cycle.
 pub trait Keeps<K> {
     /// Takes `object` in, new or changed, from a watch or from the reply to a write.
     ///

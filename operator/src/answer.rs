@@ -54,8 +54,8 @@ pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>
     }
 }
 
-/// Awaits `call`, which returns an object that tenants write, too. Its `managedFields` are not decoded, so what stands there
-/// cannot make a call that was carried out look like one that failed.
+/// Awaits `call`, which returns an object that tenants write, too. Of its `managedFields` only what can be read is
+/// read, so they cannot make a call that was carried out look like one that failed.
 pub(crate) async fn ask_object<K>(
     limit: Duration,
     call: impl Future<Output = kube::Result<Decoded<K>>>,

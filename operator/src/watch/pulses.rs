@@ -10,8 +10,8 @@ use crate::health::Beat;
 /// The last sign of life of every watched kind: an object that was read, the end of a list, a bookmark, a watch that was opened.
 ///
 /// Bytes alone are no sign of life: a kind whose lists arrive and cannot be read is not known. The API server sends a bookmark
-/// about every minute where nothing else happens, so that silence means something: a connection that is dead although nobody
-/// closed it.
+/// about every minute if nothing else happens. Silence therefore means that the connection is dead, although neither side closed
+/// it.
 #[derive(Clone, Debug)]
 pub struct Pulses(Arc<BTreeMap<&'static str, Pulse>>);
 
