@@ -346,7 +346,10 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
     let ours = objects::resource_quota("kube-system", "quotient", &[("pods", "0")]);
     by_policy(system.create(&post, &ours).await.map(drop), "none in protected namespaces");
     let pods: Api<Pod> = Api::namespaced(thief.clone(), "kube-system");
-    by_policy(pods.evict("dns", &kube::api::EvictParams::default()).await.map(drop), "evicts nobody");
+    by_policy(
+        pods.evict("dns", &kube::api::EvictParams::default()).await.map(drop),
+        "evicts no pod in protected namespaces",
+    );
     limit_ranges_of_others(&bed, &thief).await?;
     jobs_of_others(&bed, &thief).await?;
 
