@@ -15,6 +15,7 @@ mod condition_type;
 mod conditions;
 mod eviction;
 mod label_selector;
+mod lending_window;
 mod manifest;
 mod mode;
 pub mod names;
@@ -45,6 +46,7 @@ pub use eviction::{
 pub use label_selector::{
     LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_REQUIREMENTS, MAX_LABEL_VALUES,
 };
+pub use lending_window::LendingWindow;
 pub use manifest::{GENERATE_COMMAND, MANIFEST_FOLDERS, Manifest, ManifestError, manifests};
 pub use mode::Mode;
 pub use parent_ref::ParentRef;

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{condition, conditions_schema, same_conditions};
-use crate::{ConditionType, RecentReclaim, ResourceMap, SetAside, Unmet};
+use crate::{ConditionType, LendingWindow, RecentReclaim, ResourceMap, SetAside, Unmet};
 
 /// What Quotient found and decided for the queue. Only the operator writes it.
 ///
@@ -52,17 +52,17 @@ pub struct QueueStatus {
     #[schemars(schema_with = "times_schema")]
     pub not_created_since: BTreeMap<String, Time>,
 
-    /// The deserved share of the cluster at the current demand of all queues. It is never more than demand and idle.
+    /// The lending windows: how much of each resource allocated may have above deserved while no queue needs it. A window
+    /// doubles once the queue has used more than half of it, and returns after ten minutes without that.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub windows: BTreeMap<String, LendingWindow>,
+
+    /// The deserved share of the cluster at the current demand of all queues. It is never more than demand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 
-    /// The part of deserved for which there is no demand now, so that pods can start in it at once. It goes to queues
-    /// with demand for it, and no pod is evicted for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub idle: Option<ResourceMap>,
-
-    /// The allocated quota: what the ResourceQuota "quotient" allows the namespace now. It falls to deserved at once, and
-    /// rises to it as capacity becomes free.
+    /// The allocated quota: what the ResourceQuota "quotient" allows the namespace now. It rises to deserved as capacity
+    /// becomes free. What it has above deserved is on loan, and pods in it are evicted first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<ResourceMap>,
 
@@ -71,13 +71,13 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceMap>,
 
-    /// The pending reclaim: the part of deserved that is not allocated yet, because pods of other queues still use it.
-    /// Empty when nothing is outstanding.
+    /// The pending reclaim: the capacity that is free, or is being freed, for the queue and not allocated yet. No other
+    /// queue gets it. Empty when nothing is outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
-    /// The time since which the queue is starved: its deserved share is above its allocated quota. Absent while it is
-    /// not.
+    /// The time since which the queue is starved: pods or a request of it lack a part of the deserved share. Absent while
+    /// they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_since: Option<Time>,
 
@@ -160,8 +160,8 @@ impl QueueStatus {
             demand_falling,
             set_aside,
             not_created_since,
+            windows,
             deserved,
-            idle,
             allocated,
             used,
             preempting,
@@ -184,8 +184,8 @@ impl QueueStatus {
             && *demand_falling == other.demand_falling
             && *set_aside == other.set_aside
             && *not_created_since == other.not_created_since
+            && same_windows(windows, &other.windows)
             && *deserved == other.deserved
-            && *idle == other.idle
             && *allocated == other.allocated
             && *preempting == other.preempting
             && *short_since == other.short_since
@@ -196,6 +196,15 @@ impl QueueStatus {
             && *summary == other.summary
             && same_conditions(conditions, &other.conditions)
     }
+}
+
+/// Whether all windows have the same size and target. The time moves only with one of them; two operators that begin a window at
+/// different times would correct each other for ever.
+fn same_windows(one: &BTreeMap<String, LendingWindow>, other: &BTreeMap<String, LendingWindow>) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).all(|((resource, window), (other_resource, other))| {
+            resource == other_resource && window.size == other.size && window.target == other.target
+        })
 }
 
 /// Times by resource.
@@ -308,6 +317,8 @@ mod tests {
             rank: Some(1),
             reason: "Reclaimed".to_owned(),
         };
+        let window =
+            LendingWindow { size: "2".into(), target: "3".into(), used: stored_time(Timestamp::UNIX_EPOCH) };
         let own = [
             QueueStatus { observed_generation: Some(1), ..none.clone() },
             QueueStatus { demand: some(), ..none.clone() },
@@ -317,7 +328,7 @@ mod tests {
                 ..none.clone()
             },
             QueueStatus { deserved: some(), ..none.clone() },
-            QueueStatus { idle: some(), ..none.clone() },
+            QueueStatus { windows: [("cpu".to_owned(), window)].into(), ..none.clone() },
             QueueStatus { allocated: some(), ..none.clone() },
             QueueStatus { used: some(), ..none.clone() },
             QueueStatus { preempting: some(), ..none.clone() },
@@ -365,7 +376,7 @@ mod tests {
                 "nodes": 9, "lackedRoom": true,
             }],
             "notCreatedSince": {"u-2": "2026-01-01T09:58:00Z"},
-            "idle": {},
+            "windows": {"cpu": {"size": "4", "target": "3500m", "used": "2026-01-01T09:58:00Z"}},
             "shortSince": "2026-01-01T09:59:30Z",
             "unmet": [{
                 "kind": "ReplicaSet", "name": "web", "pods": 3, "reason": "ShareInUse", "message": "the share is in use",

@@ -25,7 +25,6 @@ fn no_plan_goes_beyond_a_budget_and_others_take_the_place() {
               evict a/web-3 for b: Reclaimed
               evict a/db-3 for b: Reclaimed
               evict a/db-2 for b: Reclaimed
-              spare a/web-1: Budget
               spare a/web-2: Budget
         "#]],
     );
@@ -44,7 +43,7 @@ fn a_budget_without_requirements_protects_everything() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Blocked)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
               spare a/db-1: Budget
               spare a/web-1: Budget
         "#]],
@@ -148,7 +147,7 @@ fn a_claim_that_budgets_keep_waiting_is_blocked() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Blocked)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
               spare a/web-1: Budget
               spare a/web-2: Budget
         "#]],
@@ -167,7 +166,7 @@ fn a_claim_that_refused_evictions_keep_waiting_is_blocked() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Blocked)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
               spare a/web-1: EvictionRefused
               spare a/web-2: EvictionRefused
         "#]],
@@ -188,7 +187,7 @@ fn a_known_ask_that_budgets_keep_waiting_is_blocked() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Blocked)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
                 1 pods of ReplicaSet train, 1c each: Blocked
               spare a/web-1: Budget
               spare a/web-2: Budget
@@ -213,7 +212,7 @@ fn a_known_ask_whose_only_node_budgets_keep_is_blocked() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 3c, allocated 3c, used 4c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Blocked)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Blocked), lacks 1c
                 1 pods of ReplicaSet train, 1c each: Blocked
               spare a/web-1: Budget
               spare a/web-2: Budget
@@ -318,7 +317,7 @@ fn the_surplus_that_follows_a_gang_counts_in_its_budget_too() {
         &expect![[r#"
             step 1: capacity 5c
               a: deserved 2c, allocated 2c, used 5c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (Blocked)
+              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 3c
               evict a/small for b: Reclaimed
               spare a/large: Budget
         "#]],
@@ -358,11 +357,11 @@ fn what_a_budget_allows_goes_first_and_the_rest_when_it_recovers() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 2c, allocated 2c, used 4c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (Blocked)
+              b: deserved 2c, allocated 0c, used 0c, preempting 1c (Blocked), lacks 2c
               evict a/web-4 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 2c, allocated 2c, used 3c
-              b: deserved 2c, allocated 1c, used 0c, preempting 1c (Blocked)
+              b: deserved 2c, allocated 1c, used 0c, preempting 0c (Blocked), lacks 1c
             then, 60 s later
             step 3: capacity 4c
               a: deserved 2c, allocated 2c, used 3c
@@ -397,7 +396,7 @@ fn an_ask_needs_of_a_promise_only_what_its_quota_has_no_room_for() {
         LACKS_ONE_MORE,
         &expect![[r#"
             step 1: capacity 15c
-              a: deserved 9c, allocated 7c, used 6c, preempting 2c (Blocked)
+              a: deserved 9c, allocated 7c, used 6c, preempting 1c (Blocked), lacks 3c
                 2 pods of ReplicaSet big, 2c each: Blocked
               b: deserved 0c, allocated 0c, used 2c
               c: deserved 6c, allocated 6c, used 6c
@@ -413,10 +412,11 @@ fn what_a_budget_keeps_from_an_ask_is_said_although_nobody_goes_for_it() {
         &format!("{LACKS_ONE_MORE}\npod c/c-2 cpu=250m gpu=1 pending owner=c"),
         &expect![[r#"
             step 1: capacity 15c
-              a: deserved 8750mc, allocated 6750mc, used 6c, preempting 2c (Blocked)
+              a: deserved 8750mc, allocated 6750mc, used 6c, preempting 750mc (Blocked), lacks 2750mc
                 2 pods of ReplicaSet big, 2c each: Blocked
               b: deserved 0c, allocated 0c, used 2c
               c: deserved 6250mc, allocated 6250mc, used 6250mc
+              evict b/web-2 for a: Reclaimed
               spare b/web-1: Budget
         "#]],
     );

@@ -16,8 +16,10 @@ fn next_to_nothing_moves_no_quota() {
          pod b/p1 cpu=4 memory=4Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 1kc 1000Gi
-              a: deserved 500c 500Gi, allocated 499c 498Gi, used 4c 4Gi
-              b: deserved 500c 500Gi, allocated 500c 501Gi, used 4c 4Gi
+              a: deserved 500c 500Gi, allocated 500c 500Gi, used 4c 4Gi, target 499c 498Gi
+              b: deserved 500c 500Gi, allocated 501c 501Gi, used 4c 4Gi
+              raise a to 500c 500Gi
+              raise b to 501c 501Gi
         "#]],
     );
 }
@@ -33,9 +35,10 @@ fn a_unit_or_one_part_in_a_hundred_is_not_next_to_nothing() {
          pod a/p1 cpu=1 memory=10Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 1kc 1000Gi
-              a: deserved 500c 500Gi, allocated 500c 500Gi, used 1c 10Gi
-              b: deserved 500c 500Gi, allocated 500c 500Gi, used 0c 0
+              a: deserved 500c 500Gi, allocated 500c 500Gi, used 1c 10Gi, target 499c 500Gi
+              b: deserved 500c 500Gi, allocated 501c 500Gi, used 0c 0
               raise a to 500c 500Gi
+              raise b to 501c 500Gi
         "#]],
     );
 }
@@ -55,14 +58,15 @@ fn limits_guarantees_and_what_somebody_waits_for_are_exact() {
          owner c/web replicas=50 cpu=5 memory=1Gi",
         &expect![[r#"
             step 1: capacity 1kc 1000Gi
-              a: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0
-              b: deserved 250c 250Gi, allocated 250c 249Gi, used 0c 0
+              a: deserved 250c 250Gi, allocated 251c 251Gi, used 0c 0
+              b: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0, target 250c 249Gi
               c: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0
                 50 pods of ReplicaSet web, 5c 1Gi each: WaitingForQuota
-              d: deserved 250c 250Gi, allocated 249c 250Gi, used 0c 0
-              lower a to 250c 250Gi
-              raise b to 250c 249Gi
+              d: deserved 250c 250Gi, allocated 250c 250Gi, used 0c 0, target 249c 250Gi
+              raise a to 251c 251Gi
+              raise b to 250c 250Gi
               raise c to 250c 250Gi
+              raise d to 250c 250Gi
         "#]],
     );
 }
@@ -81,12 +85,10 @@ fn it_is_given_back_most_unused_first_when_somebody_is_short() {
          pod b/p1 cpu=250 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 1kc 1000Gi
-              a: deserved 300c 300Gi, allocated 300c 300Gi, used 100c 1Gi
-              b: deserved 300c 300Gi, allocated 300c 300Gi, used 250c 1Gi
-              c: deserved 400c 400Gi, allocated 397c 400Gi, used 0c 0, preempting 3c 0 (WaitingForQuota)
-              lower a to 300c 300Gi
-              lower b to 300c 300Gi
-              raise c to 397c 400Gi
+              a: deserved 300c 300Gi, allocated 301c 300Gi, used 100c 1Gi
+              b: deserved 300c 300Gi, allocated 302c 300Gi, used 250c 1Gi
+              c: deserved 400c 400Gi, allocated 400c 400Gi, used 0c 0
+              raise c to 400c 400Gi
         "#]],
     );
 }

@@ -111,13 +111,13 @@ fn a_gpu_request_claims_no_cpu() {
          owner a/web replicas=1 cpu=2 memory=2Gi",
         &expect![[r#"
             step 1: capacity 4c 4Gi 2gpu
-              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 4c 4Gi 2gpu
+              a: deserved 4c 4Gi 1gpu, allocated 3c 3Gi 1gpu, used 4c 4Gi 2gpu, target 3c 3Gi 1gpu
               b: deserved 0c 0 1gpu, allocated 0c 0 0gpu, used 0c 0 0gpu, preempting 0c 0 1gpu (WaitingForPreemption)
               evict a/gpu-2 for b: Reclaimed
             step 2: capacity 4c 4Gi 2gpu
-              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 3c 3Gi 1gpu
+              a: deserved 4c 4Gi 1gpu, allocated 4c 4Gi 1gpu, used 3c 3Gi 1gpu, target 3c 3Gi 1gpu
                 1 pods of ReplicaSet train, 1c 1Gi 1gpu each: ShareInUse
-              b: deserved 0c 0 1gpu, allocated 0c 0 1gpu, used 0c 0 0gpu
+              b: deserved 0c 0 1gpu, allocated 1c 1Gi 1gpu, used 0c 0 0gpu
         "#]],
     );
 }
@@ -146,16 +146,12 @@ fn what_no_node_takes_for_a_minute_does_not_count_with_what_its_owner_lacks() {
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
                 1 pods of ReplicaSet big, 1c 1Gi each: SetAside
                 2 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
-              evict a/big-1 for b: Reclaimed
-            step 3: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then, 31 s later
-            step 4: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                3 pods of ReplicaSet big, 1c 1Gi each: SetAside
+            step 3: capacity 8c 8Gi
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+                2 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
         "#]],
     );
@@ -179,41 +175,22 @@ fn new_pods_in_place_of_the_old_ones_do_not_bring_it_back_but_a_changed_owner_do
             step 1: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
                 1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 7c 7Gi, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
-              evict a/big-1 for b: Reclaimed
+              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
+            then, 40 s later
             step 2: capacity 8c 8Gi
               a: deserved 0c 0, allocated 0c 0, used 0c 0
                 1 pods of ReplicaSet big, 1c 1Gi each: SetAside
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-            then, 40 s later
+            then
             step 3: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
               b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
             then
             step 4: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-              evict a/big-2 for nobody in particular: Overcommitted
-            step 5: capacity 8c 8Gi
-              a: deserved 0c 0, allocated 0c 0, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: SetAside
-              b: deserved 8c 8Gi, allocated 8c 8Gi, used 0c 0
-            then
-            step 6: capacity 8c 8Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
+              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
+                1 pods of ReplicaSet big, 1c 1Gi each: NoNodeFits
                 1 pods of ReplicaSet big, 1c 1Gi each: OneAtATime
               b: deserved 7c 7Gi, allocated 7c 7Gi, used 0c 0
-              started a/big-r1046-0
-            step 7: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 1c 1Gi
-                1 pods of ReplicaSet big, 1c 1Gi each: RoomAvailable
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
-              started a/big-r1047-0
-            step 8: capacity 8c 8Gi
-              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-              b: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0
         "#]],
     );
 }

@@ -145,9 +145,9 @@ fn a_gang_goes_with_all_its_surplus() {
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/g-3 for b: Reclaimed
               evict a/g-2 for b: Reclaimed
               evict a/g-1 for b: Reclaimed
+              evict a/g-3 for b: Reclaimed
             step 2: capacity 6c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 0c
@@ -167,13 +167,13 @@ fn never_a_part_of_what_a_gang_needs() {
          pod a/g-3 cpu=1 node=n1 started=30 owner=g gang=g min=3",
         &expect![[r#"
             step 1: capacity 3c
-              a: deserved 2c, allocated 2c, used 3c
+              a: deserved 2c, allocated 0c, used 3c, target 0c
               b: deserved 1c, allocated 0c, used 0c, preempting 1c (WaitingForPreemption)
               evict a/g-3 for b: Reclaimed
               evict a/g-2 for b: Reclaimed
               evict a/g-1 for b: Reclaimed
             step 2: capacity 3c
-              a: deserved 2c, allocated 2c, used 0c
+              a: deserved 2c, allocated 750mc, used 0c, target 0c
               b: deserved 1c, allocated 1c, used 0c
         "#]],
     );
@@ -246,8 +246,8 @@ fn where_only_surplus_may_go_a_gangs_room_is_not_promised() {
          pod a/single-2 cpu=1 node=n1 started=90 owner=w",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 3c, allocated 3c, used 6c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
+              a: deserved 1c, allocated 1c, used 6c
+              b: deserved 5c, allocated 0c, used 0c, preempting 3c (NothingToEvict), lacks 5c
               evict a/g-4 for b: Reclaimed
               evict a/single-2 for b: Reclaimed
               evict a/single-1 for b: Reclaimed
@@ -270,11 +270,11 @@ fn a_gang_that_its_queues_guarantee_needs_stays_and_its_surplus_goes() {
         &expect![[r#"
             step 1: capacity 5c
               a: deserved 1c, allocated 1c, used 5c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (Guarantee)
+              b: deserved 4c, allocated 0c, used 0c, preempting 1c (Guarantee), lacks 4c
               evict a/small for b: Reclaimed
             step 2: capacity 5c
               a: deserved 1c, allocated 1c, used 4c
-              b: deserved 4c, allocated 1c, used 0c, preempting 3c (Guarantee)
+              b: deserved 4c, allocated 1c, used 0c, preempting 0c (Guarantee), lacks 3c
         "#]],
     );
 }
@@ -347,7 +347,7 @@ fn a_gang_that_asks_gets_room_for_its_floor_or_takes_none() {
         &expect![[r#"
             step 1: capacity 3c
               a: deserved 0c, allocated 0c, used 3c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (Fragmented)
+              b: deserved 3c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 3c
                 3 pods of Job train, 1c each: Fragmented
         "#]],
     );
@@ -441,22 +441,20 @@ fn what_goes_for_one_room_goes_at_once() {
         &expect![[r#"
             step 1: capacity 12500mc 12188Mi
               a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 10500mc 700Mi
-              b: deserved 5c 2Gi, allocated 2c 2Gi, used 1c 1Gi, preempting 3c 0 (WaitingForPreemption)
-                2 pods of ReplicaSet big, 2c 512Mi each: WaitingForPreemption
+              b: deserved 5c 2Gi, allocated 1c 1Gi, used 1c 1Gi, preempting 2c 512Mi (Fragmented), lacks 4c 1Gi
+                2 pods of ReplicaSet big, 2c 512Mi each: Fragmented
               evict a/train-7 for b: Reclaimed
-              evict a/train-6 for b: Reclaimed
-              evict a/train-5 for b: Reclaimed
-              started a/train-r1001-0
             step 2: capacity 12500mc 12188Mi
-              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
-                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
-              b: deserved 5c 2Gi, allocated 5c 2Gi, used 1c 1Gi
-                2 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 9c 600Mi
+                1 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 3c 1536Mi, used 1c 1Gi, preempting 0c 0 (Fragmented), lacks 2c 512Mi
+                1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
+                1 pods of ReplicaSet big, 2c 512Mi each: RoomAvailable
               started b/big-r1002-0
             step 3: capacity 12500mc 12188Mi
-              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 7500mc 500Mi
-                2 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
-              b: deserved 5c 2Gi, allocated 5c 2Gi, used 5c 2Gi
+              a: deserved 7500mc 10140Mi, allocated 7500mc 10140Mi, used 9c 600Mi
+                1 pods of ReplicaSet train, 1500mc 100Mi each: ShareInUse
+              b: deserved 5c 2Gi, allocated 3c 1536Mi, used 3c 1536Mi, preempting 0c 0 (Fragmented), lacks 2c 512Mi
                 1 pods of ReplicaSet big, 2c 512Mi each: Fragmented
         "#]],
     );

@@ -20,20 +20,20 @@ fn what_may_be_added_is_shared_and_pods_that_wait_for_it_evict_nobody() {
          settings resources=cpu,memory",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 0c 0, idle 250mc 256Mi
+              a: deserved 4c 4Gi, allocated 5c 5Gi, used 4c 4Gi
+              b: deserved 3c 3Gi, allocated 4c 4Gi, used 0c 0
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
             then, 1 s later
             step 2: capacity 8c 8Gi
-              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
+              a: deserved 4c 4Gi, allocated 5c 5Gi, used 4c 4Gi
+              b: deserved 3c 3Gi, allocated 4c 4Gi, used 3c 3Gi
                 3 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started b/web-r1001-0
               started b/web-r1001-1
               started b/web-r1001-2
             step 3: capacity 8c 8Gi
-              a: deserved 4250mc 4352Mi, allocated 4250mc 4352Mi, used 4c 4Gi, idle 250mc 256Mi
-              b: deserved 3250mc 3328Mi, allocated 3250mc 3328Mi, used 3c 3Gi, idle 250mc 256Mi
+              a: deserved 4c 4Gi, allocated 5c 5Gi, used 4c 4Gi
+              b: deserved 3c 3Gi, allocated 4c 4Gi, used 3c 3Gi
         "#]],
     );
 }
@@ -62,15 +62,15 @@ fn a_pod_waits_ten_minutes_for_a_node_that_may_be_added() {
          then after=40",
         &expect![[r#"
             step 1: capacity 8c 8Gi 4gpu
-              a: deserved 4500mc 4608Mi 2gpu, allocated 4500mc 4608Mi 2gpu, used 1c 1Gi 1gpu, idle 3500mc 3584Mi 1gpu
+              a: deserved 1c 1Gi 1gpu, allocated 3c 5Gi 1gpu, used 1c 1Gi 1gpu
                 pod p1, 1c 1Gi 1gpu: WaitingForNodes
             then, 500 s later
             step 2: capacity 8c 8Gi 4gpu
-              a: deserved 4500mc 4608Mi 2gpu, allocated 4500mc 4608Mi 2gpu, used 1c 1Gi 1gpu, idle 3500mc 3584Mi 1gpu
+              a: deserved 1c 1Gi 1gpu, allocated 3c 5Gi 1gpu, used 1c 1Gi 1gpu
                 pod p1, 1c 1Gi 1gpu: WaitingForNodes
             then, 40 s later
             step 3: capacity 8c 8Gi 4gpu
-              a: deserved 4500mc 4608Mi 2gpu, allocated 4500mc 4608Mi 2gpu, used 1c 1Gi 1gpu, idle 4500mc 4608Mi 2gpu
+              a: deserved 0c 0 0gpu, allocated 2c 4Gi 0gpu, used 1c 1Gi 1gpu
                 pod p1, 1c 1Gi 1gpu: SetAside
         "#]],
     );

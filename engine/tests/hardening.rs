@@ -93,21 +93,21 @@ fn s02_no_victims_elsewhere_when_the_asks_own_path_is_full() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               sibling: deserved 2c, allocated 2c, used 4c
               evict sibling/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 4c, used 2c
               sibling: deserved 2c, allocated 2c, used 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 4c, allocated 0c, used 0c, preempting 4c (Delayed)
+              late: deserved 4c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 4c
               org: deserved 4c, allocated 4c, used 4c
               sibling: deserved 2c, allocated 2c, used 2c
         "#]],
@@ -231,7 +231,12 @@ fn s06_a_resource_without_a_guarantee_is_preemptable_wholly() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 4c 0, allocated 4c 0, used 4c 4Gi
-              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (Guarantee)
+              b: deserved 0c 4Gi, allocated 0c 0, used 0c 0, preempting 0c 4Gi (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+              evict a/p1 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 0, allocated 4c 0, used 0c 0
+              b: deserved 0c 4Gi, allocated 0c 4Gi, used 0c 0
         "#]],
     );
 }
@@ -337,8 +342,8 @@ fn s16_an_ask_beyond_guarantee_and_share_evicts_nobody() {
          owner b/web replicas=1 cpu=5",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (UnitAboveShare)
+              a: deserved 2c, allocated 4c, used 6c, target 4c
+              b: deserved 4c, allocated 0c, used 0c, target 2c
         "#]],
     );
 }
@@ -538,7 +543,7 @@ fn s21_a_policy_is_a_fence() {
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 4c, used 6c, preempting 2c (WaitingForPreemption)
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
@@ -546,7 +551,7 @@ fn s21_a_policy_is_a_fence() {
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 4c
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 0c
@@ -554,7 +559,7 @@ fn s21_a_policy_is_a_fence() {
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 6c
               outside: deserved 3c, allocated 3c, used 6c
               team: deserved 2c, allocated 2c, used 2c
@@ -583,23 +588,23 @@ fn s22_a_full_queue_on_the_way_up_is_a_fence() {
             step 1: capacity 12c
               a: deserved 3c, allocated 3c, used 6c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 3c, used 6c, preempting 3c (WaitingForPreemption)
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
               evict a/p2 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 3c, allocated 3c, used 3c
               b: deserved 3c, allocated 3c, used 3c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               org: deserved 6c, allocated 6c, used 6c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
         "#]],
     );
 }
@@ -625,24 +630,25 @@ fn s22_a_nearly_full_queue_is_a_fence_for_what_exceeds_it() {
         &expect![[r#"
             step 1: capacity 12c
               a: deserved 4c, allocated 4c, used 5c
-              b: deserved 2c, allocated 1c, used 0c, preempting 1c (WaitingForPreemption)
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
-              org: deserved 6c, allocated 5c, used 5c, preempting 1c (WaitingForPreemption)
-              outside: deserved 3c, allocated 3c, used 6c
+              b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
+              late: deserved 3c, allocated 1c, used 0c, preempting 1c (Delayed), lacks 2c
+              org: deserved 6c, allocated 4c, used 5c, preempting 2c (WaitingForPreemption)
+              outside: deserved 3c, allocated 2c, used 6c, target 2c
+              evict outside/p3 for b: Reclaimed
               evict a/p3 for b: Reclaimed
             step 2: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
               org: deserved 6c, allocated 6c, used 3c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 4c, target 2c
               started b/web-r1002-0
             step 3: capacity 12c
               a: deserved 4c, allocated 4c, used 3c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 2c, used 0c, preempting 0c (Delayed), lacks 1c
               org: deserved 6c, allocated 6c, used 5c
-              outside: deserved 3c, allocated 3c, used 6c
+              outside: deserved 3c, allocated 2c, used 4c, target 2c
         "#]],
     );
 }
@@ -668,21 +674,21 @@ fn s23_victims_come_only_from_inside_the_fence() {
             step 1: capacity 8c
               a: deserved 2c, allocated 2c, used 4c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 2c, used 4c, preempting 2c (WaitingForPreemption)
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 0c
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 4c, used 2c
               outside: deserved 2c, allocated 2c, used 4c
               started b/web-r1002-0
             step 3: capacity 8c
               a: deserved 2c, allocated 2c, used 2c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               org: deserved 4c, allocated 4c, used 4c
               outside: deserved 2c, allocated 2c, used 4c
         "#]],
@@ -823,15 +829,15 @@ fn s26_a_node_is_chosen_together_with_its_victims() {
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 8c
-              a: deserved 6c, allocated 6c, used 8c
+              a: deserved 6c, allocated 5c, used 8c, target 5c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               evict a/p3 for b: Reclaimed
             step 2: capacity 8c
-              a: deserved 6c, allocated 6c, used 5c
+              a: deserved 6c, allocated 6c, used 5c, target 5c
               b: deserved 2c, allocated 2c, used 0c
               started b/web-r1002-0
             step 3: capacity 8c
-              a: deserved 6c, allocated 6c, used 5c
+              a: deserved 6c, allocated 6c, used 5c, target 5c
               b: deserved 2c, allocated 2c, used 2c
         "#]],
     );
@@ -848,13 +854,13 @@ fn s27_a_node_with_room_needs_no_victims_of_its_own() {
          queue b fixed=cpu:2
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
-              evict a/nowhere for b: Reclaimed
+              evict a/waits for b: Reclaimed
             step 2: capacity 6c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 2c, allocated 2c, used 0c
@@ -908,7 +914,7 @@ fn s28_a_guarantee_may_not_be_crossed() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 4c, allocated 4c, used 6c
-              b: deserved 2c, allocated 0c, used 0c, preempting 2c (Guarantee)
+              b: deserved 2c, allocated 0c, used 0c, preempting 0c (Guarantee), lacks 2c
         "#]],
     );
 }
@@ -948,7 +954,7 @@ fn s30_victims_that_do_not_help_the_node_are_skipped() {
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 6c 1gpu, allocated 6c 1gpu, used 4c 2gpu
-              b: deserved 2c 1gpu, allocated 2c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu (WaitingForPreemption)
               evict a/device-2 for b: Reclaimed
             step 2: capacity 8c 2gpu
               a: deserved 6c 1gpu, allocated 6c 1gpu, used 3c 1gpu
@@ -982,20 +988,20 @@ fn s31_the_second_pass_keeps_the_victims_guarantee() {
               a: deserved 0c, allocated 0c, used 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
             step 2: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 0c
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               started b/web-r1002-0
             step 3: capacity 4c
               a: deserved 0c, allocated 0c, used 0c
               b: deserved 2c, allocated 2c, used 2c
               kept: deserved 1c, allocated 1c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
         "#]],
     );
 }
@@ -1011,7 +1017,7 @@ fn s32_predicates_decide_which_nodes_count() {
          queue b fixed=cpu:2
          pod a/p1 cpu=2 node=full started=10 owner=w
          pod a/p2 cpu=2 node=full started=20 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/p3 cpu=2 node=free started=30 owner=w
          owner b/web replicas=1 cpu=2 selector=zone:a",
         &expect![[r#"
             step 1: capacity 6c
@@ -1037,12 +1043,12 @@ fn s33_without_a_node_nothing_goes() {
          node n1 cpu=2
          node n2 cpu=2
          queue a request=all
-         queue b fixed=cpu:3 weight=3
+         queue b weight=3
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/web replicas=1 cpu=3",
     );
-    assert!(told.contains("b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)"), "{told}");
+    assert!(told.contains("1 pods of ReplicaSet web, 3c each: NoNodeFits"), "{told}");
     assert!(!told.contains("evict"), "{told}");
 }
 
@@ -1059,7 +1065,7 @@ fn s34_additional_victims_come_from_elsewhere() {
          pod a/p2 cpu=1 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n2 started=30 owner=w
          pod a/p4 cpu=2 node=n2 started=40 owner=w
-         pod a/nowhere cpu=2 pending owner=w selector=zone:moon
+         pod a/waits cpu=2 pending owner=w
          owner b/web replicas=1 cpu=4 selector=zone:a",
         &expect![[r#"
             step 1: capacity 8c
@@ -1067,7 +1073,7 @@ fn s34_additional_victims_come_from_elsewhere() {
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
               evict a/p2 for b: Reclaimed
               evict a/p1 for b: Reclaimed
-              evict a/nowhere for b: Reclaimed
+              evict a/waits for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 4c
               b: deserved 4c, allocated 4c, used 0c
@@ -1088,14 +1094,14 @@ fn s35_additional_victims_lower_the_queues_shortfall() {
          queue a request=all
          queue b fixed=cpu:1,gpu:1
          pod a/device cpu=1 gpu=1 node=n1 started=10 owner=w
-         pod a/nowhere-1 cpu=1 gpu=1 pending owner=w selector=zone:moon created=20 priority=5
-         pod a/nowhere-2 cpu=3 pending owner=w selector=zone:moon created=90 priority=-5
+         pod a/waits-1 cpu=1 gpu=1 pending owner=w created=20 priority=5
+         pod a/waits-2 cpu=3 pending owner=w created=90 priority=-5
          owner b/train replicas=1 cpu=1 gpu=1",
         &expect![[r#"
             step 1: capacity 8c 2gpu
               a: deserved 7c 1gpu, allocated 7c 1gpu, used 5c 2gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
-              evict a/nowhere-1 for b: Reclaimed
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
+              evict a/waits-1 for b: Reclaimed
         "#]],
     );
 }
@@ -1146,7 +1152,9 @@ fn s37_all_or_nothing_for_every_resource() {
          owner b/train replicas=1 cpu=2 gpu=1",
     );
     assert!(
-        told.contains("b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu"),
+        told.contains(
+            "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Guarantee), lacks 2c 1gpu"
+        ),
         "{told}"
     );
     assert!(!told.contains("evict"), "{told}");

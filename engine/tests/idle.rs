@@ -14,11 +14,11 @@ fn half_of_it_is_given_by_weight_to_queues_of_observed_demand() {
          pod a/p1 cpu=1 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 14c 14Gi
-              a: deserved 5c 5Gi, allocated 5c 5Gi, used 1c 1Gi, idle 4c 4Gi
-              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0, idle 2c 2Gi
+              a: deserved 1c 1Gi, allocated 3c 3579139413, used 1c 1Gi
+              b: deserved 0c 0, allocated 2c 2505397589, used 0c 0
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
-              lower a to 5c 5Gi
-              lower b to 2c 2Gi
+              lower a to 3c 3579139413
+              lower b to 2c 2505397589
               lower c to 1c 1Gi
         "#]],
     );
@@ -33,12 +33,12 @@ fn limits_hold_where_idle_capacity_is_lent() {
          queue c weight=4 limit=cpu:1",
         &expect![[r#"
             step 1: capacity 16c 16Gi
-              a: deserved 5250mc 3Gi, allocated 5250mc 3Gi, used 0c 0, idle 5250mc 3Gi
-              b: deserved 1750mc 1Gi, allocated 1750mc 1Gi, used 0c 0, idle 1750mc 1Gi
-              c: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0, idle 1c 4Gi
-              lower a to 5250mc 3Gi
-              lower b to 1750mc 1Gi
-              lower c to 1c 4Gi
+              a: deserved 0c 0, allocated 2c 2863311530, used 0c 0
+              b: deserved 0c 0, allocated 2c 2863311530, used 0c 0
+              c: deserved 0c 0, allocated 1c 2863311530, used 0c 0
+              lower a to 2c 2863311530
+              lower b to 2c 2863311530
+              lower c to 1c 2863311530
         "#]],
     );
 }
@@ -55,8 +55,8 @@ fn a_pod_that_starts_rewrites_nobodys_quota() {
          pod a/p2 cpu=2 memory=1Gi pending created=999",
         &expect![[r#"
             step 1: capacity 14c 14Gi
-              a: deserved 5c 5Gi, allocated 5c 5Gi, used 3c 2Gi, idle 2c 3Gi
-              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0, idle 2c 2Gi
+              a: deserved 3c 2Gi, allocated 5c 5Gi, used 3c 2Gi
+              b: deserved 0c 0, allocated 2c 2Gi, used 0c 0
         "#]],
     );
 }
@@ -76,23 +76,23 @@ fn it_is_taken_from_whoever_holds_most_by_whoever_needs_it_and_twice_over() {
          owner c/web replicas=4 cpu=3 memory=1Gi created=1000",
         &expect![[r#"
             step 1: capacity 20c 20Gi
-              a: deserved 6c 6Gi, allocated 6c 6Gi, used 0c 0, idle 6c 6Gi
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0, idle 5c 5Gi
-              c: deserved 5c 5Gi, allocated 5c 5Gi, used 2c 2Gi, idle 3c 3Gi
+              a: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              c: deserved 2c 2Gi, allocated 4c 5726623061, used 2c 2Gi
             then
             step 2: capacity 20c 20Gi
-              a: deserved 1c 6Gi, allocated 1c 6Gi, used 0c 0, idle 1c 6Gi
-              b: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
-              c: deserved 15c 7Gi, allocated 15c 7Gi, used 2c 2Gi, idle 1c 1Gi
+              a: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              c: deserved 14c 6Gi, allocated 18c 10021590358, used 2c 2Gi
                 4 pods of ReplicaSet web, 3c 1Gi each: RoomAvailable
               started c/web-r1002-0
               started c/web-r1002-1
               started c/web-r1002-2
               started c/web-r1002-3
             step 3: capacity 20c 20Gi
-              a: deserved 1c 6Gi, allocated 1c 6Gi, used 0c 0, idle 1c 6Gi
-              b: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
-              c: deserved 15c 7Gi, allocated 15c 7Gi, used 14c 6Gi, idle 1c 1Gi
+              a: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              c: deserved 14c 6Gi, allocated 18c 10021590358, used 14c 6Gi
         "#]],
     );
 }
@@ -107,13 +107,13 @@ fn below_a_parents_limit_there_is_only_as_much_of_it() {
          queue c",
         &expect![[r#"
             step 1: capacity 20c 20Gi
-              a: deserved 2c 2560Mi, allocated 2c 2560Mi, used 0c 0, idle 2c 2560Mi
-              b: deserved 2c 2560Mi, allocated 2c 2560Mi, used 0c 0, idle 2c 2560Mi
-              c: deserved 6c 5Gi, allocated 6c 5Gi, used 0c 0, idle 6c 5Gi
-              org: deserved 4c 5Gi, allocated 4c 5Gi, used 0c 0, idle 4c 5Gi
-              lower a to 2c 2560Mi
-              lower b to 2c 2560Mi
-              lower c to 6c 5Gi
+              a: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              b: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              c: deserved 0c 0, allocated 2c 3579139413, used 0c 0
+              org: deserved 0c 0, allocated 4c 7158278826, used 0c 0
+              lower a to 2c 3579139413
+              lower b to 2c 3579139413
+              lower c to 2c 3579139413
         "#]],
     );
 }
@@ -130,12 +130,12 @@ fn overuse_that_nobody_needs_is_no_idle_capacity() {
          delete pod b/p1",
         &expect![[r#"
             step 1: capacity 10c 10Gi
-              a: deserved 500mc 512Mi, allocated 500mc 512Mi, used 0c 0, idle 500mc 512Mi
-              b: deserved 9c 9Gi, allocated 9c 9Gi, used 8c 8Gi, idle 1c 1Gi
+              a: deserved 0c 0, allocated 2c 1280Mi, used 0c 0
+              b: deserved 8c 8Gi, allocated 9c 9Gi, used 8c 8Gi
             then
             step 2: capacity 10c 10Gi
-              a: deserved 500mc 512Mi, allocated 500mc 512Mi, used 0c 0, idle 500mc 512Mi
-              b: deserved 9c 9Gi, allocated 9c 9Gi, used 0c 0, idle 1c 1Gi
+              a: deserved 0c 0, allocated 2c 1280Mi, used 0c 0
+              b: deserved 8c 8Gi, allocated 9c 9Gi, used 0c 0
         "#]],
     );
 }
@@ -179,8 +179,8 @@ fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
          pod a/p1 cpu=32 memory=32Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 100c 100Gi
-              a: deserved 49c 49Gi, allocated 49c 49Gi, used 32c 32Gi, idle 17c 17Gi
-              b: deserved 25c 25Gi, allocated 25c 25Gi, used 0c 0, idle 25c 25Gi
+              a: deserved 32c 32Gi, allocated 34c 40Gi, used 32c 32Gi
+              b: deserved 0c 0, allocated 2c 8Gi, used 0c 0
         "#]],
     );
     plays(
@@ -192,8 +192,8 @@ fn a_queue_that_has_used_up_its_part_gets_more_of_what_is_idle() {
          pod a/p1 cpu=75 memory=75Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 100c 100Gi
-              a: deserved 81250mc 83200Mi, allocated 81250mc 83200Mi, used 75c 75Gi, idle 6250mc 6400Mi
-              b: deserved 18750mc 19200Mi, allocated 18750mc 19200Mi, used 0c 0, idle 18750mc 19200Mi
+              a: deserved 75c 75Gi, allocated 77c 83Gi, used 75c 75Gi
+              b: deserved 0c 0, allocated 2c 8Gi, used 0c 0
         "#]],
     );
 }
@@ -211,7 +211,7 @@ fn nobody_releases_what_a_limit_keeps_away() {
          pod b/p1 cpu=10 memory=10Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 100c 100Gi
-              a: deserved 90c 90Gi, allocated 90c 90Gi, used 5c 5Gi, idle 85c 85Gi
+              a: deserved 5c 5Gi, allocated 7c 13Gi, used 5c 5Gi
               b: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
               org: deserved 10c 10Gi, allocated 10c 10Gi, used 10c 10Gi
         "#]],

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quotient_engine::amounts::{Bounds, Resource};
+use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, Seen};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::plan;
@@ -41,6 +41,7 @@ fn entry<'a>(cluster: &'a Cluster, namespace: &str) -> &'a Entry {
 #[test]
 fn an_entry_is_fenced_once_its_stamp_is_seen_and_nothing_larger_is_in_force() {
     let entry = Entry {
+        owed: Amounts::new(),
         granted: cpu(3),
         largest: cpu(8),
         generation: Generation::new(5),

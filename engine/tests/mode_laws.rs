@@ -105,6 +105,9 @@ proptest! {
             prop_assert_eq!(decided.reach.mode, mode(&lowered, name));
             prop_assert_eq!(decided.starved.is_some(), queue.starved.is_some());
             prop_assert_eq!(decided.withheld.is_some(), decided.starved == Some(Reason::EvictionsDisabled));
+            // What is withheld frees nothing for any queue.
+            prop_assert!(decided.preempting.fits_in(&queue.preempting));
+            queue.preempting.clone_from(&decided.preempting);
             // Why something waits may be another reason now.
             (queue.starved, queue.withheld) = (decided.starved, decided.withheld.clone());
             (queue.unmet, queue.reach) = (decided.unmet.clone(), decided.reach.clone());

@@ -41,14 +41,14 @@ fn a_queue_in_observe_keeps_its_pods_and_its_quota() {
     decides(
         &half("", "mode=Observe", ""),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is in Observe)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-          lower b to 0c 0
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Observe), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+              lower b to 0c 0
+        "#]],
     );
 }
 
@@ -57,14 +57,14 @@ fn no_pod_is_evicted_for_a_queue_in_observe() {
     decides(
         &half("", "", "mode=Observe"),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: b is in Observe)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-          lower a to 2c 2Gi
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is in Observe), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+              lower a to 2c 2Gi
+        "#]],
     );
 }
 
@@ -73,13 +73,13 @@ fn a_queue_in_quota_gets_its_quota_and_keeps_its_pods() {
     plays(
         &half("", "mode=Quota", ""),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is in Quota)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is in Quota), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+        "#]],
     );
 }
 
@@ -88,13 +88,13 @@ fn the_mode_of_the_operator_bounds_every_queue() {
     decides(
         &half("mode=Observe", "", "mode=Quota"),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: the operator is in Observe)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: the operator is in Observe), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+        "#]],
     );
 }
 
@@ -142,15 +142,13 @@ fn no_pod_is_evicted_for_waiting_pods_of_a_queue_in_observe() {
         &waiting("mode=Observe", "queue c\n pod c/w1 cpu=1 memory=1Gi pending"),
         &expect![[r#"
             step 1: capacity 4c 4Gi
-              a: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 4c 4Gi
+              a: deserved 1500mc 1536Mi, allocated 1c 1Gi, used 4c 4Gi, target 1c 1Gi
               b: deserved 1500mc 1536Mi, allocated 1500mc 1536Mi, used 2c 2Gi
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
               would evict a/p4 for b: Reclaimed
-              would evict a/p3 for b: Reclaimed
-              would evict b/w2 for c: Reclaimed
-              lower a to 1500mc 1536Mi
+              lower a to 1c 1Gi
               lower c to 1c 1Gi
-              evict a/p2 once its quota is in force
+              evict a/p3 once its quota is in force
         "#]],
     );
 }
@@ -184,11 +182,11 @@ fn a_parent_bounds_its_children_and_a_child_goes_no_farther() {
             step 1: capacity 4c 4Gi
               a: deserved 1c 1Gi, allocated 1c 1Gi, used 4c 4Gi
                 2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
-              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (EvictionsDisabled: b is in Observe)
+              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is in Observe), lacks 1c 1Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              c: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: org is in Quota)
+              c: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: org is in Quota), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-              org: deserved 2c 2Gi, allocated 1c 1Gi, used 4c 4Gi, preempting 1c 1Gi (EvictionsDisabled: b is in Observe)
+              org: deserved 2c 2Gi, allocated 1c 1Gi, used 4c 4Gi, preempting 0c 0 (EvictionsDisabled: b is in Observe), lacks 1c 1Gi
               would evict a/p2 for c: Reclaimed
               would evict a/p1 for b: Reclaimed
               lower a to 1c 1Gi
@@ -202,32 +200,32 @@ fn the_pause_of_the_giver_keeps_its_pods_and_its_quota_and_ends_by_itself() {
     plays(
         &(half("", "paused=1060", "") + "\n then after=60"),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: a is paused until 1060)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-        then, 60 s later
-        step 2: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
-            4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
-          evict a/p4 for b: Reclaimed
-          evict a/p3 for b: Reclaimed
-        step 3: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
-          b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
-            4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
-          started b/batch-r1063-0
-          started b/batch-r1063-1
-        step 4: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
-          b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
-            2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: a is paused until 1060), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+            then, 60 s later
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+                4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+            step 3: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
+              started b/batch-r1063-0
+              started b/batch-r1063-1
+            step 4: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+        "#]],
     );
 }
 
@@ -236,14 +234,14 @@ fn no_pod_is_evicted_for_a_paused_queue() {
     decides(
         &half("", "", "paused=1060"),
         &expect![[r#"
-        step 1: capacity 4c 4Gi
-          a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
-          b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: b is paused until 1060)
-            4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
-          would evict a/p4 for b: Reclaimed
-          would evict a/p3 for b: Reclaimed
-          lower a to 2c 2Gi
-    "#]],
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: b is paused until 1060), lacks 2c 2Gi
+                4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
+              would evict a/p4 for b: Reclaimed
+              would evict a/p3 for b: Reclaimed
+              lower a to 2c 2Gi
+        "#]],
     );
 }
 
@@ -262,7 +260,7 @@ fn the_latest_pause_above_counts_and_a_pause_that_has_ended_does_not() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
-              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (EvictionsDisabled: org is paused until 1200)
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (EvictionsDisabled: org is paused until 1200), lacks 2c 2Gi
                 4 pods of ReplicaSet batch, 1c 1Gi each: EvictionsDisabled
               org: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi
               would evict a/p2 for b: Reclaimed

@@ -162,7 +162,7 @@ fn part_of_the_room_may_be_free_already() {
         &expect![[r#"
             step 1: capacity 8c
               a: deserved 5c, allocated 5c, used 6c
-              b: deserved 3c, allocated 2c, used 0c, preempting 1c (WaitingForPreemption)
+              b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
             step 2: capacity 8c
@@ -393,7 +393,7 @@ fn one_device_comes_from_the_node_with_the_lowest_priority() {
         &expect![[r#"
             step 1: capacity 24c 3gpu
               a: deserved 23c 2gpu, allocated 23c 2gpu, used 3c 3gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
@@ -421,7 +421,7 @@ fn several_devices_come_from_one_node() {
         &expect![[r#"
             step 1: capacity 16c 8gpu
               a: deserved 15c 4gpu, allocated 15c 4gpu, used 8c 8gpu
-              b: deserved 1c 4gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 4gpu (WaitingForPreemption)
+              b: deserved 1c 4gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 4gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 4gpu each: WaitingForPreemption
               evict a/p8 for b: Reclaimed
               evict a/p7 for b: Reclaimed
@@ -454,7 +454,7 @@ fn pods_without_devices_stay_where_only_devices_are_short() {
         &expect![[r#"
             step 1: capacity 4c 2gpu
               a: deserved 3c 1gpu, allocated 3c 1gpu, used 3c 2gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (WaitingForPreemption)
                 1 pods of ReplicaSet train, 1c 1gpu each: WaitingForPreemption
               evict a/device-2 for b: Reclaimed
         "#]],
@@ -478,19 +478,19 @@ fn every_pod_of_an_ask_gets_its_room() {
          owner b/train replicas=2 cpu=2",
         &expect![[r#"
             step 1: capacity 9c
-              a: deserved 5c, allocated 5c, used 9c
+              a: deserved 5c, allocated 3c, used 9c, target 3c
               b: deserved 4c, allocated 0c, used 0c, preempting 4c (WaitingForPreemption)
                 2 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p3 for b: Reclaimed
               evict a/p2 for b: Reclaimed
             step 2: capacity 9c
-              a: deserved 5c, allocated 5c, used 3c
+              a: deserved 5c, allocated 5c, used 3c, target 3c
               b: deserved 4c, allocated 4c, used 0c
                 2 pods of ReplicaSet train, 2c each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
             step 3: capacity 9c
-              a: deserved 5c, allocated 5c, used 3c
+              a: deserved 5c, allocated 5c, used 3c, target 3c
               b: deserved 4c, allocated 4c, used 4c
         "#]],
     );
@@ -520,7 +520,7 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:4
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=1 cpu=2 priority=5 selector=zone:moon
@@ -528,9 +528,9 @@ fn an_ask_that_cannot_be_met_does_not_stop_the_others() {
         &expect![[r#"
             step 1: capacity 4c
               a: deserved 0c, allocated 0c, used 4c
-              b: deserved 4c, allocated 0c, used 0c, preempting 4c (NoNodeFits)
+              b: deserved 4c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet lost, 2c each: NoNodeFits
-                1 pods of ReplicaSet train, 2c each: NoNodeFits
+                1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               evict a/p2 for b: Reclaimed
         "#]],
     );
@@ -543,14 +543,14 @@ fn what_cannot_run_is_told_with_its_number() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:3
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/lost replicas=3 cpu=1 selector=zone:moon",
         &expect![[r#"
             step 1: capacity 4c
-              a: deserved 1c, allocated 1c, used 4c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)
+              a: deserved 1c, allocated 0c, used 4c, target 0c
+              b: deserved 3c, allocated 0c, used 0c
                 3 pods of ReplicaSet lost, 1c each: NoNodeFits
         "#]],
     );
@@ -570,7 +570,7 @@ fn nobody_goes_if_the_pods_of_the_node_leave_the_quota_short() {
          pod c/p1 cpu=1 node=n1 started=20 owner=w
          pod c/p2 cpu=3 node=n0 started=30 owner=w
          owner b/train replicas=1 cpu=4",
-        "b: deserved 4c, allocated 1c, used 0c, preempting 3c (Guarantee)",
+        "b: deserved 4c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 4c",
     );
 }
 
@@ -592,7 +592,7 @@ fn an_ask_is_met_although_a_guarantee_keeps_part_of_the_overuse() {
               a: deserved 1c, allocated 1c, used 5c
               b: deserved 3c, allocated 0c, used 0c, preempting 3c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 3c each: WaitingForPreemption
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict a/p1 for b: Reclaimed
         "#]],
     );
@@ -616,11 +616,11 @@ fn pods_that_go_for_the_quota_may_make_the_pods_of_the_node_unneeded() {
          owner b/train replicas=1 cpu=2",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 3c, allocated 3c, used 4c
+              a: deserved 3c, allocated 2c, used 4c, target 2c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet train, 2c each: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              late: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
               evict c/p0 for b: Reclaimed
         "#]],
     );
@@ -635,14 +635,14 @@ fn nobody_goes_for_a_pod_larger_than_every_node() {
          node n1 cpu=2
          node n2 cpu=2
          queue a weight=0 request=all
-         queue b fixed=cpu:3
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/train replicas=1 cpu=3",
         &expect![[r#"
             step 1: capacity 4c
-              a: deserved 1c, allocated 1c, used 4c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (NoNodeFits)
+              a: deserved 1c, allocated 0c, used 4c, target 0c
+              b: deserved 3c, allocated 0c, used 0c
                 1 pods of ReplicaSet train, 3c each: NoNodeFits
         "#]],
     );
@@ -654,11 +654,11 @@ fn nobody_goes_for_a_pod_that_no_node_is_selected_by() {
         "settings resources=cpu
          node n1 cpu=4
          queue a request=all
-         queue b fixed=cpu:2
+         queue b
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:moon",
-        "preempting 2c (NoNodeFits)",
+        "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
 }
 
@@ -668,7 +668,7 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
         "settings resources=cpu
          node n1 cpu=8
          queue org children=All limit=cpu:4
-         queue b parent=org fixed=cpu:2
+         queue b parent=org
          queue a parent=org
          queue outside
          pod a/p1 cpu=2 node=n1 started=10 owner=w
@@ -676,7 +676,7 @@ fn nobody_goes_inside_or_outside_a_limit_for_a_pod_that_no_node_is_selected_by()
          pod outside/p1 cpu=2 node=n1 started=10 owner=o
          pod outside/p2 cpu=2 node=n1 started=20 owner=o
          owner b/train replicas=1 cpu=2 selector=zone:moon",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)",
+        "1 pods of ReplicaSet train, 2c each: NoNodeFits",
     );
 }
 
@@ -693,7 +693,7 @@ fn nobody_goes_where_the_nodes_pods_belong_to_queues_within_their_share() {
          pod a/p1 cpu=2 node=n2 started=10 owner=w
          pod a/p2 cpu=2 node=n2 started=20 owner=w
          owner b/train replicas=1 cpu=2 selector=zone:a",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c (Fragmented)",
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c",
     );
 }
 
@@ -709,7 +709,7 @@ fn nobody_goes_for_an_ask_while_a_rule_keeps_what_one_resource_needs() {
          pod a/p2 cpu=1 node=n1 started=30 owner=w
          pod a/p3 cpu=1 node=n1 started=40 owner=w
          owner b/train replicas=1 cpu=2 gpu=1",
-        "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 2c 1gpu",
+        "b: deserved 2c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 0c 0gpu (Fragmented), lacks 2c 1gpu",
     );
 }
 
@@ -766,9 +766,9 @@ fn where_priorities_are_compared_additional_victims_are_not_above_the_ask_either
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=9
-         pod a/nowhere cpu=2 pending owner=w priority=9 selector=zone:moon
+         pod a/waits cpu=2 pending owner=w priority=9
          owner b/train replicas=1 cpu=2 priority=5",
-        "b: deserved 2c, allocated 0c, used 0c, preempting 2c",
+        "b: deserved 2c, allocated 0c, used 0c, preempting 0c (NothingToEvict), lacks 2c",
     );
 }
 
@@ -856,11 +856,13 @@ fn nobody_is_moved_aside_out_of_his_own_guarantee() {
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:4"),
         &expect![[r#"
-        step 1: capacity 8c
-          a: deserved 5c, allocated 5c, used 4c
-          b: deserved 3c, allocated 3c, used 3c
-            pod big, 3c: Fragmented
-    "#]],
+            step 1: capacity 8c
+              a: deserved 5c, allocated 5c, used 4c
+              b: deserved 3c, allocated 3c, used 3c
+                pod big, 3c: Fragmented
+              spare a/p1: Guarantee
+              spare a/p2: Guarantee
+        "#]],
     );
     explains(
         &STUCK.replace("queue a", "queue a guaranteed=cpu:2"),
@@ -914,7 +916,7 @@ fn pods_above_their_queues_share_go_for_a_stuck_one_before_others_are_moved() {
               b: deserved 3c, allocated 3c, used 3c
                 pod big, 3c: WaitingForPreemption
               c: deserved 0c, allocated 0c, used 2c
-              late: deserved 3c, allocated 1c, used 0c, preempting 2c (Delayed)
+              late: deserved 3c, allocated 1c, used 0c, preempting 2c (WaitingForPreemption)
               evict c/p1 for b: Reclaimed
         "#]],
     );

@@ -152,7 +152,8 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
         "settings resources=cpu
          node n1 cpu=3
          queue a request=all
-         queue b fixed=cpu:2
+         queue b
+         owner b/train replicas=4 cpu=500m
          pod a/w-1 cpu=1 node=n1 started=10 owner=w
          pod a/w-2 cpu=1 node=n1 started=90 owner=w terminating
          pod a/single-1 cpu=1 node=n1 started=5 owner=x priority=9
@@ -161,10 +162,19 @@ fn a_replica_on_its_way_out_is_nobodys_last() {
             step 1: capacity 3c
               a: deserved 1500mc, allocated 1500mc, used 3c
               b: deserved 1500mc, allocated 0c, used 0c, preempting 1500mc (WaitingForPreemption)
+                4 pods of ReplicaSet train, 500mc each: WaitingForPreemption
               evict a/single-1 for b: Reclaimed
             step 2: capacity 3c
               a: deserved 1500mc, allocated 1500mc, used 1c
               b: deserved 1500mc, allocated 1500mc, used 0c
+                4 pods of ReplicaSet train, 500mc each: RoomAvailable
+              started b/train-r1002-0
+              started b/train-r1002-1
+              started b/train-r1002-2
+            step 3: capacity 3c
+              a: deserved 1500mc, allocated 1500mc, used 1c
+              b: deserved 1500mc, allocated 1500mc, used 1500mc
+                1 pods of ReplicaSet train, 500mc each: ShareInUse
         "#]],
     );
 }
@@ -227,7 +237,7 @@ fn asks_keep_the_rooms_that_were_freed_for_them() {
              node n1 cpu=4
              node n2 cpu=5 labels=zone:a
              queue a weight=0 request=all
-             queue b request=all
+             queue b
              pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
              pod a/four cpu=4 node=n1 started=20 owner=w {victims}
              pod a/three cpu=3 node=n2 started=10 owner=w priority=5 {victims}
@@ -259,11 +269,11 @@ fn nobody_goes_for_a_queue_that_is_to_wait_first() {
         &expect![[r#"
             step 1: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
             then, 50 s later
             step 2: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 1c, allocated 0c, used 0c, preempting 1c (Delayed)
+              b: deserved 1c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 1c
             then, 20 s later
             step 3: capacity 2c
               a: deserved 1c, allocated 1c, used 2c
@@ -313,18 +323,18 @@ fn what_goes_for_one_is_not_caught_by_another_that_is_to_wait() {
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               evict a/p4 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
                 1 pods of ReplicaSet web, 2c each: RoomAvailable
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
               started b/web-r1002-0
             step 3: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 2c
-              late: deserved 2c, allocated 0c, used 0c, preempting 2c (Delayed)
+              late: deserved 2c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 2c
         "#]],
     );
 }
@@ -335,8 +345,8 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
         "settings resources=cpu
          node n1 cpu=8
          queue a
-         queue b fixed=cpu:2
-         queue lost fixed=cpu:2
+         queue b
+         queue lost
          pod a/p1 cpu=2 node=n1 started=10 owner=w
          pod a/p2 cpu=2 node=n1 started=20 owner=w
          pod a/p3 cpu=2 node=n1 started=30 owner=w
@@ -348,20 +358,20 @@ fn what_goes_for_an_ask_is_not_caught_by_one_that_no_node_fits() {
               a: deserved 4c, allocated 4c, used 8c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
                 1 pods of ReplicaSet web, 2c each: WaitingForPreemption
-              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+              lost: deserved 2c, allocated 0c, used 0c
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
               evict a/p4 for b: Reclaimed
             step 2: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 0c
                 1 pods of ReplicaSet web, 2c each: RoomAvailable
-              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+              lost: deserved 2c, allocated 0c, used 0c
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
               started b/web-r1002-0
             step 3: capacity 8c
               a: deserved 4c, allocated 4c, used 6c
               b: deserved 2c, allocated 2c, used 2c
-              lost: deserved 2c, allocated 0c, used 0c, preempting 2c (NoNodeFits)
+              lost: deserved 2c, allocated 0c, used 0c
                 1 pods of ReplicaSet web, 2c each: NoNodeFits
         "#]],
     );
@@ -408,9 +418,9 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 3c, allocated 0c, used 0c, preempting 3c (Fenced)
-                3 pods of ReplicaSet web, 1c each: Fenced
-              org: deserved 4c, allocated 1c, used 2c, preempting 3c (Fenced)
+              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Fragmented), lacks 3c
+                3 pods of ReplicaSet web, 1c each: Fragmented
+              org: deserved 4c, allocated 1c, used 2c, preempting 1c (Fragmented), lacks 3c
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
         "#]],
@@ -471,14 +481,14 @@ fn the_queue_furthest_above_its_share_gives_first_where_no_ask_is_known() {
             step 1: capacity 9c
               b: deserved 2c, allocated 0c, used 0c, preempting 2c (WaitingForPreemption)
               far: deserved 2c, allocated 2c, used 5c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               near: deserved 2c, allocated 2c, used 4c
               evict far/p5 for b: Reclaimed
               evict far/p4 for b: Reclaimed
             step 2: capacity 9c
               b: deserved 2c, allocated 2c, used 0c
               far: deserved 2c, allocated 2c, used 3c
-              late: deserved 3c, allocated 0c, used 0c, preempting 3c (Delayed)
+              late: deserved 3c, allocated 0c, used 0c, preempting 0c (Delayed), lacks 3c
               near: deserved 2c, allocated 2c, used 4c
         "#]],
     );
@@ -521,11 +531,15 @@ fn a_guarantee_counts_after_what_was_too_much_has_gone() {
         &expect![[r#"
             step 1: capacity 3c 1gpu
               a: deserved 2c 0gpu, allocated 2c 0gpu, used 3c 1gpu
-              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 1gpu (Guarantee)
+              b: deserved 1c 1gpu, allocated 0c 0gpu, used 0c 0gpu, preempting 1c 0gpu (Guarantee), lacks 1c 1gpu
               evict a/p1 for b: Reclaimed
             step 2: capacity 3c 1gpu
               a: deserved 2c 0gpu, allocated 2c 0gpu, used 2c 1gpu
-              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (Guarantee)
+              b: deserved 1c 1gpu, allocated 1c 0gpu, used 0c 0gpu, preempting 0c 1gpu (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 3: capacity 3c 1gpu
+              a: deserved 2c 0gpu, allocated 2c 0gpu, used 0c 0gpu
+              b: deserved 1c 1gpu, allocated 1c 1gpu, used 0c 0gpu
         "#]],
     );
 }
@@ -541,7 +555,11 @@ fn a_guarantee_of_one_resource_does_not_keep_another() {
         &expect![[r#"
             step 1: capacity 4c 4Gi
               a: deserved 2c 4Gi, allocated 2c 4Gi, used 4c 4Gi
-              b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (Guarantee)
+              b: deserved 2c 0, allocated 0c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
+              evict a/p2 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 4Gi, allocated 2c 4Gi, used 2c 2Gi
+              b: deserved 2c 0, allocated 2c 0, used 0c 0
         "#]],
     );
 }

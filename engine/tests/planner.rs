@@ -11,7 +11,7 @@ use quotient_engine::plan::{Plan, Planner, plan};
 use quotient_engine::snapshot::{LastReplica, NamespaceState, Pod, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
 
-use crate::{effort, random};
+use crate::{effort, history, random, story};
 
 /// What makes decisions depend on time, for one namespace.
 #[derive(Clone, Debug)]
@@ -208,7 +208,9 @@ proptest! {
         let wait = end.millis_since(snapshot.now) - 1;
         for wait in [wait * i64::try_from(part).unwrap() / 1_000, wait] {
             let later = Snapshot { now: Timestamp::from_millis(snapshot.now.millis() + wait), ..snapshot.clone() };
-            prop_assert_eq!(&plan(&later), &decided, "{} ms later", wait);
+            let then = plan(&later);
+            let told = || format!("{wait} ms later\n{}\n{}\n{}", history::tell(&snapshot), story::print(1, &decided, &[]), story::print(2, &then, &[]));
+            prop_assert!(then == decided, "{}", told());
         }
     }
 }

@@ -121,10 +121,10 @@ fn a_gang_of_eight_with_room_for_seven_starts_nothing() {
          queuejob a/gang replicas=8 cpu=1",
         &expect![[r#"
             step 1: capacity 7c
-              a: deserved 7c, allocated 7c, used 0c
+              a: deserved 7c, allocated 2c, used 0c, target 0c
               a/gang: 0 slots, Waiting (GangAboveShare)
             step 2: capacity 7c
-              a: deserved 7c, allocated 7c, used 0c
+              a: deserved 7c, allocated 2c, used 0c, target 0c
               a/gang: 0 slots, Waiting (GangAboveShare)
         "#]],
     );
@@ -146,7 +146,7 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
          delete pod a/one-r1001-3",
         &expect![[r#"
             step 1: capacity 6c
-              a: deserved 6c, allocated 6c, used 0c
+              a: deserved 6c, allocated 6c, used 0c, target 4c
               a/one: 4 slots, Starting (Admitted)
               a/two: 0 slots, Waiting (WaitingForRoom)
               started a/one-r1001-0
@@ -154,11 +154,11 @@ fn two_gangs_of_two_thirds_run_one_after_the_other() {
               started a/one-r1001-2
               started a/one-r1001-3
             step 2: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
+              a: deserved 6c, allocated 6c, used 4c, target 4c
               a/one: 4 slots, Running (Admitted)
               a/two: 0 slots, Waiting (WaitingForRoom)
             step 3: capacity 6c
-              a: deserved 6c, allocated 6c, used 4c
+              a: deserved 6c, allocated 6c, used 4c, target 4c
               a/one: 4 slots, Running (Admitted)
               a/two: 0 slots, Waiting (WaitingForRoom)
             then
@@ -275,6 +275,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 6c, allocated 6c, used 2c
+                2 pods of QueueJob wide, 2c each: Fragmented
               a/late: 0 slots, Waiting (WaitingForRoom)
               a/wide: 2 slots, Starting (Admitted)
               started a/wide-r1001-0
@@ -300,6 +301,7 @@ fn a_gang_that_does_not_start_gives_its_slots_back_and_tries_again() {
             step 5: capacity 6c
               a: deserved 6c, allocated 6c, used 2c
                 2 pods of QueueJob wide, 2c each: SetAside
+                2 pods of QueueJob late, 2c each: Fragmented
               a/late: 2 slots, Starting (Admitted)
               a/wide: 0 slots, Waiting (StartTimeout)
               started a/late-r1105-0

@@ -297,9 +297,9 @@ fn nobody_is_evicted_before_the_lowered_quota_is_in_force() {
          pod a/p2 cpu=4 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 4500mc 4608Mi, allocated 4500mc 4608Mi, used 9c 2Gi
+              a: deserved 4500mc 4608Mi, allocated 4c 4608Mi, used 9c 2Gi, target 4c 4608Mi
               b: deserved 4500mc 4608Mi, allocated 0c 0, used 0c 0, preempting 4500mc 4608Mi (WaitingForQuota)
-              lower a to 4500mc 4608Mi
+              lower a to 4c 4608Mi
               lower b to 0c 0
               evict a/p1 once its quota is in force
         "#]],
@@ -321,8 +321,8 @@ fn what_is_free_goes_to_unmet_guarantees_first() {
             step 1: capacity 9c 9Gi
               a: deserved 5c 3Gi, allocated 2c 0, used 0c 0, preempting 3c 3Gi (WaitingForQuota)
               b: deserved 2c 3Gi, allocated 0c 0, used 0c 0, preempting 2c 3Gi (WaitingForQuota)
-              c: deserved 2c 3Gi, allocated 2c 3Gi, used 7c 9Gi
-              lower c to 2c 3Gi
+              c: deserved 2c 3Gi, allocated 2c 0, used 7c 9Gi, target 2c 0
+              lower c to 2c 0
               raise a to 2c 0
               evict c/p1 once its quota is in force
         "#]],
@@ -340,7 +340,7 @@ fn a_quota_raised_by_hand_is_brought_back_without_evictions_while_nobody_is_shor
          pod a/p2 cpu=4 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 5500mc 5Gi, allocated 5500mc 5Gi, used 5c 2Gi, idle 500mc 3Gi
+              a: deserved 5c 2Gi, allocated 6c 4352Mi, used 5c 2Gi
               b: deserved 3c 3Gi, allocated 3c 3Gi, used 0c 0
         "#]],
     );
@@ -451,7 +451,7 @@ fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
          pod a/three cpu=1 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 3c 9Gi
-              a: deserved 3c 9Gi, allocated 2c 9Gi, used 3c 3Gi, its quota lacks 1c 0 that its pods hold
+              a: deserved 3c 9Gi, allocated 2c 9Gi, used 3c 3Gi
               raise a to 2c 9Gi
         "#]],
     );

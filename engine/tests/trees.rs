@@ -242,10 +242,10 @@ fn a_fence_keeps_its_leaves_from_taking_outside() {
          pod c/p2 cpu=3 memory=3Gi node=n1 started=2",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 3c 3Gi (Fenced)
+              a: deserved 3c 3Gi, allocated 0c 0, used 0c 0, preempting 0c 0 (Fenced), lacks 3c 3Gi
               b: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
               c: deserved 3c 3Gi, allocated 3c 3Gi, used 6c 6Gi
-              org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 3c 3Gi (Fenced)
+              org: deserved 6c 6Gi, allocated 3c 3Gi, used 3c 3Gi, preempting 0c 0 (Fenced), lacks 3c 3Gi
         "#]],
     );
 }
@@ -362,12 +362,12 @@ fn the_last_replica_never_goes_where_the_queue_says_so() {
          pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=web",
         &expect![[r#"
             step 1: capacity 2c 2Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 2c 2Gi
-              b: deserved 1c 1Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (WaitingForPreemption)
+              a: deserved 0c 0, allocated 0c 0, used 2c 2Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 1c 1Gi (NothingToEvict), lacks 2c 2Gi
               evict a/w2 for b: Reclaimed
             step 2: capacity 2c 2Gi
-              a: deserved 1c 1Gi, allocated 1c 1Gi, used 1c 1Gi
-              b: deserved 1c 1Gi, allocated 1c 1Gi, used 0c 0
+              a: deserved 0c 0, allocated 0c 0, used 1c 1Gi
+              b: deserved 2c 2Gi, allocated 1c 1Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 1c 1Gi
         "#]],
     );
 }
@@ -452,9 +452,9 @@ fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
         &expect![[r#"
             step 1: capacity 4c
               busy: deserved 2c, allocated 2c, used 4c
-              modest: deserved 2c, allocated 0c, used 0c, preempting 2c (Fenced)
-                2 pods of ReplicaSet web, 1c each: Fenced
-              org: deserved 2c, allocated 0c, used 0c, preempting 2c (Fenced)
+              modest: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c
+                2 pods of ReplicaSet web, 1c each: Fragmented
+              org: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c
         "#]],
     );
 }

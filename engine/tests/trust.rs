@@ -373,28 +373,22 @@ fn a_new_node_and_free_room_are_a_new_try() {
          then after=31",
         &expect![[r#"
             step 1: capacity 8c 8gpu
-              a: deserved 1500mc 0gpu, allocated 1500mc 0gpu, used 1c 4gpu, idle 1500mc 0gpu
+              a: deserved 0c 0gpu, allocated 2c 0gpu, used 1c 4gpu
                 1 pods of Job train, 1c 4gpu each: SetAside
-              b: deserved 2500mc 6gpu, allocated 2500mc 6gpu, used 1c 6gpu, idle 1500mc 0gpu
-              evict a/train-1 for nobody in particular: Overcommitted
-            step 2: capacity 8c 8gpu
-              a: deserved 1500mc 1gpu, allocated 1500mc 1gpu, used 0c 0gpu, idle 1500mc 1gpu
-                1 pods of Job train, 1c 4gpu each: SetAside
-              b: deserved 2500mc 6gpu, allocated 2500mc 6gpu, used 1c 6gpu, idle 1500mc 0gpu
+              b: deserved 1c 6gpu, allocated 3c 6gpu, used 1c 6gpu
             then
+            step 2: capacity 8c 8gpu
+              a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
+                1 pods of Job train, 1c 4gpu each: RoomAvailable
+              b: deserved 1c 6gpu, allocated 3c 6gpu, used 0c 0gpu
+              started a/train-1
             step 3: capacity 8c 8gpu
-              a: deserved 1500mc 2gpu, allocated 1500mc 2gpu, used 0c 0gpu, idle 500mc 0gpu
-                1 pods of Job train, 1c 4gpu each: UnitAboveShare
-              b: deserved 2500mc 6gpu, allocated 2500mc 6gpu, used 0c 0gpu, idle 1500mc 0gpu
+              a: deserved 1c 2gpu, allocated 2c 0gpu, used 1c 4gpu, target 0c 0gpu
+              b: deserved 1c 6gpu, allocated 3c 6gpu, used 0c 0gpu
             then, 31 s later
             step 4: capacity 8c 8gpu
-              a: deserved 1500mc 6gpu, allocated 1500mc 6gpu, used 0c 0gpu, idle 500mc 2gpu
-                1 pods of Job train, 1c 4gpu each: RoomAvailable
-              b: deserved 2500mc 2gpu, allocated 2500mc 2gpu, used 0c 0gpu, idle 2500mc 2gpu
-              started a/train-r1035-0
-            step 5: capacity 8c 8gpu
-              a: deserved 1500mc 6gpu, allocated 1500mc 6gpu, used 1c 4gpu, idle 500mc 2gpu
-              b: deserved 2500mc 2gpu, allocated 2500mc 2gpu, used 0c 0gpu, idle 2500mc 2gpu
+              a: deserved 1c 4gpu, allocated 2c 8gpu, used 1c 4gpu
+              b: deserved 0c 0gpu, allocated 2c 4gpu, used 0c 0gpu
         "#]],
     );
     plays(
@@ -411,21 +405,17 @@ fn a_new_node_and_free_room_are_a_new_try() {
             step 1: capacity 2c
               a: deserved 2c, allocated 2c, used 3c
                 1 pods of ReplicaSet web, 3c each: SetAside
-              evict a/web-1 for nobody in particular: Overcommitted
-            step 2: capacity 2c
-              a: deserved 2c, allocated 2c, used 0c
-                1 pods of ReplicaSet web, 3c each: SetAside
             then
-            step 3: capacity 4c
-              a: deserved 4c, allocated 4c, used 0c
+            step 2: capacity 4c
+              a: deserved 4c, allocated 4c, used 3c
+                1 pods of ReplicaSet web, 3c each: NoNodeFits
+            then
+            step 3: capacity 8c
+              a: deserved 4c, allocated 6c, used 3c
                 1 pods of ReplicaSet web, 3c each: RoomAvailable
-            then
+              started a/web-1
             step 4: capacity 8c
-              a: deserved 6c, allocated 6c, used 3c, idle 2c
-                1 pods of ReplicaSet web, 3c each: RoomAvailable
-              started a/web-r1003-0
-            step 5: capacity 8c
-              a: deserved 6c, allocated 6c, used 3c, idle 2c
+              a: deserved 4c, allocated 6c, used 3c
         "#]],
     );
 }

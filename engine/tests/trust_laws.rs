@@ -68,7 +68,7 @@ proptest! {
         }
     }
 
-    /// With evidence against it, a workload asks for one pod and as many as are Ready beyond those that are there.
+    /// With evidence against it, a workload asks for one pod and as many as are or were Ready beyond those that are there.
     #[test]
     fn with_evidence_one_unit_counts_beyond_ready_pods(snapshot in random::cluster(5), times in 1u32..8) {
         let mut snapshot = snapshot;
@@ -83,7 +83,9 @@ proptest! {
         for (state, queue) in leaves(&plan(&snapshot), &snapshot) {
             let mut most = sum(state.pods.iter().filter(|pod| pod.is_live()));
             for owner in &state.owners {
-                let is_ready = |pod: &&Pod| pod.is_live() && pod.node.is_some() && pod.owner() == Some(&owner.uid);
+                // An eviction changes no demand, so a Ready pod that was evicted still speaks for its workload.
+                let is_there = |pod: &Pod| pod.is_live() || pod.evicted && pod.is_charged();
+                let is_ready = |pod: &&Pod| is_there(pod) && pod.node.is_some() && pod.owner() == Some(&owner.uid);
                 let ready = state.pods.iter().filter(is_ready).count();
                 most.add_all(&owner.shape.requests.times(i128::try_from(ready + 1).unwrap()));
             }

@@ -37,13 +37,13 @@ fn everybody_is_told_what_stands_in_the_way() {
          pod lost/p3 cpu=1 memory=1Gi pending created=900 stuck=990",
         &expect![[r#"
             step 1: capacity 12c 48Gi 1gpu
-              foreign: deserved 1c 11520Mi 1gpu, allocated 1c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 1gpu (WaitingForNodes)
+              foreign: deserved 1c 11520Mi 1gpu, allocated 0c 10Gi 1gpu, used 0c 0 0gpu, target 0c 11520Mi 1gpu, preempting 0c 1280Mi 0gpu (WaitingForQuota)
                 1 pods of ReplicaSet web, 2c 1Gi 0gpu each: ForeignQuota
               large: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 0c 0 0gpu
-                2 pods of Job job, 20c 1Gi 0gpu each: AboveLimit
-              limited: deserved 2c 11520Mi 0gpu, allocated 2c 9728Mi 0gpu, used 0c 0 0gpu, preempting 0c 1792Mi 0gpu (WaitingForNodes)
+                2 pods of Job job, 20c 1Gi 0gpu each: NoNodeFits
+              limited: deserved 2c 11520Mi 0gpu, allocated 2c 10Gi 0gpu, used 0c 0 0gpu, preempting 0c 1280Mi 0gpu (WaitingForQuota)
                 1 pods of StatefulSet db, 3c 1Gi 0gpu each: AboveLimit
-              lost: deserved 2c 2Gi 0gpu, allocated 1c 2Gi 0gpu, used 3c 3Gi 1gpu, its quota lacks 1c 0 0gpu that its pods hold
+              lost: deserved 2c 2Gi 0gpu, allocated 1c 1Gi 0gpu, used 3c 3Gi 1gpu, target 1c 1Gi 0gpu
                 pod p1, 1c 1Gi 0gpu: SetAside
                 pod p2, 1c 1Gi 1gpu: WaitingForNodes
                 pod p3, 1c 1Gi 0gpu: RoomAvailable
@@ -51,11 +51,10 @@ fn everybody_is_told_what_stands_in_the_way() {
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: WaitingForQuota
               used: deserved 3c 11520Mi 0gpu, allocated 3c 11520Mi 0gpu, used 3c 1Gi 0gpu
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: AboveLimit
-              evict lost/p3 for foreign: Reclaimed
-              lower foreign to 1c 9728Mi 0gpu
+              lower foreign to 0c 10Gi 1gpu
               lower large to 3c 11520Mi 0gpu
-              lower limited to 2c 9728Mi 0gpu
-              lower lost to 1c 2Gi 0gpu
+              lower limited to 2c 10Gi 0gpu
+              lower lost to 1c 1Gi 0gpu
               lower room to 1c 1Gi 0gpu
               lower used to 3c 11520Mi 0gpu
         "#]],
@@ -73,10 +72,10 @@ fn what_is_promised_is_waited_for() {
          owner b/web replicas=2 cpu=4 memory=4Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 4c 4Gi, allocated 4c 4Gi, used 8c 8Gi
-              b: deserved 4c 4Gi, allocated 0c 0, used 0c 0, preempting 4c 4Gi (WaitingForQuota)
+              a: deserved 4c 4Gi, allocated 0c 0, used 8c 8Gi, target 0c 0
+              b: deserved 4c 4Gi, allocated 0c 0, used 0c 0, target 8c 8Gi, preempting 8c 8Gi (WaitingForQuota)
                 2 pods of ReplicaSet web, 4c 4Gi each: WaitingForQuota
-              lower a to 4c 4Gi
+              lower a to 0c 0
               lower b to 0c 0
               evict a/p1 once its quota is in force
         "#]],

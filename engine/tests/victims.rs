@@ -16,12 +16,12 @@ fn a_mirror_pod_is_never_a_victim() {
          pod a/plain cpu=1 memory=1Gi node=n1",
         &expect![[r#"
             step 1: capacity 4c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 4Gi, used 4c 2Gi
-              b: deserved 1c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (WaitingForPreemption)
+              a: deserved 2c 4Gi, allocated 1c 4Gi, used 4c 2Gi, target 1c 4Gi
+              b: deserved 2c 4Gi, allocated 0c 4Gi, used 0c 0, preempting 1c 0 (NothingToEvict), lacks 2c 0
               evict a/plain for b: Reclaimed
             step 2: capacity 4c 8Gi
-              a: deserved 3c 4Gi, allocated 3c 4Gi, used 3c 1Gi
-              b: deserved 1c 4Gi, allocated 1c 4Gi, used 0c 0
+              a: deserved 2c 4Gi, allocated 1c 4Gi, used 3c 1Gi, target 1c 4Gi
+              b: deserved 2c 4Gi, allocated 1c 4Gi, used 0c 0, preempting 0c 0 (NothingToEvict), lacks 1c 0
         "#]],
     );
 }
@@ -45,8 +45,8 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
          owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 8c 8Gi
-              b: deserved 5c 5Gi, allocated 0c 0, used 0c 0, preempting 5c 5Gi (WaitingForPreemption)
+              a: deserved 3c 4Gi, allocated 3c 3Gi, used 8c 8Gi, target 3c 3Gi
+              b: deserved 5c 4Gi, allocated 0c 0, used 0c 0, target 5c 5Gi, preempting 5c 5Gi (WaitingForPreemption)
                 5 pods of Job train, 1c 1Gi each: WaitingForPreemption
               evict a/web-8 for b: Reclaimed
               evict a/web-7 for b: Reclaimed
@@ -54,9 +54,9 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
               evict a/web-5 for b: Reclaimed
               evict a/web-4 for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 3Gi, target 3c 3Gi
                 5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+              b: deserved 5c 4Gi, allocated 5c 5Gi, used 0c 0, target 5c 5Gi
                 5 pods of Job train, 1c 1Gi each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
@@ -64,9 +64,9 @@ fn a_system_critical_deployment_on_borrowed_room_yields_to_a_guarantee() {
               started b/train-r1002-3
               started b/train-r1002-4
             step 3: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 3Gi
+              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 3Gi, target 3c 3Gi
                 5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 5Gi
+              b: deserved 5c 4Gi, allocated 5c 5Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
     );
 }
@@ -90,18 +90,18 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
          owner b/train kind=Job replicas=5 cpu=1 memory=1Gi",
         &expect![[r#"
             step 1: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 8c 6Gi
-              b: deserved 5c 5Gi, allocated 0c 2Gi, used 0c 0, preempting 5c 3Gi (WaitingForPreemption)
+              a: deserved 3c 4Gi, allocated 3c 2Gi, used 8c 6Gi, target 3c 2Gi
+              b: deserved 5c 4Gi, allocated 0c 0, used 0c 0, target 5c 5Gi, preempting 5c 5Gi (WaitingForPreemption)
                 5 pods of Job train, 1c 1Gi each: WaitingForPreemption
               evict a/web-4 for b: Reclaimed
               evict a/web-3 for b: Reclaimed
               evict a/web-2 for b: Reclaimed
               evict a/agent-2 for b: Reclaimed
             step 2: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 2Gi, target 3c 2Gi
                 1 pods of DaemonSet agent, 2c 1Gi each: ShareInUse
                 3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 0c 0
+              b: deserved 5c 4Gi, allocated 5c 6Gi, used 0c 0, target 5c 5Gi
                 5 pods of Job train, 1c 1Gi each: RoomAvailable
               started b/train-r1002-0
               started b/train-r1002-1
@@ -109,10 +109,10 @@ fn a_daemon_set_on_borrowed_room_yields_to_a_guarantee_after_other_pods() {
               started b/train-r1002-3
               started b/train-r1002-4
             step 3: capacity 8c 8Gi
-              a: deserved 3c 3Gi, allocated 3c 3Gi, used 3c 2Gi
+              a: deserved 3c 4Gi, allocated 3c 3Gi, used 3c 2Gi, target 3c 2Gi
                 1 pods of DaemonSet agent, 2c 1Gi each: ShareInUse
                 3 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 5c 5Gi, allocated 5c 5Gi, used 5c 5Gi
+              b: deserved 5c 4Gi, allocated 5c 6Gi, used 5c 5Gi, target 5c 5Gi
         "#]],
     );
 }
@@ -253,12 +253,12 @@ fn overuse_is_reclaimed_only_as_far_as_somebody_is_short() {
          pod a/p7 cpu=1 memory=1Gi node=n1 started=7",
         &expect![[r#"
             step 1: capacity 9c 9Gi
-              a: deserved 5c 9Gi, allocated 5c 9Gi, used 7c 7Gi, idle 0c 2Gi
+              a: deserved 5c 7Gi, allocated 5c 5Gi, used 7c 7Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 2c 0, used 0c 0, preempting 2c 0 (WaitingForPreemption)
               evict a/p7 for b: Reclaimed
               evict a/p6 for b: Reclaimed
             step 2: capacity 9c 9Gi
-              a: deserved 5c 9Gi, allocated 5c 9Gi, used 5c 5Gi, idle 0c 2Gi
+              a: deserved 5c 7Gi, allocated 5c 7424Mi, used 5c 5Gi, target 5c 5Gi
               b: deserved 4c 0, allocated 4c 0, used 0c 0
         "#]],
     );

@@ -14,9 +14,9 @@ fn nine_cpus_run_nine_pods() {
          owner b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 9c 90Gi
-              a: deserved 5c 27Gi, allocated 5c 27Gi, used 0c 0, idle 0c 18Gi
+              a: deserved 4500mc 9Gi, allocated 5c 13Gi, used 0c 0, target 5c 5Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              b: deserved 4c 27Gi, allocated 4c 27Gi, used 0c 0, idle 0c 18Gi
+              b: deserved 4500mc 9Gi, allocated 4c 12Gi, used 0c 0, target 4c 4Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
               started a/web-r1001-0
               started a/web-r1001-1
@@ -28,9 +28,9 @@ fn nine_cpus_run_nine_pods() {
               started b/web-r1001-2
               started b/web-r1001-3
             step 2: capacity 9c 90Gi
-              a: deserved 5c 27Gi, allocated 5c 27Gi, used 5c 5Gi, idle 0c 18Gi
+              a: deserved 4500mc 9Gi, allocated 5c 13Gi, used 5c 5Gi, target 5c 5Gi
                 4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 4c 27Gi, allocated 4c 27Gi, used 4c 4Gi, idle 0c 18Gi
+              b: deserved 4500mc 9Gi, allocated 4c 12Gi, used 4c 4Gi, target 4c 4Gi
                 5 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
         "#]],
     );
@@ -53,23 +53,23 @@ fn pods_that_run_are_completed_first() {
          pod b/web-5 cpu=1 memory=1Gi node=n1 started=50 owner=web",
         &expect![[r#"
             step 1: capacity 5c 90Gi
-              a: deserved 2c 27Gi, allocated 0c 27Gi, used 0c 0, idle 0c 18Gi, preempting 2c 0 (WaitingForPreemption)
+              a: deserved 2500mc 9Gi, allocated 0c 0, used 0c 0, target 2c 2Gi, preempting 2c 2Gi (WaitingForPreemption)
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
-              b: deserved 3c 27Gi, allocated 3c 27Gi, used 5c 5Gi, idle 0c 18Gi
+              b: deserved 2500mc 9Gi, allocated 3c 3Gi, used 5c 5Gi, target 3c 3Gi
                 4 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               evict b/web-5 for a: Reclaimed
               evict b/web-4 for a: Reclaimed
             step 2: capacity 5c 90Gi
-              a: deserved 2c 27Gi, allocated 2c 27Gi, used 0c 0, idle 0c 18Gi
+              a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 0c 0, target 2c 2Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
-              b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+              b: deserved 2500mc 9Gi, allocated 3c 11Gi, used 3c 3Gi, target 3c 3Gi
                 6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
               started a/web-r1002-0
               started a/web-r1002-1
             step 3: capacity 5c 90Gi
-              a: deserved 2c 27Gi, allocated 2c 27Gi, used 2c 2Gi, idle 0c 18Gi
+              a: deserved 2500mc 9Gi, allocated 2c 10Gi, used 2c 2Gi, target 2c 2Gi
                 7 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
-              b: deserved 3c 27Gi, allocated 3c 27Gi, used 3c 3Gi, idle 0c 18Gi
+              b: deserved 2500mc 9Gi, allocated 3c 11Gi, used 3c 3Gi, target 3c 3Gi
                 6 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
         "#]],
     );
@@ -85,12 +85,12 @@ fn nothing_of_a_guarantee_is_given_nor_taken_above_a_limit() {
          owner b/web replicas=9 cpu=1 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 9c 90Gi
-              a: deserved 6c 27Gi, allocated 6c 27Gi, used 0c 0, idle 0c 18Gi
+              a: deserved 6750mc 9Gi, allocated 6c 14Gi, used 0c 0, target 6c 6Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              b: deserved 3c 27Gi, allocated 3c 27Gi, used 0c 0, idle 0c 18Gi
+              b: deserved 2250mc 9Gi, allocated 3c 11Gi, used 0c 0, target 3c 3Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              lower a to 6c 27Gi
-              lower b to 3c 27Gi
+              lower a to 6c 14Gi
+              lower b to 3c 11Gi
         "#]],
     );
 }
@@ -106,13 +106,13 @@ fn nothing_is_given_through_a_fence() {
          owner b/web replicas=4 cpu=1500m memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 9c 90Gi
-              a: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
+              a: deserved 4500mc 9Gi, allocated 4500mc 12Gi, used 0c 0, target 4c 4Gi
                 9 pods of ReplicaSet web, 1c 1Gi each: WaitingForQuota
-              b: deserved 4500mc 23808Mi, allocated 4500mc 23808Mi, used 0c 0, idle 0c 19712Mi
+              b: deserved 4500mc 4Gi, allocated 5c 11Gi, used 0c 0, target 4500mc 3Gi
                 4 pods of ReplicaSet web, 1500mc 1Gi each: WaitingForQuota
-              org: deserved 4500mc 28928Mi, allocated 4500mc 28928Mi, used 0c 0, idle 0c 19712Mi
-              lower a to 4500mc 28928Mi
-              lower b to 4500mc 23808Mi
+              org: deserved 4500mc 9Gi, allocated 4500mc 12Gi, used 0c 0, target 4c 4Gi
+              lower a to 4500mc 12Gi
+              lower b to 5c 11Gi
         "#]],
     );
 }
@@ -127,9 +127,9 @@ fn what_fits_in_one_resource_and_not_in_the_other_is_of_use_elsewhere() {
          owner b/train replicas=4 cpu=1 memory=1Gi gpu=1 created=10",
         &expect![[r#"
             step 1: capacity 8c 8Gi 4gpu
-              a: deserved 6c 4Gi 2gpu, allocated 6c 4Gi 2gpu, used 0c 0 0gpu
+              a: deserved 4c 4Gi 2gpu, allocated 6c 4Gi 2gpu, used 0c 0 0gpu, target 6c 2Gi 2gpu
                 4 pods of ReplicaSet train, 3c 1Gi 1gpu each: WaitingForQuota
-              b: deserved 2c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu
+              b: deserved 4c 4Gi 2gpu, allocated 2c 4Gi 2gpu, used 0c 0 0gpu, target 2c 2Gi 2gpu
                 4 pods of ReplicaSet train, 1c 1Gi 1gpu each: WaitingForQuota
               lower a to 6c 4Gi 2gpu
               lower b to 2c 4Gi 2gpu
@@ -152,13 +152,14 @@ fn what_is_free_completes_a_unit_where_it_can() {
          owner b/web replicas=2 cpu=3 memory=1Gi created=10",
         &expect![[r#"
             step 1: capacity 12c 90Gi
-              a: deserved 6c 20Gi, allocated 3c 20Gi, used 0c 0, idle 0c 18Gi, preempting 3c 0 (WaitingForQuota)
+              a: deserved 5500mc 2Gi, allocated 3c 10Gi, used 0c 0, target 6c 2Gi, preempting 3c 0 (WaitingForQuota), lacks 3c 1Gi
                 2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
-              b: deserved 5c 20Gi, allocated 0c 20Gi, used 0c 0, idle 0c 18Gi, preempting 5c 0 (WaitingForQuota)
+              b: deserved 5500mc 2Gi, allocated 0c 9Gi, used 0c 0, target 3c 1Gi, preempting 3c 0 (WaitingForQuota), lacks 3c 1Gi
                 2 pods of ReplicaSet web, 3c 1Gi each: WaitingForQuota
               c: deserved 1c 0, allocated 1c 0, used 9c 1Gi
+              lower a to 3c 10Gi
+              lower b to 0c 9Gi
               lower c to 1c 0
-              raise a to 3c 20Gi
               evict c/p1 once its quota is in force
         "#]],
     );
@@ -178,12 +179,12 @@ fn a_parents_own_guarantee_comes_first() {
          pod c/p1 cpu=9 memory=1Gi node=n1 started=10",
         &expect![[r#"
             step 1: capacity 12c 12Gi
-              a: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
-              b: deserved 7c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 7c 0 (WaitingForQuota)
+              a: deserved 4c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 4c 0 (WaitingForQuota)
+              b: deserved 7c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 4c 0 (WaitingForQuota)
               c: deserved 1c 1Gi, allocated 1c 1Gi, used 9c 1Gi
-              org: deserved 4c 1Gi, allocated 3c 1Gi, used 0c 0, preempting 1c 0 (WaitingForQuota)
+              org: deserved 4c 1Gi, allocated 0c 1Gi, used 0c 0, preempting 4c 0 (WaitingForQuota)
               lower c to 1c 1Gi
-              raise a to 3c 1Gi
+              raise b to 3c 1Gi
               evict c/p1 once its quota is in force
         "#]],
     );
@@ -205,16 +206,9 @@ fn of_pods_none_of_which_fits_in_its_share_as_few_go_as_possible() {
          pod c/p memory=1Gi pending owner=web",
         &expect![[r#"
             step 1: capacity 2Gi
-              a: deserved 1Gi, allocated 1Gi, used 1Gi
-              b: deserved 0, allocated 0, used 1Gi
-              c: deserved 1Gi, allocated 1Gi, used 1Gi
-              evict b/p for c: Reclaimed
-              started c/p
-            step 2: capacity 2Gi
-              a: deserved 1Gi, allocated 1Gi, used 1Gi
-              b: deserved 0, allocated 0, used 0
-                1 pods of ReplicaSet web, 1Gi each: UnitAboveShare
-              c: deserved 1Gi, allocated 1Gi, used 1Gi
+              a: deserved 683Mi, allocated 683Mi, used 1Gi
+              b: deserved 683Mi, allocated 683Mi, used 1Gi
+              c: deserved 682Mi, allocated 682Mi, used 1Gi
         "#]],
     );
 }
@@ -238,24 +232,24 @@ fn shares_are_made_whole_around_the_pods_that_reclaim_keeps() {
         &expect![[r#"
             step 1: capacity 9c
               a: deserved 4500mc, allocated 4500mc, used 7500mc
-              b: deserved 4500mc, allocated 1500mc, used 0c, preempting 3c (WaitingForPreemption)
+              b: deserved 4500mc, allocated 1c, used 0c, target 4c, preempting 3c (WaitingForPreemption)
                 9 pods of ReplicaSet web, 1c each: RoomAvailable
               evict a/web-5 for b: Reclaimed
               evict a/web-4 for b: Reclaimed
               evict a/web-3 for b: Reclaimed
               started b/web-r1001-0
             step 2: capacity 9c
-              a: deserved 4500mc, allocated 4500mc, used 4500mc
+              a: deserved 4500mc, allocated 5c, used 4500mc
                 3 pods of ReplicaSet web, 1c each: ShareInUse
-              b: deserved 4500mc, allocated 4500mc, used 1c
+              b: deserved 4500mc, allocated 4500mc, used 1c, target 4c
                 8 pods of ReplicaSet web, 1c each: RoomAvailable
               started b/web-r1002-0
               started b/web-r1002-1
               started b/web-r1002-2
             step 3: capacity 9c
-              a: deserved 4500mc, allocated 4500mc, used 4500mc
+              a: deserved 4500mc, allocated 5c, used 4500mc
                 3 pods of ReplicaSet web, 1c each: ShareInUse
-              b: deserved 4500mc, allocated 4500mc, used 4c
+              b: deserved 4500mc, allocated 4500mc, used 4c, target 4c
                 5 pods of ReplicaSet web, 1c each: ShareInUse
         "#]],
     );
@@ -282,9 +276,9 @@ fn for_what_there_is_nothing_of_no_pod_goes_and_shares_are_whole_with_those_that
          pod b/small-1 cpu=500m node=n1 started=20 owner=small",
         &expect![[r#"
             step 1: capacity 4500mc 0gpu
-              a: deserved 1c 0gpu, allocated 1c 0gpu, used 1c 0gpu
+              a: deserved 1125mc 0gpu, allocated 1125mc 0gpu, used 1c 0gpu
                 3 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
-              b: deserved 3500mc 0gpu, allocated 3500mc 4gpu, used 3500mc 4gpu
+              b: deserved 3375mc 0gpu, allocated 3375mc 4gpu, used 3500mc 4gpu
                 1 pods of ReplicaSet web, 1c 0gpu each: ShareInUse
         "#]],
     );
@@ -321,13 +315,14 @@ fn where_there_is_enough_of_one_resource_nobody_gives_another_for_lack_of_it() {
          pod high/runs-6 cpu=1 memory=1Gi node=n2 started=30 owner=runs priority=2",
         &expect![[r#"
             step 1: capacity 15500mc 25Gi 0gpu
-              high: deserved 7313mc 7259Mi 0gpu, allocated 7313mc 7259Mi 3gpu, used 6750mc 6912Mi 3gpu, idle 0c 1015Mi 0gpu
+              high: deserved 7313mc 6244Mi 0gpu, allocated 6c 6344Mi 3gpu, used 6750mc 6912Mi 3gpu, target 6c 6Gi 0gpu
                 3 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: SetAside
                 1 pods of Job waits, 1500mc 100Mi 0gpu each: AboveLimit
                 6 pods of Job waits, 1500mc 100Mi 0gpu each: OneAtATime
-              low: deserved 8187mc 13705Mi 0gpu, allocated 8187mc 13705Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 2953Mi 0gpu
+              low: deserved 8187mc 10752Mi 0gpu, allocated 9c 9472Mi 0gpu, used 8c 2Gi 0gpu, target 9c 3Gi 0gpu
                 3 pods of Job big, 2c 512Mi 0gpu each: ShareInUse
-                7 pods of ReplicaSet small, 1c 1Gi 0gpu each: ShareInUse
+                1 pods of ReplicaSet small, 1c 1Gi 0gpu each: Fragmented
+                6 pods of ReplicaSet small, 1c 1Gi 0gpu each: RoomAvailable
         "#]],
     );
 }
@@ -354,12 +349,12 @@ fn shares_are_made_whole_around_what_a_guarantee_keeps() {
          budget other/all allowed=0",
         &expect![[r#"
             step 1: capacity 3c 3Gi 1gpu
-              other: deserved 2c 768Mi 0gpu, allocated 2c 768Mi 0gpu, used 2c 512Mi 0gpu
-                6 pods of StatefulSet web, 2c 512Mi 0gpu each: ShareInUse
+              other: deserved 1721mc 1258Mi 0gpu, allocated 1c 768Mi 0gpu, used 2c 512Mi 0gpu, target 1c 1Gi 0gpu
+                6 pods of StatefulSet web, 2c 512Mi 0gpu each: UnitAboveShare
                 2 pods of Job batch, 1c 1Gi 0gpu each: ShareInUse
-              team: deserved 1c 2304Mi 1gpu, allocated 1c 2304Mi 1gpu, used 750mc 2304Mi 1gpu
+              team: deserved 1279mc 1814Mi 1gpu, allocated 1c 1280Mi 1gpu, used 750mc 2304Mi 1gpu, target 1250mc 1280Mi 1gpu
                 2 pods of ReplicaSet gpu, 250mc 256Mi 1gpu each: ShareInUse
-                6 pods of StatefulSet db, 500mc 2Gi 0gpu each: ShareInUse
+                6 pods of StatefulSet db, 500mc 2Gi 0gpu each: UnitAboveShare
                 1 pods of ReplicaSet web, 1c 1Gi 0gpu each: ShareInUse
         "#]],
     );
@@ -396,9 +391,9 @@ fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
          pod two/web-7 cpu=1 memory=1Gi node=n1 started=30 owner=web",
         &expect![[r#"
             step 1: capacity 16c 26Gi 5gpu
-              one: deserved 8c 15820Mi 0gpu, allocated 8c 15820Mi 0gpu, used 8c 2Gi 0gpu, idle 0c 9676Mi 0gpu
+              one: deserved 8321mc 6Gi 0gpu, allocated 8c 8704Mi 1gpu, used 8c 2Gi 0gpu, target 8c 2Gi 0gpu
                 2 pods of Job waits, 500mc 2Gi 0gpu each: AboveLimit
-              two: deserved 8c 10192Mi 4gpu, allocated 8c 10192Mi 4gpu, used 8c 8Gi 4gpu, idle 0c 2000Mi 0gpu
+              two: deserved 7679mc 8Gi 4gpu, allocated 8c 14848Mi 5gpu, used 8c 8Gi 4gpu, target 8c 8Gi 4gpu
         "#]],
     );
 }

@@ -95,6 +95,7 @@ impl Index {
             settings: self.engine_settings(),
             growth: growth.unwrap_or_default(),
             destruction: Destruction::Allowed,
+            targets: self.ledger.as_ref().and_then(|ledger| ledger.targets.clone()),
             nodes: self.nodes.at(now, self.settings.ready_seconds),
             namespaces,
         }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use quotient_engine::amounts::Amounts;
+use quotient_engine::amounts::{Amounts, Resource};
 
 use crate::rules;
 use crate::rules::Changes;
-use crate::truth::{Place, Truth};
+use crate::truth::{LedgerFacts, Place, Truth};
 use crate::violation::{Invariant, Violation};
 use crate::write::Write;
 
@@ -44,6 +44,8 @@ pub struct Judge {
     pub(crate) changes: Changes,
     /// When an operator wrote the quota of a namespace last, where evictions may be under way meanwhile.
     pub(crate) opened: BTreeMap<String, i64>,
+    /// When the ledger owed each resource last.
+    pub(crate) owed: BTreeMap<Resource, i64>,
     evicted: BTreeSet<String>,
     /// Pods that came into being where no quota kept them out.
     strays: BTreeSet<String>,
@@ -60,6 +62,7 @@ impl Judge {
             truth,
             changes: Changes::default(),
             opened: BTreeMap::new(),
+            owed: BTreeMap::new(),
             evicted: BTreeSet::new(),
             strays: BTreeSet::new(),
             violations: Vec::new(),
@@ -109,7 +112,7 @@ impl Judge {
                 self.evicted.insert(pod.uid.clone());
             }
         }
-        if matches!(write.resource, "nodes" | "pods" | "queues" | "resourcequotas") {
+        if matches!(write.resource, "configmaps" | "nodes" | "pods" | "queues" | "resourcequotas") {
             found.extend(self.follow(write));
         }
         self.report(Some(write.index), write.at, found);
@@ -118,7 +121,7 @@ impl Judge {
     /// A pod was bound to a node by a write that does not show the pod.
     pub fn bind(&mut self, write: &Write<'_>, node: Option<&str>) {
         let capacity = self.truth.capacity();
-        let held = self.truth.held();
+        let held = self.truth.all_occupied();
         let live = self.truth.places.get(write.namespace).map(Place::live).unwrap_or_default();
         self.truth.bind(write.namespace, write.name, node);
         self.changes.note(write, &self.truth, (&capacity, &held), &live);
@@ -136,7 +139,10 @@ impl Judge {
     }
 
     fn follow(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {
-        let (capacity, held) = (self.truth.capacity(), self.truth.held());
+        if write.resource == "configmaps" {
+            return self.follow_ledger(write);
+        }
+        let (capacity, held) = (self.truth.capacity(), self.truth.all_occupied());
         let place = self.truth.places.get(write.namespace);
         let standing = place.and_then(|place| place.quota.clone());
         let could_hold = place.map(Place::hold).unwrap_or_default();
@@ -155,6 +161,30 @@ impl Judge {
             self.changes.note(write, &self.truth, (&capacity, &held), &live);
         }
         Vec::new()
+    }
+
+    fn follow_ledger(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {
+        let standing = self.truth.ledger.clone();
+        self.truth.follow(write);
+        let owed = standing.iter().chain(&self.truth.ledger).map(LedgerFacts::owed);
+        for (resource, _) in owed.collect::<Vec<_>>().iter().flat_map(Amounts::iter) {
+            self.owed.insert(resource.clone(), write.at);
+        }
+        if !write.by_operator {
+            return Vec::new();
+        }
+        rules::ledger::broken(self, standing.as_ref(), &self.truth.capacity())
+    }
+
+    /// Whether the ledger owes some of one of the `resources`, or did a moment ago.
+    pub(crate) fn owes(&self, resources: &Amounts, at: i64) -> bool {
+        let Some(ledger) = &self.truth.ledger else { return true };
+        let owed = ledger.owed();
+        resources.iter().any(|(resource, _)| {
+            let did =
+                self.owed.get(resource).is_some_and(|last| at.saturating_sub(*last) < self.tolerance.lag);
+            owed.get(resource).is_positive() || did
+        })
     }
 
     fn note_stray(&mut self, write: &Write<'_>) {

@@ -9,7 +9,13 @@ pub enum Invariant {
     Conserved,
     /// No write of the operator lets in more than fits beside what all others may occupy.
     NeverOverGranted,
-    /// Allocated is at most Deserved, and Preempting is exactly the difference, once everything rests.
+    /// What is granted within targets and what is owed come to no more than there is, with every write of the ledger.
+    PromisedOnce,
+    /// Before a pod is evicted, the ledger owes what it holds to another queue.
+    OwedFirst,
+    /// Loans overlap by less than half of the capacity: all quotas together allow less than one and a half times of it.
+    LoansBounded,
+    /// No more is promised than the share has beyond what is allocated, once everything rests.
     SharesAddUp,
     /// The quota says what the status says, once everything rests.
     QuotaIsAllocated,
@@ -42,6 +48,9 @@ impl Invariant {
         match self {
             Self::Conserved => "I1",
             Self::NeverOverGranted => "I2",
+            Self::PromisedOnce => "I29",
+            Self::OwedFirst => "I30",
+            Self::LoansBounded => "I31",
             Self::SharesAddUp => "I3",
             Self::QuotaIsAllocated => "I4",
             Self::FencedAndNeeded => "I5",

@@ -64,13 +64,19 @@ impl Stage {
     }
 
     /// Whether every queue has what it deserves, in force and in use: A = D, used = D, nothing promised.
+    ///
+    /// Where somebody raised a quota by hand, a pod that this let in may wait for a node above its queue's share: it goes
+    /// only if it is above the share and a unit of another queue needs it, and here every queue runs all that it deserves.
+    /// Evicting it would serve nobody.
     pub fn is_good(&self, world: &World) -> bool {
         self.scenario.each().all(|at| {
             let deserved = self.memo.deserved(world.truth.demand, at);
             let quota = world.truth.quotas[at];
             let in_force = quota.is_some_and(|quota| quota.hard == deserved && quota.enforced == deserved);
             let pods = world.truth.pods[at];
-            in_force && pods.charged() == deserved && count(pods.running) == deserved
+            let waits_in_vain = world.happened.raises > 0 && pods.terminating == 0;
+            let holds_no_more = pods.charged() == deserved || waits_in_vain;
+            in_force && holds_no_more && count(pods.running) == deserved
         })
     }
 }

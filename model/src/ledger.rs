@@ -5,8 +5,9 @@ use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 
 use crate::cluster::{Generation, PerQueue, Version};
+use crate::protocol::cpu;
 use crate::scenario::Scenario;
-use crate::view::{bounds, only};
+use crate::view::{amounts, bounds, only};
 
 /// The ledger object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +29,8 @@ pub struct Entry {
     pub granted: u8,
     /// The largest amount granted since the entry was last fenced.
     pub largest: u8,
+    /// What is free or being freed for the queue and not granted yet.
+    pub owed: u8,
     /// The generation of its last change.
     pub changed: Generation,
 }
@@ -60,6 +63,7 @@ impl Ledger {
             let engines = engine::Entry {
                 granted: bounds(entry.granted),
                 largest: bounds(entry.largest),
+                owed: amounts(entry.owed),
                 generation: stamp(entry.changed),
                 changed: BEFORE,
             };
@@ -68,6 +72,8 @@ impl Ledger {
         engine::Ledger {
             generation: stamp(self.generation),
             entries: self.entries.iter().enumerate().filter_map(entry).collect(),
+            // Pods of one unit fill every share of whole units, so that every target is the deserved share.
+            targets: None,
             rebuilt: self.rebuilt.then_some(BEFORE),
             inherited: None,
         }
@@ -78,7 +84,7 @@ impl Ledger {
         let entry = |name: &str| {
             let entry = ledger.entries.get(&Namespace::from(name))?;
             let (granted, largest) = (only(&entry.granted), only(&entry.largest));
-            Some(Entry { granted, largest, changed: number(entry.generation) })
+            Some(Entry { granted, largest, owed: cpu(&entry.owed), changed: number(entry.generation) })
         };
         Self {
             version: 0,

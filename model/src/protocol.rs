@@ -132,7 +132,7 @@ fn copies(scenario: &Scenario, seen: &Cluster) -> Work {
     let mut next = ledger;
     for (at, queue) in queues(scenario, &plan) {
         let granted = cpu(&queue.allocated);
-        next.entries[at] = Some(Entry { granted, largest: granted, changed: 1 });
+        next.entries[at] = Some(Entry { granted, largest: granted, owed: 0, changed: 1 });
         if seen.quotas[at].is_none_or(|quota| quota.hard != granted) {
             let lowers = seen.quotas[at].is_none_or(|quota| quota.hard > granted);
             work.quotas[at] =

@@ -78,7 +78,7 @@ impl Scenario {
             cluster.pods[at] = Pods::running(self.pods[at]);
         }
         if self.ledger {
-            let entry = |hard: u8| Entry { granted: hard, largest: hard, changed: 1 };
+            let entry = |hard: u8| Entry { granted: hard, largest: hard, owed: 0, changed: 1 };
             let entries = self.quotas.map(|hard| hard.map(entry));
             cluster.ledger = Some(Ledger { version: 1, generation: 1, entries, rebuilt: false });
         }

@@ -35,7 +35,8 @@ pub(crate) fn bounds(units: u8) -> Bounds {
     [(Resource::Cpu, amount(units))].into_iter().collect()
 }
 
-fn amounts(units: u8) -> Amounts {
+/// The same as amounts that leave out nothing.
+pub(crate) fn amounts(units: u8) -> Amounts {
     [(Resource::Cpu, amount(units))].into_iter().collect()
 }
 

@@ -50,7 +50,7 @@ struct QueueReport {
     allocated: Quantities,
     used: Quantities,
     preempting: Quantities,
-    idle: Quantities,
+    borrowed: Quantities,
 }
 
 #[derive(Debug, Serialize)]
@@ -168,7 +168,7 @@ fn queue_report(name: &QueueName, queue: &QueuePlan, resources: &[Resource]) -> 
         allocated: quantities(&queue.allocated, resources),
         used: quantities(&queue.used, resources),
         preempting: quantities(&queue.preempting, resources),
-        idle: quantities(&queue.idle, resources),
+        borrowed: quantities(&queue.used.less(&queue.nominal), resources),
     }
 }
 

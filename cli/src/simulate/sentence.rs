@@ -82,7 +82,7 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
     let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
     for_it.for_each(|eviction| coming.add_all(&eviction.requests));
     let short = queue.lacking.less(&coming);
-    let deserved = queue.deserved.compact();
+    let deserved = queue.target.compact();
     (!short.is_empty()).then(|| format!("{} of the {deserved} that it deserves {why}", short.compact()))
 }
 

@@ -12,8 +12,6 @@ use crate::output::{Cell, Colour, Style, align};
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
 pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> String {
-    let lends = simulation.steps.iter().flat_map(|step| step.plan.queues.values());
-    let with_idle = lends.into_iter().any(|queue| !queue.idle.is_empty());
     let mut lines = before(simulation, style);
     let mut clock = 0_i64;
     for (step, number) in simulation.steps.iter().zip(1_usize..) {
@@ -27,7 +25,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
             style.paint(&title, Colour::Strong),
             step.plan.capacity.compact()
         ));
-        lines.extend(queues(step, with_idle, style));
+        lines.extend(queues(step, style));
         lines.extend(jobs::rows(step, style));
         lines.extend(evictions(step, style));
         lines.extend(withheld(step, style));
@@ -59,20 +57,14 @@ fn before(simulation: &Simulation, style: Style) -> Vec<String> {
     lines
 }
 
-/// `IDLE` is shown only where it says something.
-fn queues(step: &Step, with_idle: bool, style: Style) -> Vec<String> {
+fn queues(step: &Step, style: Style) -> Vec<String> {
     if step.plan.queues.is_empty() {
         return vec!["  no Queue has a share".to_owned()];
     }
-    let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING", "IDLE"];
+    let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"];
     let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
     let queues = tree::in_order(&step.plan);
     rows.extend(queues.into_iter().map(|(depth, name, queue)| queue_row(step, depth, name, queue)));
-    if !with_idle {
-        for row in &mut rows {
-            row.truncate(titles.len().saturating_sub(1));
-        }
-    }
     align(&rows, style)
 }
 
@@ -89,7 +81,6 @@ fn queue_row(step: &Step, depth: usize, name: &QueueName, queue: &QueuePlan) -> 
         Cell::plain(&queue.allocated.compact()),
         Cell::new(&queue.used.compact(), used),
         Cell::new(&queue.preempting.compact(), preempting),
-        Cell::plain(&queue.idle.compact()),
     ]
 }
 

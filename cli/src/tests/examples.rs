@@ -10,28 +10,28 @@ fn a_whole_node_is_freed_for_a_pod_that_needs_one() {
         "gpu-node",
         &expect![[r#"
             Step 1  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  6c 6Gi 6gpu  0           2c 26Gi
-              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 2gpu  0            2gpu        7c 31Gi
-              evict  team-1/pod-4  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 32Gi 4gpu
-              evict  team-1/pod-2  team-2/team-2 is short of 2gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 8c 32Gi 4gpu
+              QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED    USED         PREEMPTING
+              team-1/team-1  1       6c 6Gi 6gpu  6c 6Gi 4gpu  4c 4Gi 4gpu  6c 6Gi 6gpu  0
+              team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi       0            4gpu
+              evict  team-1/pod-4  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 4c 4Gi 4gpu
+              evict  team-1/pod-2  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 4c 4Gi 4gpu
               unmet  team-2/train  1 pod of 1c 1Gi 4gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
 
             Step 2  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           2c 26Gi
-              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  0            0           7c 31Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED     USED         PREEMPTING
+              team-1/team-1  1       6c 6Gi 6gpu  6c 6Gi 4gpu  6c 12Gi 4gpu  4c 4Gi 4gpu  0
+              team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi 4gpu   0            0
               start  team-2/train-r2-0
 
             Step 3  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
-              team-1/team-1  1       6c 6Gi 6gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           2c 26Gi
-              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  1c 1Gi 4gpu  0           7c 31Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED     USED         PREEMPTING
+              team-1/team-1  1       6c 6Gi 6gpu  6c 6Gi 4gpu  6c 12Gi 4gpu  4c 4Gi 4gpu  0
+              team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi 4gpu   1c 1Gi 4gpu  0
 
             Step 4  29 s later  capacity 16c 64Gi 8gpu
-              QUEUE          WEIGHT  DEMAND       DESERVED      ALLOCATED     USED         PREEMPTING  IDLE
-              team-1/team-1  1       4c 4Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  4c 4Gi 4gpu  0           4c 28Gi
-              team-2/team-2  1       1c 1Gi 4gpu  8c 32Gi 4gpu  8c 32Gi 4gpu  1c 1Gi 4gpu  0           7c 31Gi
+              QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED     USED         PREEMPTING
+              team-1/team-1  1       4c 4Gi 4gpu  4c 4Gi 4gpu  6c 12Gi 4gpu  4c 4Gi 4gpu  0
+              team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi 4gpu   1c 1Gi 4gpu  0
 
             Stable: nothing more would happen.
         "#]],
@@ -174,8 +174,8 @@ fn gangs_run_wholly_or_wait_and_the_rest_is_shared_evenly() {
         "queue-jobs",
         &expect![[r#"
             Step 1  capacity 8c 32Gi
-              QUEUE          WEIGHT  DEMAND    DESERVED   ALLOCATED  USED  PREEMPTING  IDLE
-              team-1/team-1  1       21c 21Gi  8c 26.5Gi  8c 26.5Gi  0     0           5.5Gi
+              QUEUE          WEIGHT  DEMAND    DESERVED  ALLOCATED  USED  PREEMPTING
+              team-1/team-1  1       21c 21Gi  8c 21Gi   8c 16Gi    0     0
               QUEUEJOB      STATE     MIN  SLOTS   RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
               team-1/sweep  Starting  1    0 -> 3  0        0          3c 3Gi    3c 3Gi     Admitted
               team-1/train  Starting  5    0 -> 5  0        0          5c 5Gi    5c 5Gi     Admitted
@@ -191,8 +191,8 @@ fn gangs_run_wholly_or_wait_and_the_rest_is_shared_evenly() {
               waits  team-1/wide  other pods of its queue hold too much for the 4 pods that it needs at once
 
             Step 2  capacity 8c 32Gi
-              QUEUE          WEIGHT  DEMAND    DESERVED   ALLOCATED  USED    PREEMPTING  IDLE
-              team-1/team-1  1       21c 21Gi  8c 26.5Gi  8c 26.5Gi  8c 8Gi  0           5.5Gi
+              QUEUE          WEIGHT  DEMAND    DESERVED  ALLOCATED  USED    PREEMPTING
+              team-1/team-1  1       21c 21Gi  8c 21Gi   8c 16Gi    8c 8Gi  0
               QUEUEJOB      STATE    MIN  SLOTS  RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
               team-1/sweep  Running  1    3      3        0          3c 3Gi    3c 3Gi     Admitted
               team-1/train  Running  5    5      5        0          5c 5Gi    5c 5Gi     Admitted

@@ -20,7 +20,7 @@ fn yaml_says_the_same_as_json() {
     let json: serde_json::Value = serde_json::from_str(&played(&cluster, Format::Json)).unwrap();
     let yaml: serde_json::Value = serde_yaml_ng::from_str(&played(&cluster, Format::Yaml)).unwrap();
     assert_eq!(json, yaml);
-    assert_eq!(json["steps"][0]["evictions"][0]["beneficiary"], serde_json::Value::Null);
+    assert_eq!(json["steps"][0]["evictions"][0]["beneficiary"], "team-2/team-2");
     assert_eq!(json["stable"], true);
 }
 
@@ -61,13 +61,13 @@ spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}
 ",
         &expect![[r#"
             Step 1  capacity 2c 4Gi 1gpu
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED     PREEMPTING  IDLE
-              a/q    1       2c      2c 2Gi    2c 2Gi     4c 1gpu  0           2Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED     PREEMPTING
+              a/q    1       2c      2c        2c 2Gi     4c 1gpu  0
               start  a/waiting
 
             Step 2  capacity 2c 4Gi 1gpu
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
-              a/q    1       2c      2c 2Gi    2c 2Gi     2c    0           2Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/q    1       2c      2c        2c 2Gi     2c    0
 
             Stable: nothing more would happen.
         "#]],
@@ -100,8 +100,8 @@ spec: {}
 ",
         &expect![[r#"
             Step 1  capacity 2c
-              QUEUE    WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
-              a/older  1       0       1c        1c         0     0           1c
+              QUEUE    WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/older  1       0       0         1c         0     0
               stalled  a/newer   NamespaceTaken: this namespace is governed by the older Queue older: delete one of the two, one namespace has one Queue
               stalled  b/bounds  GuaranteedAboveLimit: spec.guaranteed asks for cpu 2 but spec.limit allows 1: lower the one or raise the other
 

@@ -25,7 +25,7 @@ fn a_delay_passes_in_one_step() {
             Step 1  capacity 4c 4Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
-              b/q    1       1c      1c        0          0     1c
+              b/q    1       1c      1c        0          0     0
               short  b/q  1c of the 1c that it deserves is worth no eviction before its reclaim.afterSeconds have passed
 
             Step 2  300 s later  capacity 4c 4Gi

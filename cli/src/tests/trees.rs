@@ -25,8 +25,8 @@ fn a_guarantee_comes_back_and_a_fence_holds() {
     expect![[r#"
         Step 1  capacity 12c 24Gi
           QUEUE              WEIGHT  DEMAND    DESERVED  ALLOCATED  USED     PREEMPTING
-          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   2c
-            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   2c
+          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   0
+            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi   0
           org/research       1       16c 28Gi  8c 12Gi   4c 12Gi    10c 3Gi  4c
             team-1/team-1    1       4c 4Gi    4c 4Gi    4Gi        0        4c
             team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     10c 3Gi  0
@@ -35,8 +35,8 @@ fn a_guarantee_comes_back_and_a_fence_holds() {
 
         Step 2  capacity 12c 24Gi
           QUEUE              WEIGHT  DEMAND    DESERVED  ALLOCATED  USED    PREEMPTING
-          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  2c
-            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  2c
+          org/batch          1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  0
+            batch-1/batch-1  1       12c 24Gi  4c 12Gi   2c 12Gi    2c 1Gi  0
           org/research       1       16c 28Gi  8c 12Gi   8c 12Gi    6c 2Gi  0
             team-1/team-1    1       4c 4Gi    4c 4Gi    4c 4Gi     0       0
             team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     6c 2Gi  0
@@ -79,12 +79,12 @@ spec: {}
 ",
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE            WEIGHT  DEMAND  DESERVED    ALLOCATED   USED  PREEMPTING  IDLE
-              b/root           1       0       2c 2Gi      2c 2Gi      0     0           2c 2Gi
-              org/z            1       0       2c 2Gi      2c 2Gi      0     0           2c 2Gi
-                a/a            3       0       1.5c 1.5Gi  1.5c 1.5Gi  0     0           1.5c 1.5Gi
-                org/y          1       0       0.5c 512Mi  0.5c 512Mi  0     0           0.5c 512Mi
-                  org/governs  1       0       0.5c 512Mi  0.5c 512Mi  0     0           0.5c 512Mi
+              QUEUE            WEIGHT  DEMAND  DESERVED  ALLOCATED   USED  PREEMPTING
+              b/root           1       0       0         1.3c 1.3Gi  0     0
+              org/z            1       0       0         2.6c 2.6Gi  0     0
+                a/a            3       0       0         1.3c 1.3Gi  0     0
+                org/y          1       0       0         1.3c 1.3Gi  0     0
+                  org/governs  1       0       0         1.3c 1.3Gi  0     0
 
             Stable: nothing more would happen.
         "#]],
@@ -140,12 +140,12 @@ spec: {parentRef: {namespace: org, name: gold}}
 ",
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE      WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
-              org/gold   1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
-                a/q      1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
-              org/named  1       0       2c 2Gi    2c 2Gi     0     0           2c 2Gi
-                b/q      1       0       1c 1Gi    1c 1Gi     0     0           1c 1Gi
-                c/q      1       0       1c 1Gi    1c 1Gi     0     0           1c 1Gi
+              QUEUE      WEIGHT  DEMAND  DESERVED  ALLOCATED   USED  PREEMPTING
+              org/gold   1       0       0         1.3c 1.3Gi  0     0
+                a/q      1       0       0         1.3c 1.3Gi  0     0
+              org/named  1       0       0         2.6c 2.6Gi  0     0
+                b/q      1       0       0         1.3c 1.3Gi  0     0
+                c/q      1       0       0         1.3c 1.3Gi  0     0
               stalled  d/q  ParentNotAccepting: org/gold does not accept Queues of this namespace: its spec.children.namespaces has to allow it
 
             Stable: nothing more would happen.
@@ -193,20 +193,20 @@ status: {allocatable: {cpu: 0}}
         &(documents.concat() + now),
         &expect![[r#"
             Step 1  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
-              a/a    1       8c 4Gi  6c 4.7Gi  6c 4.7Gi   8c 4Gi  0           768Mi
-              b/b    1       2c 1Gi  2c 1.7Gi  1.7Gi      0       2c          768Mi
-              evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 4.7Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+              a/a    1       8c 4Gi  6c 4Gi    6c 3Gi     8c 4Gi  0
+              b/b    1       2c 1Gi  2c 1Gi    3Gi        0       2c
+              evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 3Gi
 
             Step 2  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
-              a/a    1       8c 4Gi  6c 4.7Gi  6c 4.7Gi   6c 3Gi  0           768Mi
-              b/b    1       2c 1Gi  2c 1.7Gi  2c 1.7Gi   0       0           768Mi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+              a/a    1       8c 4Gi  6c 4Gi    6c 5Gi     6c 3Gi  0
+              b/b    1       2c 1Gi  2c 1Gi    2c 3Gi     0       0
 
             Step 3  30 s later  capacity 8c 8Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
-              a/a    1       6c 3Gi  6c 4.7Gi  6c 4.7Gi   6c 3Gi  0           1.7Gi
-              b/b    1       2c 1Gi  2c 1.7Gi  2c 1.7Gi   0       0           768Mi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+              a/a    1       6c 3Gi  6c 3Gi    6c 5Gi     6c 3Gi  0
+              b/b    1       2c 1Gi  2c 1Gi    2c 3Gi     0       0
 
             Stable: nothing more would happen.
         "#]],

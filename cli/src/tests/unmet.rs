@@ -1,8 +1,6 @@
 //! Pods that cannot start, pods that a rule kept, and pods that are waited for no longer.
 
 use expect_test::expect;
-use quotient_engine::amounts::{Amount, Resource};
-use quotient_engine::names::QueueName;
 use quotient_engine::plan::Eviction;
 use quotient_engine::reason::Reason;
 
@@ -143,10 +141,10 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
             "what": "ReplicaSet double"
           },
           {
-            "message": "no node could run one even if it were empty: selector, affinity, taints or sheer size",
+            "message": "one alone is more than the 4c 4Gi that the queue could have",
             "pods": 2,
             "queue": "b/q",
-            "reason": "NoNodeFits",
+            "reason": "UnitAboveShare",
             "requests": {
               "cpu": "5",
               "memory": "0"
@@ -196,18 +194,16 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
           short  b/q  1c of the 4c 4Gi that it deserves is held by pods that a disruption budget keeps, or the API server
           start  b/double-r1-0
           unmet  b/double  2 pods of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
-          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+          unmet  b/huge    2 pods of 5c cannot start: UnitAboveShare (one alone is more than the 4c 4Gi that the queue could have)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&simulation, Format::Table, true, Style::Plain).unwrap());
 }
 
 #[test]
-fn idle_parts_and_overdue_pods_are_shown() {
+fn overdue_pods_are_shown() {
     let mut simulation = simulate(&read(&[("a.yaml", &scattered("", ""))]).unwrap(), false);
     let plan = &mut simulation.steps[0].plan;
-    let idle = &mut plan.queues.get_mut(&QueueName::new("b", "q")).unwrap().idle;
-    *idle = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
     let evicted = plan.evictions[0].clone();
     let overdue = Eviction {
         beneficiary: None,
@@ -220,9 +216,9 @@ fn idle_parts_and_overdue_pods_are_shown() {
     plan.evictions = vec![Eviction { reason: Reason::MovedAside, ..evicted }];
     expect![[r#"
         Step 1  capacity 8c 8Gi
-          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
-          a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0           0
-          b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c          1.5c
+          QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+          a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     6c    0
+          b/q    1       8c 8Gi  4c 4Gi    2c 4Gi     0     2c
           evict  a/p6  b/q needs its room on this node for a pod within what is guaranteed; a/q keeps its quota
           again  a/p6  gets no more grace: eviction.forceAfterSeconds have passed since its deadline
           again  a/p6  gets 600 s of grace, the most that its queue allows, because b/q needs its room
@@ -231,7 +227,7 @@ fn idle_parts_and_overdue_pods_are_shown() {
     "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
     let text = render(&simulation, Format::Json, false, Style::Plain).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(json["steps"][0]["queues"][1]["idle"], serde_json::json!({"cpu": "1500m", "memory": "0"}));
+    assert_eq!(json["steps"][0]["queues"][0]["borrowed"], serde_json::json!({"cpu": "2", "memory": "0"}));
     assert_eq!(
         json["steps"][0]["evictedAgain"],
         serde_json::json!([

@@ -57,12 +57,21 @@ pub fn settle(snapshot: &Snapshot) -> (Snapshot, Plan) {
     let mut snapshot = snapshot.clone();
     let mut decided = plan(&snapshot);
     for _ in 0..MOST_ROUNDS {
-        if !quotas::put_in_force(&mut snapshot, &decided) {
+        let mut next = snapshot.clone();
+        if !quotas::put_in_force(&mut next, &decided) {
             break;
         }
+        snapshot = next;
         decided = plan(&snapshot);
     }
     (snapshot, decided)
+}
+
+/// Keeps what `plan` wants remembered in the Queues' statuses and in the ledger, as the operator does before it carries a
+/// plan out.
+pub fn keep(snapshot: &mut Snapshot, plan: &Plan) {
+    statuses::keep(snapshot, plan);
+    quotas::keep_ledger(snapshot, plan);
 }
 
 /// What is seen one second after `plan` was carried out on `snapshot`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::amounts::Bounds;
+use crate::amounts::{Amounts, Bounds};
 use crate::names::QueueUid;
 use crate::plan::{Plan, QuotaWrite};
 use crate::snapshot::{Growth, NamespaceState, Quota, Snapshot};
@@ -11,6 +11,7 @@ use crate::snapshot::{Growth, NamespaceState, Quota, Snapshot};
 /// anything.
 pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut changed = false;
+    keep_ledger(snapshot, plan);
     for (name, queue) in &plan.queues {
         if queue.quota_write.is_none() && queue.quota_in_force {
             continue;
@@ -25,13 +26,17 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
             Some(QuotaWrite { hard, owner, .. }) => (hard.clone(), owner.clone().or(standing.owner)),
             None => (standing.hard, standing.owner),
         };
-        changed |= replace(state, Some(in_force(hard, owner, standing.granted.is_some())));
+        changed |=
+            replace(state, Some(in_force(hard, owner, standing.granted.is_some(), queue.preempting.clone())));
     }
     for (name, write) in &plan.retained {
         let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         let standing = state.quota.clone().unwrap_or_default();
         let owner = write.owner.clone().or(standing.owner);
-        changed |= replace(state, Some(in_force(write.hard.clone(), owner, standing.granted.is_some())));
+        changed |= replace(
+            state,
+            Some(in_force(write.hard.clone(), owner, standing.granted.is_some(), Amounts::new())),
+        );
     }
     for state in snapshot.namespaces.values_mut() {
         let exists = |owner: &QueueUid| state.queues.iter().any(|queue| queue.uid == *owner);
@@ -45,6 +50,17 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     changed
 }
 
+/// Writes down the targets, and what queues are owed. It moves no quota.
+pub(super) fn keep_ledger(snapshot: &mut Snapshot, plan: &Plan) {
+    snapshot.targets.clone_from(&plan.targets);
+    for (name, queue) in &plan.queues {
+        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
+        if let Some(quota) = state.quota.clone().filter(|quota| quota.owed != queue.preempting) {
+            replace(state, Some(Quota { owed: queue.preempting.clone(), ..quota }));
+        }
+    }
+}
+
 /// Puts the quota that stands in force, whoever wrote it.
 fn enforce(state: &mut Arc<NamespaceState>) -> bool {
     let enforced = state.quota.clone().map(|quota| Quota { enforced: quota.hard.clone(), ..quota });
@@ -52,8 +68,9 @@ fn enforce(state: &mut Arc<NamespaceState>) -> bool {
 }
 
 /// A quota of ours that says `hard`, and so does the ledger if it is `granted` there.
-fn in_force(hard: Bounds, owner: Option<QueueUid>, granted: bool) -> Quota {
+fn in_force(hard: Bounds, owner: Option<QueueUid>, granted: bool, owed: Amounts) -> Quota {
     Quota {
+        owed,
         enforced: hard.clone(),
         granted: granted.then(|| hard.clone()),
         hard,

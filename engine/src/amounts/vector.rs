@@ -106,6 +106,35 @@ impl Amounts {
         self.iter().map(multiple).collect()
     }
 
+    /// What there is of these resources alone.
+    pub fn of(&self, resources: &[Resource]) -> Self {
+        if self.resources().all(|one| resources.binary_search(one).is_ok()) {
+            return self.clone();
+        }
+        let named = self.iter().filter(|(one, _)| resources.binary_search(one).is_ok());
+        named.map(|(one, amount)| (one.clone(), amount)).collect()
+    }
+
+    /// How often this fits into `room`, at most `most` times.
+    pub fn times_in(&self, room: &Self, most: i128) -> i128 {
+        let fitting = |(one, amount): (&Resource, Amount)| {
+            if amount.is_positive() {
+                room.get(one).or_zero().units().checked_div(amount.units())
+            } else {
+                None
+            }
+        };
+        self.iter().filter_map(fitting).min().unwrap_or(most).clamp(0, most)
+    }
+
+    /// The sum of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let mut sum = self.clone();
+        sum.add_all(other);
+        sum
+    }
+
     /// Whether every resource is at most what `other` has of it.
     pub fn fits_in(&self, other: &Self) -> bool {
         self.iter().all(|(resource, amount)| amount <= other.get(resource))

@@ -54,11 +54,6 @@ impl<'a> Carriers<'a> {
         known.or_else(|| self.by_name.get(name)).copied()
     }
 
-    /// Whether the node called `name` is there and counts.
-    pub(super) fn counts(&self, name: &NodeName) -> bool {
-        self.place(name).and_then(|at| self.all.get(at)).is_some_and(|carrier| carrier.counts)
-    }
-
     /// What the pods bound to the node called `name` request.
     pub(crate) fn bound_to(&self, name: &NodeName) -> Option<&Amounts> {
         self.place(name).and_then(|at| self.all.get(at)).map(|carrier| &carrier.bound)

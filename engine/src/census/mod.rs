@@ -9,7 +9,7 @@ use std::sync::Arc;
 use carriers::Carriers;
 use rustc_hash::FxHashSet;
 
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::plan::PodCounts;
 use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
@@ -37,7 +37,7 @@ pub(crate) struct Headcount {
     /// them.
     pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
-    /// Whether a live pod does not get on.
+    /// Whether a pod makes no progress that is live, or was evicted.
     pub(crate) stuck: bool,
 }
 
@@ -45,11 +45,6 @@ impl Headcount {
     /// What stays charged of everything once what is on its way out is gone.
     pub(crate) fn all_staying(&self) -> Amounts {
         self.charged.less(&self.leaving)
-    }
-
-    /// The same of one resource.
-    pub(crate) fn staying(&self, resource: &Resource) -> Amount {
-        self.charged.get(resource) - self.leaving.get(resource)
     }
 }
 
@@ -59,23 +54,6 @@ impl Census<'_> {
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
     pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
         !self.barren.contains(&std::ptr::from_ref(pod))
-    }
-
-    /// The same for `snapshot`, in which nothing but the pods of `namespaces` differs, and these not in where they are.
-    pub(crate) fn recounted<'n>(
-        &self,
-        snapshot: &Snapshot,
-        namespaces: impl Iterator<Item = &'n Namespace>,
-    ) -> Self {
-        let mut census = self.clone();
-        for name in namespaces {
-            let headcount = census.namespaces.get_mut(name);
-            if let (Some(headcount), Some(state)) = (headcount, snapshot.namespaces.get(name)) {
-                let counts = |pod: &Pod| pod.node.as_ref().is_none_or(|node| self.carriers.counts(node));
-                *headcount = count(state, counts, &mut census.barren);
-            }
-        }
-        census
     }
 }
 
@@ -117,7 +95,7 @@ fn count<'a>(
         if !frees_room || (pod.immunity.is_some() && !pod.is_terminating()) {
             headcount.untakeable.add_all(pod.requests());
         }
-        headcount.stuck |= pod.stuck.is_some() && !pod.is_terminating();
+        headcount.stuck |= pod.stuck.is_some() && (pod.evicted || !pod.is_terminating());
         let counter = if pod.is_terminating() {
             headcount.leaving.add_all(pod.requests());
             &mut headcount.pods.terminating

@@ -1,6 +1,6 @@
 //! What owners lack: pods that were refused, or that nobody has got round to create.
 
-use super::{Trust, live_by_owner};
+use super::live_by_owner;
 use crate::amounts::Amounts;
 use crate::snapshot::{NamespaceState, Owner};
 use crate::time::Timestamp;
@@ -27,19 +27,17 @@ impl Ask<'_> {
 }
 
 /// What the owners of a namespace lack, most important first: by priority, then age.
-pub(crate) fn asks<'a>(state: &'a NamespaceState, trust: &Trust) -> Vec<Ask<'a>> {
+pub(crate) fn asks(state: &NamespaceState) -> Vec<Ask<'_>> {
     if state.owners.is_empty() {
         return Vec::new();
     }
     let live = live_by_owner(state);
-    let mut asks: Vec<Ask<'a>> = state
+    let mut asks: Vec<Ask<'_>> = state
         .owners
         .iter()
         .map(|owner| {
             let pods = owner.rightful().saturating_sub(live.get(&owner.uid).copied().unwrap_or_default());
-            let (limit, set_aside) = trust.limits.get(&owner.uid).copied().unwrap_or((u32::MAX, None));
-            let held_back = owner.size.held_back.min(pods);
-            Ask { owner, pods, held_back, counted: pods.min(limit), set_aside }
+            Ask { owner, pods, held_back: owner.size.held_back.min(pods), counted: pods, set_aside: None }
         })
         .filter(|ask| ask.pods > 0)
         .collect();

@@ -24,7 +24,7 @@ const SILENT_SECONDS: i64 = 300;
 /// Until when an autoscaler may still add a node for `pod`; none if it is not waiting for one, or has been for too
 /// long.
 pub(crate) fn node_patience(pod: &Pod, settings: &Settings, now: Timestamp) -> Option<Timestamp> {
-    let stuck = pod.stuck.filter(|_| pod.is_live() && waits_for_nodes(pod, settings))?;
+    let stuck = pod.stuck.filter(|_| waits_for_nodes(pod, settings))?;
     Some(stuck.plus_seconds(WITHOUT_NODE_SECONDS)).filter(|until| *until > now)
 }
 
@@ -72,8 +72,12 @@ pub(super) struct Evidence<'a> {
     /// How many of the pods that it lacks count so far.
     pub(super) counted: u32,
     lacks: bool,
-    /// When the first of its units has had room for too long, and its shape if no node takes it.
-    deadline: Option<(Timestamp, Option<&'a Shape>)>,
+    /// Whether it is decided which of its pods that never started count.
+    pub(super) has_late_pods: bool,
+    /// When the first of its units has had room for too long.
+    deadline: Option<Timestamp>,
+    /// The units of which that is true then: the shape of each that has no node, none for the others.
+    late: Vec<Option<&'a Shape>>,
     /// What waits for a node, or would.
     shapes: Vec<&'a Shape>,
     /// When the last of its proven pods started.
@@ -82,8 +86,16 @@ pub(super) struct Evidence<'a> {
 
 impl<'a> Evidence<'a> {
     fn expire(&mut self, at: Timestamp, unbound: Option<&'a Shape>) {
-        if self.deadline.is_none_or(|(deadline, _)| at < deadline) {
-            self.deadline = Some((at, unbound));
+        if self.deadline.is_none_or(|deadline| at < deadline) {
+            self.deadline = Some(at);
+            self.late.clear();
+        }
+        let is_known = self.late.last().is_some_and(|last| match (last, unbound) {
+            (Some(last), Some(shape)) => std::ptr::eq(*last, shape),
+            (last, shape) => last.is_none() && shape.is_none(),
+        });
+        if self.deadline == Some(at) && !is_known {
+            self.late.push(unbound);
         }
     }
 
@@ -115,9 +127,9 @@ impl<'a> Evidence<'a> {
                 entry.times = 0;
             }
         }
-        let (false, Some((_, unbound))) = (is_active, self.deadline.filter(|(at, _)| *at <= now)) else {
+        if is_active || self.deadline.is_none_or(|at| at > now) {
             return;
-        };
+        }
         self.is_new = true;
         self.entry = Some(SetAside {
             kind: self.kind.into(),
@@ -126,7 +138,8 @@ impl<'a> Evidence<'a> {
             since: now,
             times: self.entry.as_ref().map_or(0, |entry| entry.times).saturating_add(1),
             nodes: free.nodes(),
-            lacked_room: unbound.is_some_and(|shape| !free.takes(shape)),
+            // Units that are due together decide together, in whatever order they were found.
+            lacked_room: self.late.iter().all(|unbound| unbound.is_some_and(|shape| !free.takes(shape))),
         });
     }
 }
@@ -190,7 +203,8 @@ impl<'a> Workloads<'a> {
             let progress = workloads.progress.entry(scope(owner)).or_default();
             progress.proven = progress.proven.saturating_add(owner.succeeded);
         }
-        for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+        // What an evicted pod shows counts until it is gone: an eviction changes no demand.
+        for pod in state.pods.iter().filter(|pod| pod.is_live() || pod.evicted && pod.is_charged()) {
             workloads.add_pod(pod, &entries, snapshot);
         }
         for ask in asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
@@ -214,7 +228,7 @@ impl<'a> Workloads<'a> {
 
     fn add_pod(&mut self, pod: &'a Pod, entries: &FxHashMap<&str, &SetAside>, snapshot: &Snapshot) {
         let now = snapshot.now;
-        if let Some(gang) = pod.gang() {
+        if let Some(gang) = pod.gang().filter(|_| pod.is_live()) {
             let members = self.members.entry(&gang.name).or_default();
             *members = members.saturating_add(1);
         }
@@ -233,7 +247,7 @@ impl<'a> Workloads<'a> {
         let until = node_patience(pod, &snapshot.settings, now);
         if is_proven(pod) {
             progress.proven = progress.proven.saturating_add(1);
-        } else if until.is_none() {
+        } else if until.is_none() && pod.is_live() {
             progress.making = progress.making.saturating_add(1);
         }
         self.next_change = earliest(self.next_change, until);
@@ -244,6 +258,9 @@ impl<'a> Workloads<'a> {
         } else if let (Some(stuck), None) = (pod.stuck, until) {
             let seconds = if pod.failing { 0 } else { EVIDENCE_SECONDS };
             evidence.evident = earliest(evidence.evident, Some(stuck.plus_seconds(seconds)));
+            if !pod.is_live() {
+                return;
+            }
             if pod.node.is_none() {
                 evidence.add_shape(&pod.shape);
             }
@@ -320,7 +337,7 @@ impl<'a> Workloads<'a> {
             let evident = evidence.evident.filter(|_| evidence.lacks);
             // What is set aside has no other time than its end.
             let is_active = evidence.entry.as_ref().is_some_and(|entry| entry.is_active(now));
-            let deadline = evidence.deadline.filter(|_| !is_active).map(|(at, _)| at);
+            let deadline = evidence.deadline.filter(|_| !is_active);
             [evident, deadline].into_iter().flatten()
         });
         of_workloads.filter(|at| *at > now).min()

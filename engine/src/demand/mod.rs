@@ -13,14 +13,12 @@ mod asks;
 mod evidence;
 mod free_room;
 mod trust;
-mod units;
 mod window;
 
-pub(crate) use asks::{Ask, asks};
+pub(crate) use asks::Ask;
 pub(crate) use evidence::node_patience;
 pub(crate) use free_room::FreeRoom;
 pub(crate) use trust::{Trust, is_ignored, why_ignored};
-pub(crate) use units::{Stock, Unit, alike, lacking, smallest, together};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,10 +41,8 @@ pub(crate) struct Demand<'a> {
     pub(crate) asks: Vec<Ask<'a>>,
     /// Which pods do not count, and how many of those that owners lack do.
     pub(crate) trust: Trust,
-    /// What live pods request and owners lack, whether it counts or not.
-    pub(crate) known: Amounts,
-    /// What owners want, whether they have it or not: units that come back when they are evicted.
-    pub(crate) lasting: Amounts,
+    /// The part of it that known pods show: what live pods request and owners lack, as far as it counts.
+    pub(crate) shown: Amounts,
     /// The demand of today for the decision of tomorrow; what else there is to remember stays as it was.
     pub(crate) remember: Remembered,
     /// When the demand changes although nothing happens.
@@ -67,14 +63,10 @@ impl<'a> Demand<'a> {
     ) -> Self {
         let now = snapshot.now;
         let before = &queue.remembered;
-        let mut asks = asks::asks(state, &Trust::default());
+        let mut asks = asks::asks(state);
         let live = headcount.all_staying();
-        let mut known = live.clone();
-        for ask in &asks {
-            known.add_all(&ask.requests());
-        }
         let is_quiet = !headcount.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
-        let mut verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
+        let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
             trust::judge(queue, state, &mut asks, live, free, snapshot)
@@ -86,9 +78,6 @@ impl<'a> Demand<'a> {
                 (ask.counted, ask.set_aside) = (0, job.remembered.retry_at);
             }
         }
-        let limited = asks.iter().filter(|ask| ask.counted < ask.pods);
-        let limit = |ask: &Ask<'_>| (ask.owner.uid.clone(), (ask.counted, ask.set_aside));
-        verdict.trust.limits = limited.map(limit).collect();
         let mut counts = verdict.live;
         for ask in &asks {
             counts.add_all(&ask.requests());
@@ -97,6 +86,7 @@ impl<'a> Demand<'a> {
         let mut remember =
             Remembered { set_aside: verdict.set_aside, waiting, not_created, ..before.clone() };
 
+        let shown = counts.clone();
         for (resource, least) in queue.request.iter() {
             // No claim is above what there is, so that the amounts shown stay readable.
             let least = least.min(capacity.get(resource));
@@ -107,12 +97,8 @@ impl<'a> Demand<'a> {
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
         let next_change = earliest(verdict.next_change, window.next_change);
-        let mut lasting = Amounts::new();
-        for owner in &state.owners {
-            lasting.add_all(&owner.shape.requests.times(owner.rightful()));
-        }
         let (trust, next_try) = (verdict.trust, verdict.next_try);
-        Self { counted: window.demand, asks, trust, known, lasting, remember, next_change, next_try }
+        Self { counted: window.demand, asks, trust, shown, remember, next_change, next_try }
     }
 }
 
@@ -124,7 +110,8 @@ pub(crate) fn first_patience(snapshot: &Snapshot, census: &Census<'_>) -> Option
     let is_stuck = |name: &Namespace| census.namespaces.get(name).is_some_and(|headcount| headcount.stuck);
     let pods =
         snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
-    pods.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
+    let live = pods.filter(|pod| pod.is_live());
+    live.filter_map(|pod| node_patience(pod, &snapshot.settings, snapshot.now)).min()
 }
 
 /// The earlier of two instants, if there is any.

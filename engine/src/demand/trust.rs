@@ -13,7 +13,7 @@
 //! What runs always counts: readiness never lowers demand.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::{Workloads, is_proven};
 use super::{Ask, FreeRoom, earliest};
@@ -26,13 +26,25 @@ use crate::time::Timestamp;
 /// How much earlier than by its own time a pod is set aside together with others of its workload.
 const TOGETHER_SECONDS: i64 = 30;
 
-/// What of a queue does not count as demand.
+/// Which pods of a queue do not count as demand.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trust {
     /// The pods that had room and never started. They do not count, but as far as they lie within what is guaranteed.
     ignored: BTreeMap<PodUid, Reason>,
-    /// How many pods that an owner lacks count, and until when it is set aside; an entry where not all of them count.
-    pub(super) limits: BTreeMap<OwnerUid, (u32, Option<Timestamp>)>,
+    /// Those of them that do not count as demand: what lies within guarantees does.
+    uncounted: BTreeSet<PodUid>,
+}
+
+impl Trust {
+    /// Whether what `pod` requests counts as demand.
+    pub(crate) fn counts(&self, pod: &Pod) -> bool {
+        self.counts_all() || !self.uncounted.contains(&pod.uid)
+    }
+
+    /// Whether all pods count.
+    pub(crate) fn counts_all(&self) -> bool {
+        self.uncounted.is_empty()
+    }
 }
 
 /// Whether no pod is evicted for `pod`: it had room for long enough and did not start.
@@ -73,8 +85,10 @@ pub(super) fn judge<'a>(
     let mut workloads = Workloads::of(queue, state, asks, snapshot);
     let mut verdict = Verdict { live, next_change: workloads.next_change, ..Verdict::default() };
     verdict.set_aside = workloads.set_aside(&queue.remembered.set_aside, free, snapshot.now);
-    ignore(&queue.guaranteed, state, &mut workloads, &mut verdict, snapshot);
-    limit(asks, &mut workloads, &mut verdict, snapshot.now);
+    let late = late_pods(state, &mut workloads, &mut verdict, snapshot);
+    limit(asks, false, &mut workloads, &mut verdict, snapshot.now);
+    ignore(&queue.guaranteed, late, asks, &mut workloads, &mut verdict, snapshot.now);
+    limit(asks, true, &mut workloads, &mut verdict, snapshot.now);
     let mut counted = verdict.live.clone();
     for ask in asks.iter_mut() {
         counted.add_all(&ask.requests());
@@ -89,19 +103,19 @@ pub(super) fn judge<'a>(
     verdict
 }
 
-/// Finds the pods that do not count: they never started, and their workload is set aside or has others on trial.
-fn ignore(
-    guaranteed: &Bounds,
-    state: &NamespaceState,
+/// The pods that count only on trial or within guarantees, first to count first: they never started, and their workload is set
+/// aside or was.
+fn late_pods<'a>(
+    state: &'a NamespaceState,
     workloads: &mut Workloads<'_>,
     verdict: &mut Verdict,
     snapshot: &Snapshot,
-) {
+) -> Vec<&'a Pod> {
     if verdict.set_aside.is_empty() {
-        return;
+        return Vec::new();
     }
     let now = snapshot.now;
-    let mut candidates: Vec<&Pod> = Vec::new();
+    let mut late: Vec<&Pod> = Vec::new();
     for pod in state.pods.iter().filter(|pod| pod.is_live() && pod.phase == Phase::Pending && !is_proven(pod))
     {
         let due = workloads.deadline(pod, snapshot);
@@ -111,17 +125,44 @@ fn ignore(
         let waits_for_a_node = pod.node.is_none() && due.is_none_or(|due| due <= entry.until());
         // On trial it gets no further pod by taking room that another workload of its queue asked for.
         if !entry.is_active(now) || is_late || waits_for_a_node || pod.created > entry.since {
-            candidates.push(pod);
+            case.has_late_pods = true;
+            late.push(pod);
         } else {
             verdict.next_change = earliest(verdict.next_change, due);
         }
     }
-    candidates.sort_by_key(|pod| (Reverse(pod.priority), pod.created, &pod.uid));
-    for pod in &candidates {
+    late.sort_by_key(|pod| (Reverse(pod.priority), pod.created, &pod.uid));
+    late
+}
+
+/// Finds which of the pods that are `late` do not count: neither are they on trial nor do they lie within what is
+/// `guaranteed`, beside all that counts of other workloads.
+///
+/// What owners lack is part of that: a pod on its way out and the one that comes in its place leave the same to others, so
+/// that no eviction changes what counts.
+fn ignore(
+    guaranteed: &Bounds,
+    late: Vec<&Pod>,
+    asks: &[Ask<'_>],
+    workloads: &mut Workloads<'_>,
+    verdict: &mut Verdict,
+    now: Timestamp,
+) {
+    if late.is_empty() {
+        return;
+    }
+    for pod in &late {
         verdict.live.subtract_all(pod.requests());
     }
-    for pod in candidates {
-        let guaranteed = within(guaranteed, &verdict.live, pod.requests()) > 0;
+    let mut asked = Amounts::new();
+    for ask in asks {
+        let is_open = workloads.of_owner(ask.owner).is_some_and(|(case, _)| case.has_late_pods);
+        if !is_open {
+            asked.add_all(&ask.requests());
+        }
+    }
+    for pod in late {
+        let guaranteed = within(guaranteed, &verdict.live.plus(&asked), pod.requests()) > 0;
         let Some((case, progress)) = workloads.of_pod(pod) else { continue };
         let active = case.entry.as_ref().is_some_and(|entry| entry.is_active(now));
         let on_trial = !active && progress.tried <= progress.proven;
@@ -133,6 +174,7 @@ fn ignore(
             continue;
         }
         if !guaranteed {
+            verdict.trust.uncounted.insert(pod.uid.clone());
             progress.making = progress.making.saturating_sub(1);
             if case.is_new {
                 verdict.dropped.add_all(pod.requests());
@@ -143,8 +185,14 @@ fn ignore(
     }
 }
 
-/// Limits what counts of owners whose workload is set aside, or not trusted.
-fn limit(asks: &mut [Ask<'_>], workloads: &mut Workloads<'_>, verdict: &mut Verdict, now: Timestamp) {
+/// Limits what counts of owners whose workload is set aside, or not trusted: of those with late pods, or of the others.
+fn limit(
+    asks: &mut [Ask<'_>],
+    with_late_pods: bool,
+    workloads: &mut Workloads<'_>,
+    verdict: &mut Verdict,
+    now: Timestamp,
+) {
     // The newest owner is the one that the others make way for.
     let mut newest_first: Vec<&mut Ask<'_>> =
         asks.iter_mut().filter(|ask| ask.owner.kind != OwnerKind::QueueJob).collect();
@@ -152,6 +200,9 @@ fn limit(asks: &mut [Ask<'_>], workloads: &mut Workloads<'_>, verdict: &mut Verd
     for ask in newest_first {
         let unit = workloads.lacking_of_gang(ask.owner);
         let Some((case, progress)) = workloads.of_owner(ask.owner) else { continue };
+        if case.has_late_pods != with_late_pods {
+            continue;
+        }
         let until = case.entry.as_ref().filter(|entry| entry.is_active(now)).map(SetAside::until);
         let is_evident = case.evident.is_some_and(|since| since <= now);
         if until.is_none() && !is_evident && verdict.set_aside.is_empty() {

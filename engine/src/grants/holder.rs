@@ -32,8 +32,12 @@ impl Holder<'_> {
 
     /// The most that it can still occupy, as far as has been observed: its hold.
     pub(crate) fn hold(&self, resource: &Resource) -> Amount {
-        let ceiling = self.quota.map(|quota| quota.ceiling(resource)).unwrap_or_default();
+        self.quota.map(|quota| quota.ceiling(resource)).unwrap_or_default().max(self.charged(resource))
+    }
+
+    /// What admission has charged, pods that are not seen yet included.
+    pub(crate) fn charged(&self, resource: &Resource) -> Amount {
         let unseen = self.quota.and_then(|quota| quota.charged.get(resource)).unwrap_or_default();
-        ceiling.max(unseen).max(self.headcount.charged.get(resource))
+        unseen.max(self.headcount.charged.get(resource))
     }
 }

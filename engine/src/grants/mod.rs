@@ -1,90 +1,243 @@
-//! What every queue's quota allows next, and what it is promised (S-PREEMPT §Preemption stage).
+//! What every queue's quota allows next, and what it is owed (S-PREEMPT §Preemption stage).
 //!
-//! One step of a level-triggered function, per queue and resource, with D deserved and A what the quota allows:
+//! One step of a level-triggered function, per queue and resource, with T the target and A what the quota allows:
 //!
-//! * case 01, D < A: the quota drops to D at once. What nobody uses is free as soon as the lower quota is in
-//!   force; what pods still hold is to be preempted.
-//! * case 02, D = A: nothing happens.
-//! * case 03, D > A: the quota rises at no cost up to what the queue may occupy anyway, and above that by what is
-//!   free. The rest is promised: Preempting.
+//! * case 01, A above T: the quota drops to T, and what no other queue needs is lent on top (`loans.rs`). What pods hold
+//!   above T goes as soon as some unit of another queue needs it.
+//! * case 02, A = T: nothing happens.
+//! * case 03, A below T: the quota rises at no cost up to what the queue may occupy anyway, and above that by what is free,
+//!   in whole units while units are known: first what was freed for it, then guarantees, then the lowest A/T.
 //!
-//! The idle part comes after all that, into what is still free, and is never promised.
+//! What is owed to a queue is free or being freed for it and not granted yet; nobody else gets it.
 
-mod damping;
+mod divisible;
 mod holder;
-mod idle;
-mod one_resource;
-mod standing;
-mod whole_units;
+mod loans;
+mod raise;
 
-pub(crate) use damping::{Next, damped};
-pub(crate) use holder::Holder;
-pub(crate) use idle::idle_parts;
-pub(crate) use standing::nothing_lowered;
+use holder::Holder;
+pub(crate) use loans::Loans;
 
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::demand::Stock;
-use crate::shares::sums;
-use crate::snapshot::Growth;
+use crate::leaf::Leaf;
+use crate::shares::{get, sums};
+use crate::snapshot::{Growth, Snapshot};
 use crate::tree::{Index, Tree};
-use one_resource::OneResource;
 
-/// What is to be granted; every list has an entry a branch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Aim<'a> {
-    /// What queues are entitled to.
-    pub(crate) deserved: &'a [Amounts],
-    /// What their quotas may allow above that.
-    pub(crate) idle: &'a [Amounts],
-    /// Who comes after all others, because nobody may be evicted for them now: what was evicted for others must not be
-    /// caught by them.
-    pub(crate) last: &'a [bool],
-    /// Whether anything may grow into what is free.
-    pub(crate) growth: Growth,
-    /// Whether every quota is to allow at least what it allows already.
-    pub(crate) nothing_falls: bool,
+/// What grants are made from; every list has an entry a branch.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) tree: &'a Tree<'a>,
+    pub(crate) leaves: &'a [Option<Leaf<'a>>],
+    pub(crate) targets: &'a [Amounts],
+    pub(crate) capacity: &'a Amounts,
+    /// The part of the capacity that nodes offer: what quotas may grow into.
+    pub(crate) offered: &'a Amounts,
+    /// The governed resources of which there is any. Of the others nothing shrinks: no capacity in sight is more often a
+    /// blind operator than an empty cluster.
+    pub(crate) resources: &'a [Resource],
 }
 
-/// The next allocated amounts of every branch: of a leaf its quota, of a parent the sum of its children.
+/// What is granted and owed; every list has an entry a branch, parents the sums of their children.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Grants {
+    /// What quotas allow: A.
+    pub(crate) allocated: Vec<Amounts>,
+    /// The part of A within the target; the rest is lent.
+    pub(crate) firm: Vec<Amounts>,
+    /// What is free or being freed for leaves and not granted yet.
+    pub(crate) owed: Vec<Amounts>,
+    /// What was owed before, is not granted, and is neither free nor leaves any more.
+    pub(crate) lost: Vec<Amounts>,
+    /// For the next decision, what was lent on which terms.
+    pub(crate) loans: Vec<Loans>,
+}
+
+impl<'a> Ground<'a> {
+    pub(crate) fn leaf(&self, at: Index) -> Option<&'a Leaf<'a>> {
+        self.leaves.get(at).and_then(Option::as_ref)
+    }
+
+    fn holder(&self, at: Index) -> Option<Holder<'a>> {
+        let leaf = self.leaf(at)?;
+        Some(Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
+    }
+
+    fn target(&self, at: Index) -> &'a Amounts {
+        static NOTHING: std::sync::LazyLock<Amounts> = std::sync::LazyLock::new(Amounts::new);
+        self.targets.get(at).unwrap_or(&NOTHING)
+    }
+
+    /// The leaves, by their places.
+    fn at_leaves(&self) -> impl Iterator<Item = Index> + use<'a> {
+        let leaves = self.leaves;
+        (0..leaves.len()).filter(move |at| leaves.get(*at).is_some_and(Option::is_some))
+    }
+
+    /// Of every leaf what `of` says of `resource`.
+    fn of_leaves(&self, of: impl Fn(Index, Holder<'a>) -> Amount) -> Vec<Amount> {
+        (0..self.leaves.len())
+            .map(|at| self.holder(at).map(|holder| of(at, holder)).unwrap_or_default())
+            .collect()
+    }
+}
+
+/// What is granted next.
 ///
-/// `units` says which units a leaf has when there is not room for all of them in an amount; `offered` is the part of
-/// `capacity` that nodes offer. Keeps Σ max(hold, allocated) ≤ `offered`, and ≤ limit below every queue with one, wherever
-/// Σ hold was before: nothing grows but into what is free.
-pub(crate) fn grants<'u>(
-    tree: &Tree<'_>,
-    holders: &[Option<Holder<'_>>],
-    aim: Aim<'_>,
-    units: &dyn Fn(Index, &Amounts) -> Option<Stock<'u>>,
-    (capacity, offered): (&Amounts, &Amounts),
-    resources: &[Resource],
-) -> Vec<Amounts> {
-    let mut all = vec![Amounts::new(); tree.branches.len()];
-    // No capacity in sight is more often a blind operator than an empty cluster: nothing shrinks.
-    let (seen, unseen): (Vec<&Resource>, Vec<&Resource>) =
-        resources.iter().partition(|resource| !capacity.get(resource).is_zero());
-    for resource in unseen {
-        let allocated =
-            holders.iter().map(|holder| holder.map(|holder| holder.allocated(resource)).unwrap_or_default());
-        book(&mut all, resource, sums(tree, allocated.collect()));
+/// Keeps what queues may occupy by what was promised to them within `offered`, and within the limit of every queue above
+/// them, wherever it was before: nothing grows but into what is free.
+pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants {
+    let (tree, length) = (ground.tree, ground.leaves.len());
+    let mut firm = vec![Amounts::new(); length];
+    for resource in ground.resources {
+        for (firm, amount) in firm.iter_mut().zip(at_no_cost(ground, resource)) {
+            firm.set(resource, amount);
+        }
     }
-    let mut each: Vec<OneResource<'_>> = seen
-        .into_iter()
-        .map(|resource| OneResource::new(tree, holders, aim, resource, offered.get(resource)))
-        .collect();
-    for one in &mut each {
-        one.raise_to_deserved(aim.last);
+    let idle = loans::Idle::of(ground);
+    let mut loans: Vec<Loans> = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
+    let mut owed: Vec<Amounts> = (0..length).map(|at| recorded(ground, at, &firm)).collect();
+    // No room is kept for what does not come any more: two queues would keep what is free from each other.
+    let (promised, granted_before) = (owed.clone(), firm.clone());
+    cut_to_what_comes(ground, &firm, &mut owed);
+    if ground.snapshot.growth == Growth::Allowed {
+        raise::raise(ground, &mut firm, &mut owed, &loans);
+        // Whoever has reached its target now is lent something, too.
+        loans = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
     }
-    whole_units::make_whole(tree, &mut each, aim.deserved, units);
-    for mut one in each {
-        one.raise_to_idle();
-        let resource = one.resource;
-        book(&mut all, resource, one.granted());
+    let mut allocated: Vec<Amounts> =
+        (firm.iter().zip(&loans)).map(|(firm, loan)| firm.plus(&loan.lent)).collect();
+    for resource in all_resources.iter().filter(|one| !ground.resources.contains(one)) {
+        for at in ground.at_leaves() {
+            let stands = ground.holder(at).map(|holder| holder.allocated(resource)).unwrap_or_default();
+            for list in [&mut allocated, &mut firm] {
+                if let Some(entry) = list.get_mut(at) {
+                    entry.set(resource, stands);
+                }
+            }
+        }
     }
-    if aim.nothing_falls { nothing_lowered(tree, holders, &all, resources, |_| true) } else { all }
+    cut_to_what_comes(ground, &firm, &mut owed);
+    let lost = |at: Index| {
+        let of = |list: &[Amounts]| list.get(at).cloned().unwrap_or_default();
+        of(&promised).less(&of(&firm).less(&of(&granted_before))).less(&of(&owed))
+    };
+    let lost = (0..length).map(lost).collect();
+    Grants { allocated: tree.sums(allocated), firm: tree.sums(firm), owed, lost, loans }
 }
 
-fn book(all: &mut [Amounts], resource: &Resource, granted: Vec<Amount>) {
-    for (amounts, granted) in all.iter_mut().zip(granted) {
-        amounts.set(resource, granted);
+/// What was owed to a leaf before, as far as it lacks that still.
+fn recorded(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Amounts {
+    let nothing = Amounts::new();
+    let quota = ground.holder(at).and_then(|holder| holder.quota);
+    let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+    let lacks = ground.target(at).less(&firm.get(at).unwrap_or(&nothing).max(staying));
+    quota.map(|quota| quota.owed.min(&lacks)).unwrap_or_default()
+}
+
+/// How far every leaf may be raised towards its target at no cost: what it was granted, and what it may occupy anyway by
+/// its pods and by earlier grants as far as there is room for that beside what all others may occupy.
+///
+/// Where not all of it fits, some queue holds more than was granted, or seems to: others may have what this one had before,
+/// and pods that are seen may be long gone.
+fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
+    let tree = ground.tree;
+    let hold = ground.of_leaves(|_, holder| holder.hold(resource));
+    let offered = match ground.snapshot.growth {
+        Growth::Allowed => ground.offered.get(resource),
+        Growth::Held => Amount::ZERO,
+    };
+    let below = sums(tree, hold.clone());
+    let all: Amount = tree.roots.iter().map(|root| get(&below, *root)).sum();
+    let beside_others = |at: Index| {
+        let left = |all: Amount, bound: Amount| bound.less(all - get(&hold, at));
+        let above = tree.path_up(at).filter(|(index, _)| *index != at);
+        let limits = above.map(|(index, branch)| left(get(&below, index), branch.limit(resource)));
+        limits.fold(left(all, offered), Amount::min)
+    };
+    ground.of_leaves(|at, holder| {
+        let costless = holder.allocated(resource).max(holder.own_hold(resource).min(beside_others(at)));
+        costless.min(ground.target(at).get(resource))
+    })
+}
+
+/// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
+/// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
+fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
+    let (tree, nothing) = (ground.tree, Amounts::new());
+    let mut settled = vec![Amounts::new(); ground.leaves.len()];
+    for at in ground.at_leaves() {
+        let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+        if let Some(settled) = settled.get_mut(at) {
+            *settled = firm.get(at).unwrap_or(&nothing).max(staying);
+        }
     }
+    if owed.iter().all(Amounts::is_empty) {
+        return;
+    }
+    let settled = tree.sums(settled);
+    let mut coming = ground.capacity.of(ground.resources);
+    for root in &tree.roots {
+        coming.subtract_all(settled.get(*root).unwrap_or(&nothing));
+    }
+    let mut slack: Vec<Amounts> = tree
+        .branches
+        .iter()
+        .zip(&settled)
+        .map(|(branch, settled)| {
+            branch
+                .queue
+                .limit
+                .iter()
+                .map(|(one, limit)| (one.clone(), limit.less(settled.get(one))))
+                .collect()
+        })
+        .collect();
+    for at in ground.at_leaves() {
+        let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
+        *owed = owed.min(&coming.less(&nothing));
+        for (index, branch) in tree.path_up(at) {
+            let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
+            let left = slack.get(index).unwrap_or(&nothing);
+            *owed = owed
+                .iter()
+                .map(|(one, amount)| {
+                    (one.clone(), if bounded(one) { amount.min(left.get(one)) } else { amount })
+                })
+                .collect();
+        }
+        coming.subtract_all(owed);
+        for (index, _) in tree.path_up(at) {
+            if let Some(slack) = slack.get_mut(index) {
+                *slack = slack.less(owed);
+            }
+        }
+    }
+}
+
+/// `allocated`, and of every leaf that `keeps` at least what its quota allows already, or what is charged where it has none.
+///
+/// No other queue is given anything for it: what stands is part of every hold anyway.
+pub(crate) fn nothing_lowered(
+    ground: &Ground<'_>,
+    allocated: &[Amounts],
+    resources: &[Resource],
+    keeps: impl Fn(Index) -> bool,
+) -> Vec<Amounts> {
+    let of_leaf = |(at, allocated): (Index, &Amounts)| {
+        let Some(holder) = ground.holder(at) else { return Amounts::new() };
+        if !keeps(at) {
+            return allocated.clone();
+        }
+        let most = |one: &Resource| (one.clone(), allocated.get(one).max(holder.allocated(one)));
+        resources.iter().map(most).collect()
+    };
+    ground.tree.sums(allocated.iter().enumerate().map(of_leaf).collect())
+}
+
+/// Whether a leaf holds more than it will once its quota allows what is `allocated`.
+pub(crate) fn falls(ground: &Ground<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
+    let Some(holder) = ground.holder(at) else { return false };
+    resources.iter().any(|one| holder.hold(one) > allocated.get(one).max(holder.headcount.charged.get(one)))
 }

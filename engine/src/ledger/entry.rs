@@ -1,7 +1,7 @@
 //! What was granted to one namespace.
 
 use super::{Generation, Seen};
-use crate::amounts::Bounds;
+use crate::amounts::{Amounts, Bounds};
 use crate::snapshot::Quota;
 use crate::time::Timestamp;
 
@@ -13,6 +13,8 @@ pub struct Entry {
     /// The largest amounts granted since the entry was last seen fenced, those of that time included: what a write on
     /// its way may still put in force.
     pub largest: Bounds,
+    /// What is free or being freed for its queue and not granted yet. It is written before anything is evicted for it.
+    pub owed: Amounts,
     /// The generation of the last change.
     pub generation: Generation,
     /// When that was.
@@ -21,8 +23,8 @@ pub struct Entry {
 
 impl Entry {
     /// The first that is granted there.
-    pub(super) fn first(granted: Bounds, generation: Generation, now: Timestamp) -> Self {
-        Self { largest: granted.clone(), granted, generation, changed: now }
+    pub(super) fn first(granted: Bounds, owed: Amounts, generation: Generation, now: Timestamp) -> Self {
+        Self { largest: granted.clone(), granted, owed, generation, changed: now }
     }
 
     /// Whether no write of earlier amounts can land any more, nor is one of them in force.
@@ -50,6 +52,7 @@ impl Entry {
             // Whatever became of its label.
             ours: true,
             granted: Some(self.granted.clone()),
+            owed: self.owed.clone(),
             unconfirmed: if is_fenced { Bounds::new() } else { self.largest.clone() },
             unstamped: seen.is_none_or(|seen| seen.stamp != Some(self.generation)),
             drifted: seen.is_none_or(|seen| self.is_drifted(&seen)),
@@ -57,18 +60,22 @@ impl Entry {
         }
     }
 
-    /// The entry after `granted` in `generation`, if that is a change.
+    /// The entry after `granted` in `generation`, with `owed`, if that is a change.
+    ///
+    /// What is owed changes no quota, so the generation that the quota is stamped with stays.
     pub(super) fn changed(
         &self,
         granted: &Bounds,
+        owed: &Amounts,
         is_fenced: bool,
         generation: Generation,
         now: Timestamp,
     ) -> Option<Self> {
         if self.granted == *granted {
-            return None;
+            return (self.owed != *owed).then(|| Self { owed: owed.clone(), ..self.clone() });
         }
         let before = if is_fenced { &self.granted } else { &self.largest };
-        Some(Self { granted: granted.clone(), largest: before.max(granted), generation, changed: now })
+        let (largest, granted, owed) = (before.max(granted), granted.clone(), owed.clone());
+        Some(Self { granted, largest, owed, generation, changed: now })
     }
 }

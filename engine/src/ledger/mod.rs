@@ -20,13 +20,16 @@ mod growth;
 mod next;
 mod rebuild;
 mod seen;
+mod targets;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use entry::Entry;
 pub use generation::Generation;
 pub use rebuild::LOST;
 pub use seen::Seen;
+pub use targets::Targets;
 
 use crate::names::Namespace;
 use crate::snapshot::Quota;
@@ -42,6 +45,8 @@ pub struct Ledger {
     pub generation: Generation,
     /// What was granted, by namespace.
     pub entries: BTreeMap<Namespace, Entry>,
+    /// The targets that the last decision was made for; none where every target is the deserved share.
+    pub targets: Option<Arc<Targets>>,
     /// When it was made up from quotas because it was lost, unless all of them have been written since.
     pub rebuilt: Option<Timestamp>,
     /// The generation up to which somebody else wrote it, or may have; none if it was always written here. It is not

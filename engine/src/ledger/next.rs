@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Entry, Ledger, REQUEST_LIFE_SECONDS};
-use crate::amounts::Bounds;
+use crate::amounts::{Amounts, Bounds};
 use crate::names::Namespace;
 use crate::plan::Plan;
 use crate::snapshot::{Growth, Quota, Snapshot};
@@ -17,15 +17,18 @@ impl Ledger {
         let over: Vec<&Namespace> =
             self.entries.iter().filter(over).map(|(namespace, _)| namespace).collect();
         let mut changed: Vec<(&Namespace, Entry)> = Vec::new();
-        for (namespace, granted) in grants(plan) {
+        for (namespace, (granted, owed)) in grants(plan) {
             let is_fenced = quota(snapshot, namespace).is_some_and(Quota::is_fenced);
             let entry = match self.entries.get(namespace) {
-                Some(kept) => kept.changed(&granted, is_fenced, generation, snapshot.now),
-                None => Some(Entry::first(granted, generation, snapshot.now)),
+                Some(kept) => kept.changed(&granted, &owed, is_fenced, generation, snapshot.now),
+                None => Some(Entry::first(granted, owed, generation, snapshot.now)),
             };
             changed.extend(entry.map(|entry| (namespace, entry)));
         }
-        if over.is_empty() && changed.is_empty() {
+        // Targets are kept before any pod goes for them; by themselves they are worth no write.
+        let takes = !plan.evictions.is_empty() || !plan.shortened.is_empty();
+        let is_other = self.targets != plan.targets && takes;
+        if over.is_empty() && changed.is_empty() && !is_other {
             return None;
         }
         let mut entries = self.entries.clone();
@@ -34,15 +37,18 @@ impl Ledger {
         }
         entries.extend(changed.into_iter().map(|(namespace, entry)| (namespace.clone(), entry)));
         let rebuilt = self.rebuilt.filter(|_| snapshot.growth == Growth::Held);
-        Some(Self { generation, entries, rebuilt, inherited: self.inherited })
+        let targets = plan.targets.clone();
+        Some(Self { generation, entries, targets, rebuilt, inherited: self.inherited })
     }
 }
 
-/// What `plan` grants, by namespace.
-fn grants(plan: &Plan) -> BTreeMap<&Namespace, Bounds> {
+/// What `plan` grants and owes, by namespace.
+fn grants(plan: &Plan) -> BTreeMap<&Namespace, (Bounds, Amounts)> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && !queue.quota_left_alone);
-    let shares = leaves.map(|(name, queue)| (&name.namespace, plan.bounds(&queue.allocated)));
-    let retained = plan.retained.iter().map(|(name, write)| (&name.namespace, write.hard.clone()));
+    let shares = leaves
+        .map(|(name, queue)| (&name.namespace, (plan.bounds(&queue.allocated), queue.preempting.clone())));
+    let retained =
+        plan.retained.iter().map(|(name, write)| (&name.namespace, (write.hard.clone(), Amounts::new())));
     retained.chain(shares).collect()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Entry, Generation, Ledger, Seen};
+use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::time::Timestamp;
 
@@ -19,12 +20,13 @@ impl Ledger {
         let newest = quotas.iter().filter_map(|(_, seen)| seen.stamp).max();
         // The one that is lost may have gone further than any quota shows: no generation is ever used by two ledgers.
         let generation = newest.map_or_else(Generation::default, |newest| newest.beyond(LOST)).next();
-        let entry = |seen: Seen<'_>| Entry::first(seen.hard.max(seen.enforced), generation, now);
+        let entry =
+            |seen: Seen<'_>| Entry::first(seen.hard.max(seen.enforced), Amounts::new(), generation, now);
         let ours = quotas.into_iter().filter(|(_, seen)| seen.ours || seen.stamp.is_some());
         let entries: BTreeMap<_, _> =
             ours.map(|(namespace, seen)| (namespace.clone(), entry(seen))).collect();
         // Where no quota of ours is, no write of one is on its way either.
         let rebuilt = (!entries.is_empty()).then_some(now);
-        Self { generation, entries, rebuilt, inherited: None }
+        Self { generation, entries, rebuilt, ..Self::default() }
     }
 }

@@ -1,25 +1,25 @@
 //! From snapshot to plan: capacity, tree, demand, shares, grants, victims, in this order.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::hanging::Hanging;
-use super::leaf::Leaf;
 use super::quota_writes::{is_in_force, is_left_alone, quota_write};
 use super::shortened::Shortened;
 use super::unmet::Obstacles;
 use super::withheld::WithheldEvictions;
-use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short, whole_shares};
+use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
 use crate::census::{self, Census};
-use crate::demand::{earliest, first_patience, smallest};
-use crate::grants::{Aim, Holder, Next, damped, grants, idle_parts, nothing_lowered};
+use crate::choice::{self, Case, Party, Taken};
+use crate::demand::{earliest, first_patience};
+use crate::grants::{Grants, Ground, grants, nothing_lowered};
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
-use crate::reclaim::{self, Party, Taken};
-use crate::shares::{self, Wish};
+use crate::shares::{self, Shares, Wish};
 use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
+use crate::targets::targets;
 use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
 use crate::within::{self, Yielded};
@@ -32,86 +32,79 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let snapshot: &Snapshot = &snapshot.narrowed(&resources);
     let census = census::take(snapshot);
     let tree = tree::grow(snapshot);
-    let capacity = only(&capacity::shared(snapshot, &census, &tree), &resources);
+    let capacity = capacity::shared(snapshot, &census, &tree).of(&resources);
+    let offered = capacity::offered(snapshot, &census, &tree).of(&resources);
+    let leaves = Leaf::all(snapshot, &census, &tree, &capacity, &resources);
 
-    let leaves = Leaf::all(snapshot, &census, &tree, &capacity);
-    let wish = |leaf: &Leaf<'_>| leaf.wish(snapshot, &census);
-    let wishes: Vec<Wish> = leaves.iter().map(|leaf| leaf.as_ref().map(wish).unwrap_or_default()).collect();
-    let mut shares = shares::shares(&tree, &wishes, &capacity, &resources);
-    whole_shares::make_whole(&tree, &leaves, &wishes, &mut shares, &capacity, &resources, snapshot);
-    let deserved: Vec<Amounts> = shares.iter().map(|shares| shares.deserved.clone()).collect();
-
-    let holders: Vec<Option<Holder<'_>>> = leaves
-        .iter()
-        .map(|leaf| {
-            leaf.as_ref().map(|leaf| Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
-        })
-        .collect();
-    let idle = idle_parts(&tree, &holders, &deserved, &capacity, &resources);
-    let next = |at: Index, resource: &Resource| {
-        let of_leaf = |leaf: &Leaf<'_>| Next {
-            unit: smallest(leaf.state, resource),
-            wanted: leaf.demand.known.get(resource),
-        };
-        leaves.get(at).and_then(Option::as_ref).map(of_leaf).unwrap_or_default()
+    let wishes: Vec<Wish> =
+        leaves.iter().map(|leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default()).collect();
+    let shares = shares::shares(&tree, &wishes, &capacity, &resources);
+    let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
+    let seen: Vec<Resource> = resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
+    let ground = Ground {
+        snapshot,
+        tree: &tree,
+        leaves: &leaves,
+        targets: &decided.targets,
+        capacity: &capacity,
+        offered: &offered,
+        resources: &seen,
     };
-    let aims = damped(&tree, &holders, &deserved, &idle, &next, &capacity, &resources);
-    let units = |at: Index, amount: &Amounts| {
-        let leaf = leaves.get(at).and_then(Option::as_ref)?;
-        leaf.units_beyond(amount, &Amounts::new(), Vec::new(), &capacity, &resources, snapshot)
+    let granted = grants(&ground, &resources);
+    let parties = parties(&tree, &leaves, &shares, &decided.targets, &granted);
+    let case = Case {
+        snapshot,
+        census: &census,
+        tree: &tree,
+        parties: &parties,
+        capacity: &capacity,
+        resources: &seen,
+        same_targets: decided.kept == snapshot.targets,
     };
-    let is_last = |(at, leaf): (Index, &Option<Leaf<'_>>)| {
-        tree.fence_above(at).is_some() || leaf.as_ref().is_some_and(|leaf| leaf.is_to_wait(snapshot))
-    };
-    let last: Vec<bool> = leaves.iter().enumerate().map(is_last).collect();
+    let mut taken = choice::evictions(case);
+    let mut allocated = granted.allocated.clone();
+    for (at, lowered) in &taken.lowered {
+        let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
+        for (index, _) in tree.path_up(*at) {
+            allocated.get_mut(index).into_iter().for_each(|allocated| allocated.subtract_all(&lent));
+        }
+    }
+    let withheld = WithheldEvictions::take_out(&ground, &allocated, &mut taken, &resources);
+    let hanging = Hanging::of(&tree, &leaves, &decided.targets, snapshot.now);
     let held = snapshot.destruction.held();
-    let aim = Aim {
-        deserved: &aims,
-        idle: &idle,
-        last: &last,
-        growth: snapshot.growth,
-        nothing_falls: held.is_some(),
+    let shortage = held
+        .unwrap_or_else(|| short::why_short(&ground, &allocated, &taken, hanging.overdue.len(), &resources));
+    let keeps = |at: Index| held.is_some() || tree.is_paused(at);
+    let allocated = if (0..leaves.len()).any(keeps) {
+        nothing_lowered(&ground, &allocated, &resources, keeps)
+    } else {
+        allocated
     };
-    let offered = only(&capacity::offered(snapshot, &census, &tree), &resources);
-    let granted = grants(&tree, &holders, aim, &units, (&capacity, &offered), &resources);
-    // Of the idle part only what is there to be used is spoken of, so that it is never promised.
-    let idle: Vec<Amounts> = (idle.iter().zip(&granted).zip(&aims))
-        .map(|((idle, granted), aim)| granted.less(aim).min(idle))
-        .collect();
-    let entitled: Vec<Amounts> = aims.iter().zip(&idle).map(|(aim, idle)| sum(aim, idle)).collect();
 
-    let parties = parties(&tree, &leaves, &entitled, &granted);
-    let mut taken = reclaim::evictions(snapshot, &census, &tree, &parties, &capacity, &resources);
-    let withheld =
-        WithheldEvictions::take_out(&tree, &holders, &granted, &mut taken, (&capacity, &resources));
-    let hanging = Hanging::of(&tree, &leaves, &entitled, snapshot.now);
-    let shortage = held.unwrap_or_else(|| {
-        short::why_short(&tree, &holders, &granted, &taken, hanging.overdue.len(), &resources)
-    });
-
-    let allocated = allocated(&tree, &holders, &granted, &resources);
-
-    let mut plan = Plan { resources, capacity, held, ..Plan::default() };
+    let mut plan =
+        Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
+    let target = tree.sums(decided.targets.clone());
     for (at, branch) in tree.branches.iter().enumerate() {
-        let (Some(shares), Some(allocated), Some(leaf)) = (shares.get(at), allocated.get(at), leaves.get(at))
+        let (Some(shares), Some(allocated), Some(leaf), Some(target)) =
+            (shares.get(at), allocated.get(at), leaves.get(at), target.get(at))
         else {
             continue;
         };
-        let idle = idle.get(at).filter(|_| leaf.is_some()).cloned().unwrap_or_default();
         let reason = short::reason(snapshot.growth, taken.obstacles.get(&at), shortage);
         let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan);
-        if let Some(entitled) = entitled.get(at).filter(|_| leaf.is_some()) {
-            decided.preempting = entitled.less(allocated);
-            decided.lacking = decided.preempting.min(&entitled.less(&decided.used));
-        }
-        decided.deserved.add_all(&idle);
-        decided.idle = idle;
+        decided.target = target.clone();
+        decided.preempting = taken.owed.remove(&at).unwrap_or_default();
+        decided.lacking = taken.lacking.remove(&at).unwrap_or_default();
         say_why_it_is_short(&mut decided, branch, reason, &withheld);
         if let Some(leaf) = leaf {
             let is_short = decided.starved.is_some();
-            let (remember, due) =
+            let (mut remember, due) =
                 short::since(leaf.queue, is_short, leaf.demand.remember.clone(), snapshot.now);
-            // What is not governed is nobody's to remember.
+            if let Some(loans) = granted.loans.get(at) {
+                remember.windows.clone_from(&loans.windows);
+                plan.next_change = earliest(plan.next_change, loans.next_change);
+            }
+            // What is not governed is not remembered.
             decided.remember = remember.of(&plan.resources);
             plan.next_change = [leaf.demand.next_change, due].into_iter().fold(plan.next_change, earliest);
             plan.next_try = earliest(plan.next_try, leaf.demand.next_try);
@@ -128,7 +121,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
     say_who_goes(taken, withheld, &mut plan);
-    say_who_has_less_grace(snapshot, &tree, &leaves, &entitled, hanging, &mut plan);
+    say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, hanging, &mut plan);
     say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
     let due = [next_ripe(snapshot, &census, &leaves, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
@@ -142,26 +135,31 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 fn parties<'a>(
     tree: &'a Tree<'a>,
     leaves: &'a [Option<Leaf<'a>>],
-    entitled: &'a [Amounts],
-    granted: &'a [Amounts],
+    shares: &'a [Shares],
+    targets: &'a [Amounts],
+    granted: &'a Grants,
 ) -> Vec<Option<Party<'a>>> {
-    (tree.branches.iter().zip(leaves))
-        .zip(entitled.iter().zip(granted))
-        .map(|((branch, leaf), (deserved, allocated))| {
-            leaf.as_ref().map(|leaf| Party {
-                name: &branch.name,
-                queue: branch.queue,
-                state: leaf.state,
-                headcount: leaf.headcount,
-                deserved,
-                allocated,
-                asks: &leaf.demand.asks,
-                trust: &leaf.demand.trust,
-                eviction: leaf.eviction,
-                spared: leaf.spared,
-            })
+    let party = |(at, (branch, leaf)): (Index, (&'a Branch<'a>, &'a Option<Leaf<'a>>))| {
+        let leaf = leaf.as_ref()?;
+        Some(Party {
+            name: &branch.name,
+            queue: branch.queue,
+            state: leaf.state,
+            headcount: leaf.headcount,
+            leaf,
+            target: targets.get(at)?,
+            deserved: &shares.get(at)?.deserved,
+            allocated: granted.allocated.get(at)?,
+            firm: granted.firm.get(at)?,
+            owed: granted.owed.get(at)?,
+            lost: granted.lost.get(at)?,
+            asks: &leaf.demand.asks,
+            trust: &leaf.demand.trust,
+            eviction: leaf.eviction,
+            spared: leaf.spared,
         })
-        .collect()
+    };
+    tree.branches.iter().zip(leaves).enumerate().map(party).collect()
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
@@ -238,26 +236,11 @@ fn next_ripe(
     leaves: &[Option<Leaf<'_>>],
     plan: &Plan,
 ) -> Option<Timestamp> {
-    let is_at_rest = is_at_rest(plan);
-    // Where nobody lacks anything it makes no difference who would go.
-    let matters = |leaf: &&Leaf<'_>| leaf.keeps_some() || !is_at_rest;
-    let unprotected = |leaf: &Leaf<'_>| reclaim::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
-    let ripe = leaves.iter().flatten().filter(matters).filter_map(unprotected).min();
+    // Where nothing is lacking it makes no difference who would go.
+    let matters = !is_at_rest(plan);
+    let unprotected = |leaf: &Leaf<'_>| choice::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
+    let ripe = leaves.iter().flatten().filter(|_| matters).filter_map(unprotected).min();
     earliest(ripe, first_patience(snapshot, census))
-}
-
-/// What quotas allow next: of paused queues no less than they allow already.
-fn allocated<'a>(
-    tree: &Tree<'_>,
-    holders: &[Option<Holder<'_>>],
-    granted: &'a [Amounts],
-    resources: &[Resource],
-) -> Cow<'a, [Amounts]> {
-    if (0..tree.branches.len()).any(|at| tree.is_paused(at)) {
-        nothing_lowered(tree, holders, granted, resources, |at| tree.is_paused(at)).into()
-    } else {
-        granted.into()
-    }
 }
 
 /// When the next pause ends.
@@ -324,6 +307,12 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
                 Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}
+                Some(known) if one.pods < known.pods && one.reason != known.reason => {
+                    let pods = known.pods.saturating_sub(one.pods);
+                    let rest = Unmet { pods, ..known.clone() };
+                    (known.pods, known.reason) = (one.pods, one.reason);
+                    queue.unmet.push(rest);
+                }
                 Some(known) => known.reason = one.reason,
                 None => queue.unmet.push(one.clone()),
             }
@@ -331,26 +320,16 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
     }
 }
 
-fn only(amounts: &Amounts, resources: &[Resource]) -> Amounts {
-    resources.iter().map(|resource| (resource.clone(), amounts.get(resource))).collect()
-}
-
 fn governed(bounds: &Bounds, resources: &[Resource]) -> Bounds {
     let bound = |resource: &Resource| Some((resource.clone(), bounds.get(resource)?));
     resources.iter().filter_map(bound).collect()
-}
-
-fn sum(one: &Amounts, other: &Amounts) -> Amounts {
-    let mut sum = one.clone();
-    sum.add_all(other);
-    sum
 }
 
 fn queue_plan(
     tree: &Tree<'_>,
     branch: &Branch<'_>,
     leaf: Option<&Leaf<'_>>,
-    shares: &shares::Shares,
+    shares: &Shares,
     allocated: &Amounts,
     plan: &Plan,
 ) -> QueuePlan {
@@ -372,7 +351,7 @@ fn queue_plan(
         guaranteed: governed(&branch.queue.guaranteed, resources),
         limit: governed(&branch.queue.limit, resources),
         unmeetable: shares.unmeetable.clone(),
-        used: leaf.map(|leaf| only(&leaf.headcount.charged, resources)).unwrap_or_default(),
+        used: leaf.map(|leaf| leaf.headcount.charged.of(resources)).unwrap_or_default(),
         pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
         quota_write: write.filter(|_| !is_left_alone),
         quota_left_alone: is_left_alone,
@@ -385,7 +364,7 @@ fn queue_plan(
 }
 
 /// Where what others allow in the namespace of a leaf is what keeps it from asking for more.
-fn foreign_limit(branch: &Branch<'_>, shares: &shares::Shares, resources: &[Resource]) -> Bounds {
+fn foreign_limit(branch: &Branch<'_>, shares: &Shares, resources: &[Resource]) -> Bounds {
     let binds = |resource: &Resource| {
         let allowed = branch.foreign?.get(resource)?;
         let own = branch.queue.limit.get(resource);

@@ -2,10 +2,10 @@
 
 use std::cell::LazyCell;
 
-use super::leaf::Leaf;
 use super::{Eviction, PodId, Stage};
 use crate::amounts::Amounts;
 use crate::demand::earliest;
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
@@ -14,7 +14,7 @@ use crate::tree::{Branch, Tree};
 
 /// How long past its deadline a pod counts as one that does not go by itself, in seconds. A kubelet needs a moment
 /// after the grace is over, and a cluster under load some more.
-const OVERDUE_SECONDS: i64 = 60;
+pub(crate) const OVERDUE_SECONDS: i64 = 60;
 
 /// The pods of governed namespaces that should have been gone.
 #[derive(Debug, Default)]

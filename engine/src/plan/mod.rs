@@ -2,9 +2,7 @@
 
 mod decide;
 mod eviction;
-mod excess;
-mod hanging;
-mod leaf;
+pub(crate) mod hanging;
 mod parents;
 mod planner;
 mod queue_job_plan;
@@ -18,7 +16,6 @@ mod scaling;
 mod short;
 mod shortened;
 mod unmet;
-mod whole_shares;
 mod withheld;
 
 use std::collections::BTreeMap;
@@ -34,6 +31,7 @@ pub use scaling::Scaling;
 
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::demand::earliest;
+use crate::ledger::Targets;
 use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::time::Timestamp;
@@ -71,6 +69,8 @@ pub struct Plan {
     pub passed_over: Vec<PassedOver>,
     /// The quotas to restore to what was granted, of Queues that govern their namespace and have no share.
     pub retained: BTreeMap<QueueName, QuotaWrite>,
+    /// The targets to keep in the ledger; none where every target is the deserved share.
+    pub targets: Option<Arc<Targets>>,
     /// Why nothing is taken from anybody by this plan, if so.
     pub held: Option<Reason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that

@@ -8,7 +8,7 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
     for branch in tree.branches.iter().rev() {
         let Some(parent) = branch.parent.and_then(|parent| tree.branches.get(parent)) else { continue };
         let Some(child) = plan.queues.get(&branch.name) else { continue };
-        let (used, pods, idle) = (child.used.clone(), child.pods, child.idle.clone());
+        let (used, pods) = (child.used.clone(), child.pods);
         let (preempting, lacking) = (child.preempting.clone(), child.lacking.clone());
         let (starved, withheld) = (child.starved, child.withheld.clone());
         let in_force = child.quota_in_force || child.quota_left_alone;
@@ -21,9 +21,6 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
         };
         parent.preempting.add_all(&preempting);
         parent.lacking.add_all(&lacking);
-        // The laws of shares hold without the idle part; what is reported holds it.
-        parent.deserved.add_all(&idle);
-        parent.idle.add_all(&idle);
         if parent.starved.is_none() {
             (parent.starved, parent.withheld) = (starved, withheld);
         }

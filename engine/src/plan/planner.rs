@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 use super::{Plan, plan};
+use crate::ledger::Targets;
 use crate::names::{Namespace, NodeName};
 use crate::snapshot::{Destruction, Growth, NamespaceState, Node, Settings, Snapshot};
 use crate::time::Timestamp;
@@ -25,6 +26,7 @@ struct Last {
     settings: Settings,
     growth: Growth,
     destruction: Destruction,
+    targets: Option<Arc<Targets>>,
     nodes: Vec<(NodeName, Weak<Node>)>,
     namespaces: Vec<(Namespace, Weak<NamespaceState>)>,
     plan: Arc<Plan>,
@@ -47,6 +49,7 @@ impl Planner {
             settings: snapshot.settings.clone(),
             growth: snapshot.growth,
             destruction: snapshot.destruction,
+            targets: snapshot.targets.clone(),
             nodes: pointers(&snapshot.nodes),
             namespaces: pointers(&snapshot.namespaces),
             plan: Arc::clone(&plan),
@@ -62,6 +65,7 @@ impl Last {
             && self.settings == snapshot.settings
             && self.growth == snapshot.growth
             && self.destruction == snapshot.destruction
+            && self.targets == snapshot.targets
             && are_same(&self.nodes, &snapshot.nodes)
             && are_same(&self.namespaces, &snapshot.namespaces)
     }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::leaf::Leaf;
 use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest};
+use crate::leaf::Leaf;
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
 use crate::snapshot::{

@@ -20,8 +20,8 @@ pub struct QueuePlan {
     pub demand: Amounts,
     /// Its fair share of the capacity, given what all ask for: D.
     pub deserved: Amounts,
-    /// The part of its share that nobody needs now and that it may use until somebody does.
-    pub idle: Amounts,
+    /// Its fair share made whole: what pods are reclaimed for, and above which they may be reclaimed from it. T.
+    pub target: Amounts,
     /// Its nominal share: what it would deserve if every queue asked for everything.
     pub nominal: Amounts,
     /// What its spec guarantees it.
@@ -32,10 +32,9 @@ pub struct QueuePlan {
     pub allocated: Amounts,
     /// What its pods request, pending and terminating ones included.
     pub used: Amounts,
-    /// Promised and not allocated yet: D − A where positive.
+    /// What is free or being freed for it and not granted yet.
     pub preempting: Amounts,
-    /// The part of `preempting` that others hold. The rest its own pods hold already: for that nobody has to go, and only
-    /// its quota waits until all queues together hold no more than nodes offer.
+    /// What of its target its units and claims lack; what is preempting included.
     pub lacking: Amounts,
     /// The part of its guarantee that the capacity cannot meet even if nobody else had anything.
     pub unmeetable: Amounts,

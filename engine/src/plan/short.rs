@@ -1,48 +1,41 @@
 //! What stands in the way of those who lack part of their share, and since when they do.
 
 use crate::amounts::{Amounts, Resource};
-use crate::grants::Holder;
+use crate::choice::Taken;
+use crate::grants::{Ground, falls};
 use crate::reason::Reason;
-use crate::reclaim::Taken;
 use crate::snapshot::{Growth, Queue, Remembered};
 use crate::time::Timestamp;
-use crate::tree::Tree;
 
 /// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
-    tree: &Tree<'_>,
-    holders: &[Option<Holder<'_>>],
-    granted: &[Amounts],
+    ground: &Ground<'_>,
+    allocated: &[Amounts],
     taken: &Taken,
     overdue: usize,
     resources: &[Resource],
 ) -> Reason {
-    let leaves =
-        || holders.iter().zip(granted).filter_map(|(holder, granted)| Some((holder.as_ref()?, granted)));
-    let terminating =
-        |holder: &Holder<'_>| usize::try_from(holder.headcount.pods.terminating).unwrap_or(usize::MAX);
-    let leaving = leaves().map(|(holder, _)| terminating(holder)).fold(0, usize::saturating_add);
-    let may_fall = tree.branches.iter().map(|branch| branch.reach.lowers());
-    let falling = (holders.iter().zip(granted).zip(may_fall)).any(|((holder, granted), may_fall)| {
-        may_fall && holder.as_ref().is_some_and(|holder| falls(holder, granted, resources))
-    });
+    let leaving = ground
+        .leaves
+        .iter()
+        .flatten()
+        .map(|leaf| usize::try_from(leaf.headcount.pods.terminating).unwrap_or(usize::MAX));
+    let leaving = leaving.fold(0, usize::saturating_add);
+    let branches = ground.tree.branches.iter().zip(allocated).enumerate();
+    let falling = || {
+        branches
+            .clone()
+            .any(|(at, (branch, allocated))| branch.reach.lowers() && falls(ground, at, allocated, resources))
+    };
     if leaving > overdue || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption
-    } else if falling || !taken.evictions.is_empty() {
+    } else if !taken.evictions.is_empty() || falling() {
         Reason::WaitingForQuota
     } else if overdue > 0 {
         Reason::StuckTerminating
     } else {
         Reason::NothingToEvict
     }
-}
-
-/// Whether a leaf holds more than it will once its quota allows what is `granted`.
-pub(super) fn falls(holder: &Holder<'_>, granted: &Amounts, resources: &[Resource]) -> bool {
-    resources.iter().any(|resource| {
-        let settled = granted.get(resource).max(holder.headcount.charged.get(resource));
-        holder.hold(resource) > settled
-    })
 }
 
 /// Why one of them is: nobody's share can grow, its own `obstacle`, or what stands in everybody's way.

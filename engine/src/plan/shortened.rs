@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::hanging::again;
-use super::leaf::Leaf;
 use super::{Eviction, Plan};
 use crate::amounts::Amounts;
 use crate::demand::earliest;
+use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::snapshot::{Pod, Snapshot, Workloads};
 use crate::time::Timestamp;
@@ -65,12 +65,22 @@ impl Shortened {
         if leaving.iter().all(|one| one.cap.is_none()) {
             return shortened;
         }
-        let mut short = short(snapshot, tree, leaves, plan);
+        let mut short = short(snapshot, tree, leaves, deserved, plan);
         if short.is_empty() {
             return shortened;
         }
+        let may_take = |taker: Index, of: Index| {
+            let inside = |fence| tree.path_up(of).any(|(above, _)| above == fence);
+            taker != of && tree.fence_above(taker).is_none_or(inside)
+        };
         for victim in plan.evictions.iter().chain(&plan.waiting) {
-            cover(&mut short, &victim.requests, |_| true);
+            let Some(at) = tree.branches.iter().position(|branch| branch.name == victim.queue) else {
+                continue;
+            };
+            let Some(over) = over.get_mut(at) else { continue };
+            let frees = victim.requests.min(over);
+            *over = over.less(&victim.requests);
+            cover(&mut short, &frees, |taker| may_take(taker, at));
         }
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         // What is gone soonest counts first.
@@ -83,11 +93,7 @@ impl Shortened {
             let Some((over, deserved)) = over.get_mut(at).zip(deserved.get(at)) else { continue };
             let frees = pod.requests().min(over);
             *over = over.less(pod.requests());
-            let may_take = |taker: Index| {
-                let inside = |fence| tree.path_up(at).any(|(above, _)| above == fence);
-                taker != at && tree.fence_above(taker).is_none_or(inside)
-            };
-            let beneficiary = cover(&mut short, &frees, may_take);
+            let beneficiary = cover(&mut short, &frees, |taker| may_take(taker, at));
             let Some(cap) = cap else { continue };
             let workloads = workloads.entry(at).or_insert_with(|| Workloads::of(leaf.state));
             let has_the_cap_left = deadline.plus_seconds(i64::from(cap).saturating_neg());
@@ -102,7 +108,8 @@ impl Shortened {
     }
 }
 
-/// The terminating pods of queues that use more than they deserve and whose quota admits no successor.
+/// The terminating pods of queues that use more than they deserve; those with too long a grace only where the quota admits no
+/// successor.
 fn leaving<'a>(
     tree: &Tree<'_>,
     leaves: &'a [Option<Leaf<'_>>],
@@ -114,34 +121,46 @@ fn leaving<'a>(
     for (at, ((branch, leaf), over)) in tree.branches.iter().zip(leaves).zip(over).enumerate() {
         let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) else { continue };
         let in_force = plan.queues.get(&branch.name).is_some_and(|decided| decided.quota_in_force);
-        if over.is_empty() || leaf.spared || !in_force || !branch.reach.evicts() {
+        if over.is_empty() || leaf.spared || !branch.reach.evicts() {
             continue;
         }
         let most = leaf.eviction.most_grace_seconds();
         let latest = now.plus_seconds(i64::from(most));
         for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.immunity.is_none()) {
-            let Some(deadline) = pod.deletion else { continue };
+            let Some(deadline) = pod.deletion.filter(|deadline| in_force || *deadline <= latest) else {
+                continue;
+            };
             all.push(Leaving { deadline, at, pod, cap: (deadline > latest).then_some(most) });
         }
     }
     all
 }
 
-/// The leaves that lack something and wait for pods to go.
+/// The leaves that lack something and wait for pods of others to go; those behind the innermost fences first.
+///
+/// What a queue's own pods hold within its target comes back to it when they are gone, and until then the room of others
+/// is of no use to it. So no queue both gives and lacks a resource, and what a pod frees goes to whoever can take from the
+/// fewest: then no order in which pods end covers more than another, and who is evicted again changes nothing for the rest.
 fn short<'a>(
     snapshot: &Snapshot,
     tree: &'a Tree<'_>,
     leaves: &[Option<Leaf<'_>>],
+    deserved: &[Amounts],
     plan: &Plan,
 ) -> Vec<Short<'a>> {
-    let branches = tree.branches.iter().zip(leaves).enumerate();
-    branches
-        .filter_map(|(at, (branch, leaf))| {
-            let lacking = &plan.queues.get(&branch.name)?.lacking;
-            let waits = branch.reach.evicts() && leaf.as_ref().is_some_and(|leaf| !leaf.is_to_wait(snapshot));
-            (waits && !lacking.is_empty()).then(|| Short { at, name: &branch.name, lacking: lacking.clone() })
+    let branches = tree.branches.iter().zip(leaves).zip(deserved).enumerate();
+    let mut short: Vec<Short<'a>> = branches
+        .filter_map(|(at, ((branch, leaf), deserved))| {
+            let leaf = leaf.as_ref().filter(|leaf| !leaf.queue.is_delayed(snapshot.now))?;
+            let comes_back = leaf.headcount.charged.min(deserved).less(&leaf.staying);
+            let lacking = plan.queues.get(&branch.name)?.lacking.less(&comes_back);
+            let waits = branch.reach.evicts() && !lacking.is_empty();
+            waits.then_some(Short { at, name: &branch.name, lacking })
         })
-        .collect()
+        .collect();
+    let depth = |at| tree.fence_above(at).map_or(0, |fence| tree.path_up(fence).count());
+    short.sort_by_key(|short| (std::cmp::Reverse(depth(short.at)), short.at));
+    short
 }
 
 /// Books `frees` for the queues that may take it and lack some of it, and names the first of them.

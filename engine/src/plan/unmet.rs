@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::leaf::Leaf;
 use super::{Asker, Lowered, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest, node_patience, why_ignored};
+use crate::leaf::Leaf;
 use crate::names::OwnerUid;
 use crate::reason::Reason;
 use crate::snapshot::{Owner, OwnerKind, Pod, Rejection, Snapshot};
@@ -216,10 +216,12 @@ impl Obstacles<'_, '_> {
         let fits = |room: &Amounts, used: &Amounts| {
             asked().all(|resource| with(used.get(resource), resource) <= room.get(resource))
         };
-        let share = self.decided.deserved.max(&self.decided.nominal);
+        let share = self.decided.target.max(&self.decided.nominal).max(&self.decided.deserved);
         if ask.held_back == ask.pods {
             // Before every bound: its controller does not even try to create them.
             Reason::GaveWay
+        } else if !self.leaf.could_run_shape(&ask.owner.shape) {
+            Reason::NoNodeFits
         } else if above_foreign {
             Reason::ForeignQuota
         } else if above_limit {
@@ -229,14 +231,8 @@ impl Obstacles<'_, '_> {
         } else if !fits(&share, &Amounts::new()) {
             Reason::UnitAboveShare
         } else if fits(&self.decided.allocated, &self.decided.used) {
-            if !ask.owner.shape.left_out.is_nothing() {
-                Reason::NoNodeFits
-            } else if self.decided.quota_in_force {
-                Reason::RoomAvailable
-            } else {
-                Reason::WaitingForQuota
-            }
-        } else if fits(&self.decided.deserved, &self.decided.used) {
+            if self.decided.quota_in_force { Reason::RoomAvailable } else { Reason::WaitingForQuota }
+        } else if fits(&self.decided.target, &self.decided.used) {
             self.decided.starved.unwrap_or(Reason::WaitingForQuota)
         } else {
             Reason::ShareInUse

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::excess::Excess;
+use super::Eviction;
 use super::reach::Withheld;
-use super::{Eviction, short};
 use crate::amounts::{Amounts, Resource};
-use crate::grants::Holder;
+use crate::choice::Taken;
+use crate::grants::{Ground, falls};
 use crate::names::QueueName;
 use crate::reason::Reason;
-use crate::reclaim::Taken;
 use crate::tree::{Branch, Tree};
 
 /// What is decided and not carried out.
@@ -24,37 +23,40 @@ pub(super) struct WithheldEvictions {
 }
 
 impl WithheldEvictions {
-    /// Takes them out of `taken`; `granted` and `holders` have an entry a branch of `tree`.
+    /// Takes them out of `taken`, and what they would free out of what is owed.
     pub(super) fn take_out(
-        tree: &Tree<'_>,
-        holders: &[Option<Holder<'_>>],
-        granted: &[Amounts],
+        ground: &Ground<'_>,
+        allocated: &[Amounts],
         taken: &mut Taken,
-        (capacity, resources): (&Amounts, &[Resource]),
+        resources: &[Resource],
     ) -> Self {
         let mut withheld = Self::default();
+        let tree = ground.tree;
         if tree.branches.iter().all(|branch| branch.reach.evicts()) {
             return withheld;
         }
         let mut served: BTreeSet<QueueName> = BTreeSet::new();
-        let mut excess = Excess::of(tree, holders, granted, capacity);
         let all = std::mem::take(&mut taken.evictions);
         for (eviction, quota_is_in_force) in all {
-            let Some(cause) = cause(tree, &eviction).or_else(|| excess.cause(&eviction)) else {
-                excess.take(&eviction);
+            let Some(cause) = cause(tree, &eviction) else {
                 served.extend(eviction.beneficiary.clone());
                 taken.evictions.push((eviction, quota_is_in_force));
                 continue;
             };
             if let Some(beneficiary) = &eviction.beneficiary {
                 withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
+                if let Some(owed) =
+                    tree.leaves.get(&beneficiary.namespace).and_then(|at| taken.owed.get_mut(at))
+                {
+                    *owed = owed.less(&eviction.requests);
+                }
             }
             withheld.first.get_or_insert(cause);
             withheld.evictions.push(eviction);
         }
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         if withheld.first.is_none() {
-            withheld.first = first_kept_quota(tree, holders, granted, resources);
+            withheld.first = first_kept_quota(ground, allocated, resources);
         }
         withheld
     }
@@ -85,16 +87,11 @@ fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
 }
 
 /// What keeps the first quota that would be lowered as it is.
-fn first_kept_quota(
-    tree: &Tree<'_>,
-    holders: &[Option<Holder<'_>>],
-    granted: &[Amounts],
-    resources: &[Resource],
-) -> Option<Withheld> {
-    let leaves = tree.branches.iter().zip(holders.iter().zip(granted));
-    let mut kept = leaves.filter(|(branch, (holder, granted))| {
-        let falls = |holder: &Holder<'_>| short::falls(holder, granted, resources);
-        !branch.reach.lowers() && holder.as_ref().is_some_and(falls)
+fn first_kept_quota(ground: &Ground<'_>, allocated: &[Amounts], resources: &[Resource]) -> Option<Withheld> {
+    let branches = ground.tree.branches.iter().zip(allocated).enumerate();
+    let mut kept = branches.filter(|(at, (branch, allocated))| {
+        !branch.reach.lowers() && falls(ground, *at, allocated, resources)
     });
-    kept.next()?.0.reach.withheld()
+    let (_, (branch, _)) = kept.next()?;
+    branch.reach.withheld()
 }

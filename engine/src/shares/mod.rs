@@ -5,11 +5,9 @@ mod divide;
 mod fraction;
 mod level;
 mod pour;
-mod whole;
 
 pub(crate) use deserved::{Shares, Wish, shares};
 pub use divide::{Claim, divide};
 pub(crate) use fraction::Fraction;
 pub use level::{Level, fill};
 pub(crate) use pour::{Pour, Room, get, sums};
-pub(crate) use whole::{Parts, made_whole};

@@ -28,18 +28,6 @@ impl Room {
         let all = up(tree, all, |at, below| below.min(slack(at)));
         Self { first: all.clone(), all }
     }
-
-    /// The same, with `first` of leaves before the rest, and of parents no less than `own`.
-    pub(crate) fn with_first(
-        mut self,
-        tree: &Tree<'_>,
-        first: Vec<Amount>,
-        own: impl Fn(Index) -> Amount,
-    ) -> Self {
-        let all = &self.all;
-        self.first = up(tree, first, |at, below| below.max(own(at)).min(get(all, at)));
-        self
-    }
 }
 
 impl Pour<'_> {

@@ -37,7 +37,7 @@ pub use queue::{
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
 pub use rejection::Rejection;
-pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside};
+pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
 pub use shape::{Gang, LeftOut, Shape, Ties};
 pub use size::{Setter, SetterKind, Size};
@@ -46,6 +46,7 @@ pub(crate) use workload::Workloads;
 
 use crate::amounts::Bounds;
 use crate::labels::Labels;
+use crate::ledger::Targets;
 use crate::names::{Namespace, NodeName, PodUid};
 use crate::time::Timestamp;
 
@@ -62,6 +63,8 @@ pub struct Snapshot {
     pub growth: Growth,
     /// Whether anything may be taken from anybody on the strength of what is seen.
     pub destruction: Destruction,
+    /// The targets that the ledger holds; none where it holds none.
+    pub targets: Option<Arc<Targets>>,
     /// Every node that the API server knows.
     pub nodes: BTreeMap<NodeName, Arc<Node>>,
     /// Every namespace that holds a pod, a Queue or a quota of ours.
@@ -70,22 +73,14 @@ pub struct Snapshot {
 
 impl Snapshot {
     /// Whether some node that counts could run a pod of this shape if it were empty.
-    pub(crate) fn could_run(&self, shape: &Shape) -> bool {
+    #[must_use]
+    pub fn could_run(&self, shape: &Shape) -> bool {
         self.nodes.iter().any(|(name, node)| {
             node.counts
                 && shape.left_out.is_nothing()
                 && shape.requests.fits_in(&node.allocatable)
                 && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
         })
-    }
-}
-
-impl Snapshot {
-    /// Whether others could use what `pod` leaves behind.
-    ///
-    /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
-    pub(crate) fn frees_room(&self, pod: &Pod) -> bool {
-        pod.node.as_ref().is_none_or(|node| self.nodes.get(node).is_some_and(|node| node.counts))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The ResourceQuota through which a queue's share is enforced.
 
-use crate::amounts::{Amount, Bounds, Resource};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::QueueUid;
 
 /// The ResourceQuota `quotient` of a namespace, in resources of pods: `requests.cpu` is cpu here.
@@ -15,6 +15,8 @@ pub struct Quota {
     pub ours: bool,
     /// What the ledger says was granted; none where there is no ledger, or no entry in it. Then `hard` is what was granted.
     pub granted: Option<Bounds>,
+    /// What the ledger says is free or being freed for the queue and not granted yet.
+    pub owed: Amounts,
     /// The largest amounts that writes on their way may still put in force. Empty if there are none.
     pub unconfirmed: Bounds,
     /// What admission has charged its pods with, where that is newer than the pods that are seen: some of them are not

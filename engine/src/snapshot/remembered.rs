@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
-use crate::amounts::Resource;
+use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
 
@@ -27,6 +26,19 @@ pub struct Remembered {
     pub room_since: Option<Timestamp>,
     /// Since when the queue has been short of its share.
     pub short_since: Option<Timestamp>,
+    /// The windows by which idle capacity is lent to the queue.
+    pub windows: BTreeMap<Resource, Window>,
+}
+
+/// How much of a resource is lent to a queue at most, and since when the queue has not used it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// How much.
+    pub size: Amount,
+    /// The least target of the queue since the window got this size.
+    pub target: Amount,
+    /// When more than half of it was used last, or when it began.
+    pub used: Timestamp,
 }
 
 impl Remembered {
@@ -34,6 +46,7 @@ impl Remembered {
     pub(crate) fn of(mut self, resources: &[Resource]) -> Self {
         self.demand = resources.iter().map(|one| (one.clone(), self.demand.get(one))).collect();
         self.falling.retain(|one, _| resources.contains(one));
+        self.windows.retain(|one, _| resources.contains(one));
         self
     }
 }

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::choice::Party;
 use crate::demand::is_ignored;
 use crate::names::OwnerUid;
 use crate::plan::Asker;
-use crate::reclaim::Party;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 

@@ -9,10 +9,10 @@ use super::members::{Gangs, Member, ranked};
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
 use crate::census::Census;
+use crate::choice::{At, Budgets, Candidate, Party, Resident, Rooms, Score, rank, select};
 use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
-use crate::reclaim::{At, Budgets, Candidate, Party, Resident, Rooms, Score, rank, select};
 use crate::snapshot::{Pod, Shape, Snapshot};
 
 /// A pod by its owner's place among the members, and its own among the owner's pods.
@@ -28,7 +28,7 @@ pub(super) struct Household<'a> {
     on_their_way: BTreeSet<Place>,
     snapshot: &'a Snapshot,
     census: &'a Census<'a>,
-    capacity: &'a Amounts,
+    capacity: Amounts,
     pub(super) books: Books<'a>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Household<'a> {
         members: Vec<Member<'a>>,
         room: QueueRoom,
         on_their_way: &BTreeSet<PodUid>,
-        (snapshot, census, capacity): (&'a Snapshot, &'a Census<'a>, &'a Amounts),
+        (snapshot, census, capacity): (&'a Snapshot, &'a Census<'a>, Amounts),
     ) -> Self {
         let ranked = ranked(&members);
         let goes = |(at, pod): &&Place| {
@@ -121,7 +121,10 @@ impl<'a> Household<'a> {
                 .filter_map(|place| self.candidate(*place))
                 .map(|candidate| Resident { leaf: 0, candidate: candidate.clone() })
                 .collect();
-            let score = Cost::of(&residents, Score::of(&residents, rooms, at, need.shape, self.capacity));
+            let score = Cost::of(
+                &residents,
+                Score::of(&residents, rooms, at, need.shape, &self.capacity, Vec::new()),
+            );
             if best.as_ref().is_none_or(|(least, other, _)| (&score, at) < (least, *other)) {
                 best = Some((score, at, victims));
             }
@@ -224,7 +227,7 @@ impl<'a> Household<'a> {
                 candidates.push(candidate.clone());
             }
         }
-        let chosen = select(candidates, lacking, self.capacity);
+        let chosen = select(candidates, lacking, &self.capacity);
         chosen.iter().filter_map(|candidate| by_uid.get(&candidate.pod.uid).copied()).collect()
     }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::asks::{Ask, Kind};
 use super::household::{Books, Household, Need, Place};
 use crate::amounts::Amounts;
+use crate::choice::Rooms;
 use crate::names::OwnerUid;
-use crate::reclaim::Rooms;
 
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
 const MOST_SEARCHES: u32 = 64;

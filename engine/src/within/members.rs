@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::removal::Removal;
+use crate::choice::{Candidate, immunity, is_protected, rank, replicas};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::reason::Reason;
-use crate::reclaim::{Candidate, immunity, is_protected, rank, replicas};
 use crate::snapshot::{EvictionRules, LastReplica, NamespaceState, Owner, OwnerKind, Phase, Pod, Snapshot};
 
 /// One owner and its live pods.

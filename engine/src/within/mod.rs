@@ -26,9 +26,9 @@ mod tell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::census::Census;
+use crate::choice::{Party, Rooms, unbound};
 use crate::names::{NodeName, QueueName};
 use crate::plan::{PassedOver, Plan, PodId, Scaling};
-use crate::reclaim::{Party, Rooms, unbound};
 use crate::snapshot::{OwnerKind, Preemption, Snapshot};
 
 use asks::{Kind, asks, is_unschedulable};
@@ -51,7 +51,7 @@ pub(crate) fn yielded<'a>(
     snapshot: &'a Snapshot,
     census: &'a Census<'a>,
     parties: &[Option<Party<'a>>],
-    plan: &'a Plan,
+    plan: &Plan,
 ) -> Yielded {
     let mut yielded = Yielded::default();
     // Whoever was scaled down gets its size back also where nobody yields any more.
@@ -94,7 +94,7 @@ fn yields(party: &Party<'_>) -> bool {
 /// First with everybody on his way out as gone. Where that does not do, once more with all of them as if they were still
 /// there: while only some of those who are to go are on their way, that is the decision that was made before, and what
 /// it asks for beyond them is what is left of it.
-fn decide<'a>(scene: &Scene<'a>, asks: &[asks::Ask<'a>], rooms: &mut Rooms<'a>) -> Meeting<'a> {
+fn decide<'a>(scene: &Scene<'a, '_>, asks: &[asks::Ask<'a>], rooms: &mut Rooms<'a>) -> Meeting<'a> {
     let members = scene.members(When::AllAreGone);
     let surplus = members.iter().any(|member| member.surplus > 0);
     if scene.party.headcount.pods.terminating == 0 && !surplus {

@@ -1,9 +1,9 @@
 //! The room of one queue: what admission will let in once everything on its way out is gone, and what it lets in now.
 
 use crate::amounts::{Amounts, Bounds, Resource};
+use crate::choice::Party;
 use crate::plan::QueuePlan;
 use crate::reason::Reason;
-use crate::reclaim::Party;
 
 /// How much of a queue is taken, and how much there is.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ impl QueueRoom {
         let (mut cap, mut cap_now) = (Bounds::new(), Bounds::new());
         for resource in resources {
             let allocated = party.allocated.get(resource);
-            let hoped = if promised { allocated.max(party.deserved.get(resource)) } else { allocated };
+            let hoped = if promised { allocated.max(party.target.get(resource)) } else { allocated };
             let in_force = enforced.and_then(|enforced| enforced.get(resource)).unwrap_or_default();
             cap.set(resource.clone(), hoped);
             cap_now.set(resource.clone(), allocated.min(in_force));

@@ -9,16 +9,16 @@ use super::members::Member;
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
 use crate::census::Census;
+use crate::choice::{Party, Rooms};
 use crate::names::PodUid;
 use crate::plan::{Plan, QueuePlan};
-use crate::reclaim::{Party, Rooms};
 use crate::snapshot::{Pod, Snapshot};
 
 /// One queue, and what it is seen in.
-pub(super) struct Scene<'a> {
+pub(super) struct Scene<'a, 'p> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) census: &'a Census<'a>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'p Plan,
     pub(super) party: Party<'a>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum When {
     NobodyIs,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Scene<'a, '_> {
     /// The owners with those of their pods that are there.
     pub(super) fn members(&self, when: When) -> Vec<Member<'a>> {
         let evicted = self.evicted();
@@ -85,13 +85,13 @@ impl<'a> Scene<'a> {
         let nothing = QueuePlan::default();
         let decided = self.plan.queues.get(self.party.name).unwrap_or(&nothing);
         let room = QueueRoom::of(&self.party, decided, &going, &self.plan.resources);
-        let seen_in = (self.snapshot, self.census, &self.plan.capacity);
+        let seen_in = (self.snapshot, self.census, self.plan.capacity.clone());
         let household = Household::new(self.party, members, room, &on_their_way, seen_in);
         Meeting::hold(household, asks, rooms, self.plan.held.is_none())
     }
 
     /// The pods of the queue that others take.
-    fn evicted(&self) -> BTreeSet<&'a PodUid> {
+    fn evicted(&self) -> BTreeSet<&PodUid> {
         self.plan.evictions.iter().chain(&self.plan.waiting).map(|eviction| &eviction.pod.uid).collect()
     }
 }

@@ -89,13 +89,10 @@ impl Forest {
         snapshot
     }
 
-    /// The plan, with deserved shares as the laws of shares mean them: without the idle part.
+    /// The plan.
     pub(crate) fn plan(&self) -> Plan {
-        let mut plan = plan(&self.snapshot());
+        let plan = plan(&self.snapshot());
         assert!(plan.stalled.is_empty(), "every queue has its place: {:?}", plan.stalled);
-        for queue in plan.queues.values_mut() {
-            queue.deserved = queue.deserved.less(&queue.idle);
-        }
         plan
     }
 

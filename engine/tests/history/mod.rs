@@ -17,7 +17,7 @@ pub(crate) use beginning::beginning;
 pub(crate) use chronicle::Chronicle;
 pub(crate) use event::{Event, event};
 pub(crate) use happen::happen;
-pub(crate) use laws::nobody_starves_beside_plenty;
+pub(crate) use laws::{nobody_starves_beside_plenty, runnable};
 use tell::tell_event;
 pub(crate) use tell::{tell, tell_step};
 

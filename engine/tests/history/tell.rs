@@ -51,6 +51,7 @@ pub(crate) fn tell_step(step: usize, before: &Snapshot, decided: &Plan) -> Strin
         let amounts: String = [
             ("demand", &queue.demand),
             ("deserved", &queue.deserved),
+            ("target", &queue.target),
             ("allocated", &queue.allocated),
             ("used", &queue.used),
             ("preempting", &queue.preempting),

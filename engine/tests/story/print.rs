@@ -24,8 +24,8 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
             short(&queue.used)
         )
         .unwrap();
-        if !queue.idle.is_empty() {
-            write!(told, ", idle {}", short(&queue.idle)).unwrap();
+        if queue.target != queue.deserved {
+            write!(told, ", target {}", short(&queue.target)).unwrap();
         }
         if let Some(reason) = queue.starved {
             write!(told, ", preempting {} ({reason}", short(&queue.preempting)).unwrap();
@@ -33,8 +33,11 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
                 write!(told, ": {}", cause(withheld)).unwrap();
             }
             told.push(')');
+            if queue.lacking != queue.preempting {
+                write!(told, ", lacks {}", short(&queue.lacking)).unwrap();
+            }
         } else if !queue.preempting.is_empty() {
-            write!(told, ", its quota lacks {} that its pods hold", short(&queue.preempting)).unwrap();
+            write!(told, ", preempting {}", short(&queue.preempting)).unwrap();
         }
         if !queue.unmeetable.is_empty() {
             write!(told, ", unmeetable {}", short(&queue.unmeetable)).unwrap();

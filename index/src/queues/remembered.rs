@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use quotient_crds::{QueueStatus, ResourceMap, SetAside as Written};
+use quotient_crds::{LendingWindow, QueueStatus, ResourceMap, SetAside as Written};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::snapshot::{Remembered, SetAside};
+use quotient_engine::snapshot::{Remembered, SetAside, Window};
 
 use crate::governable::governable;
 use crate::reading::{Reading, Rounding};
@@ -25,6 +25,7 @@ pub(super) fn remembered(status: &QueueStatus) -> Remembered {
         not_created,
         room_since: None,
         short_since: status.short_since.as_ref().map(timestamp),
+        windows: status.windows.iter().filter_map(|(name, written)| window(name, written)).collect(),
     }
 }
 
@@ -36,6 +37,16 @@ fn amounts(map: &ResourceMap) -> Amounts {
         Some((resource, amount))
     };
     map.iter().filter_map(|(name, text)| read(name, text.as_str())).collect()
+}
+
+fn window(name: &str, written: &LendingWindow) -> Option<(Resource, Window)> {
+    let resource = governable(name)?;
+    let mut reading = Reading::default();
+    let mut read = |text: &str, field: &str| {
+        reading.amount(&resource, text, Rounding::Up, format_args!("status.windows.{name}.{field}"))
+    };
+    let (size, target) = (read(written.size.as_str(), "size"), read(written.target.as_str(), "target"));
+    Some((resource, Window { size, target, used: timestamp(&written.used) }))
 }
 
 fn set_aside(written: &Written) -> (OwnerUid, SetAside) {

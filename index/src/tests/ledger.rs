@@ -20,8 +20,9 @@ fn cpu(cores: i128) -> Bounds {
 /// A ledger that granted `a` 3 cpu in generation 5, and 8 at some time before.
 fn ledger() -> Ledger {
     let generation = Generation::new(5);
-    let entry = Entry { granted: cpu(3), largest: cpu(8), generation, changed: at("11:59:00") };
-    Ledger { generation, entries: [("a".into(), entry)].into(), rebuilt: None, inherited: None }
+    let entry =
+        Entry { granted: cpu(3), largest: cpu(8), generation, changed: at("11:59:00"), ..Entry::default() };
+    Ledger { generation, entries: [("a".into(), entry)].into(), ..Ledger::default() }
 }
 
 /// The quota at a version, stamped with a generation.

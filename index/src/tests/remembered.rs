@@ -30,7 +30,8 @@ const TOLD: &str = "{demand: {cpu: 4500m, memory: 9Gi, pods: 3}, \
     demandFalling: {memory: 2026-01-01T11:59:40Z, pods: 2026-01-01T11:59:40Z}, \
     setAside: [{kind: Job, name: train, uid: j-1, revision: 3, since: 2026-01-01T11:50:00Z, times: 2, nodes: 9}, \
                {kind: Pod, name: p, uid: p-1, since: 2026-01-01T11:51:00Z, lackedRoom: true}], \
-    notCreatedSince: {s-1: 2026-01-01T11:57:00Z}, shortSince: 2026-01-01T11:58:00Z}";
+    notCreatedSince: {s-1: 2026-01-01T11:57:00Z}, shortSince: 2026-01-01T11:58:00Z, \
+    windows: {cpu: {size: 4, target: 3500m, used: 2026-01-01T11:57:00Z}, pods: {size: 1, target: 1, used: 2026-01-01T11:57:00Z}}}";
 
 #[test]
 fn a_status_is_read() {
@@ -39,7 +40,8 @@ fn a_status_is_read() {
         memory(&mut index),
         "cpu 4500m, memory 9Gi, memory falling since 11:59:40, Job train (j-1) revision 3 set aside since 11:50:00, \
          2 times, 9 nodes, Pod p (p-1) revision 0 set aside since 11:51:00 for lack of room, 0 times, 0 nodes, s-1 not created since 11:57:00, \
-         short since 11:58:00"
+         short since 11:58:00, \
+         cpu lent up to 4 above 3500m, used 11:57:00"
     );
     // What nobody can have written is forgotten.
     let mut index = index_of(&queue(1, "u", "{demand: {cpu: lots, memory: 1Gi}}"));

@@ -6,7 +6,7 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
     Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
-    ReclaimFrom, Remembered, SetAside, Size, Snapshot,
+    ReclaimFrom, Remembered, SetAside, Size, Snapshot, Window,
 };
 use quotient_engine::time::Timestamp;
 
@@ -79,7 +79,7 @@ fn memory(remembered: &Remembered) -> String {
     if *remembered == Remembered::default() {
         return String::new();
     }
-    let Remembered { demand, falling, set_aside, not_created, short_since, .. } = remembered;
+    let Remembered { demand, falling, set_aside, not_created, short_since, windows, .. } = remembered;
     let falling =
         falling.iter().map(|(resource, since)| format!(", {resource} falling since {}", time(*since)));
     let ignored = set_aside.iter().map(|(uid, one)| {
@@ -91,7 +91,12 @@ fn memory(remembered: &Remembered) -> String {
     let late = not_created.iter();
     let late = late.map(|(uid, since)| format!(", {uid} not created since {}", time(*since)));
     let short = short_since.iter().map(|since| format!(", short since {}", time(*since)));
-    let all: String = falling.chain(ignored).chain(late).chain(short).collect();
+    let windows = windows.iter().map(|(resource, window)| {
+        let Window { size, target, used } = window;
+        let (size, target) = (resource.format(*size), resource.format(*target));
+        format!(", {resource} lent up to {size} above {target}, used {}", time(*used))
+    });
+    let all: String = falling.chain(ignored).chain(late).chain(short).chain(windows).collect();
     format!("; remembers {demand}{all}")
 }
 
@@ -137,13 +142,15 @@ fn place(queue: &Queue) -> String {
 }
 
 fn quota(quota: &Quota) -> String {
-    let Quota { hard, enforced, ours, granted, unconfirmed, unstamped, drifted, owner, charged } = quota;
+    let Quota { hard, enforced, ours, granted, owed, unconfirmed, unstamped, drifted, owner, charged } =
+        quota;
     let whose = if *ours { "quota" } else { "foreign quota" };
     format!(
-        "{whose}: hard {}; enforced {}{}{}{}{}{}{}",
+        "{whose}: hard {}; enforced {}{}{}{}{}{}{}{}",
         bounds(hard),
         bounds(enforced),
         granted.as_ref().map(|granted| format!("; granted {}", bounds(granted))).unwrap_or_default(),
+        if owed.is_empty() { String::new() } else { format!("; owed {owed}") },
         if unconfirmed.is_empty() { String::new() } else { format!("; may become {}", bounds(unconfirmed)) },
         if charged.is_empty() { String::new() } else { format!("; charged already {}", bounds(charged)) },
         if *unstamped { "; not stamped" } else { "" },

@@ -29,7 +29,7 @@ struct Change {
 
 impl Changes {
     /// Notes what a write of somebody else did: `capacity` and `held` were capacity and
-    /// what all may hold, `live` the live pods of its
+    /// what all occupied, `live` the live pods of its
     /// namespace.
     pub(crate) fn note(
         &mut self,
@@ -38,7 +38,7 @@ impl Changes {
         (capacity, held): (&Amounts, &Amounts),
         live: &Amounts,
     ) {
-        let mut squeeze = truth.held().less(held);
+        let mut squeeze = truth.all_occupied().less(held);
         squeeze.add_all(&capacity.less(&truth.capacity()));
         let live_now = truth.places.get(write.namespace).map(crate::Place::live).unwrap_or_default();
         let given_up = live.less(&live_now);

@@ -50,6 +50,9 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
             format!("{of} ({}): live pods request {}, allowed is {enforced}", pod.requests, place.live());
         found.push((Invariant::FencedAndNeeded, message));
     }
+    if !judge.tolerance.moves && judge.tolerance.under_way == 0 && !judge.owes(&pod.requests, write.at) {
+        found.push((Invariant::OwedFirst, format!("{of} ({}): the ledger owes none of it", pod.requests)));
+    }
     let grace = pod.grace_seconds.unwrap_or(30);
     if by_force && grace > 0 && place.leaf().and_then(|(_, queue)| queue.grace_seconds) != Some(0) {
         found.push((Invariant::Gentle, format!("{of}: at once, and it may take {grace} s")));

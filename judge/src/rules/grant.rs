@@ -1,6 +1,7 @@
-//! Quotas: nothing grows but into what is free, and no stamp goes back.
+//! Quotas: nothing grows but into what the ledger grants, or what is free where there is none, loans overlap within bounds, and
+//! no stamp goes back.
 
-use quotient_engine::amounts::Amounts;
+use quotient_engine::amounts::{Amounts, Resource};
 
 use super::restraint;
 use crate::judge::Judge;
@@ -23,6 +24,18 @@ pub(crate) fn broken(
         return found;
     };
     let squeeze = judge.changes.squeeze();
+    found.extend(loans_overlap(judge, write, capacity, &squeeze, &place.hold().less(was)));
+    if let Some(ledger) = &judge.truth.ledger {
+        let granted =
+            ledger.entries.get(write.namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
+        let raised = place.hold().less(&was.max(&granted));
+        if !raised.is_empty() {
+            let message = format!("{}: {raised} more than the ledger grants", write.namespace);
+            found.push((Invariant::NeverOverGranted, message));
+        }
+        found.extend(goes_back(write, quota, standing));
+        return found;
+    }
     for (resource, hard) in quota.hard.iter() {
         let raise = place.hold().less(was).get(resource);
         if !raise.is_positive() {
@@ -44,11 +57,36 @@ pub(crate) fn broken(
             ));
         }
     }
-    if let Some(standing) = standing.filter(|standing| standing.uid == quota.uid)
-        && standing.stamp > quota.stamp
-    {
-        let message = format!("{}: from {:?} to {:?}", write.namespace, standing.stamp, quota.stamp);
-        found.push((Invariant::GenerationsRise, message));
-    }
+    found.extend(goes_back(write, quota, standing));
     found
+}
+
+fn goes_back(
+    write: &Write<'_>,
+    quota: &QuotaFacts,
+    standing: Option<&QuotaFacts>,
+) -> Option<(Invariant, String)> {
+    let standing = standing.filter(|standing| standing.uid == quota.uid && standing.stamp > quota.stamp)?;
+    let message = format!("{}: from {:?} to {:?}", write.namespace, standing.stamp, quota.stamp);
+    Some((Invariant::GenerationsRise, message))
+}
+
+/// All quotas together allow one and a half times the capacity or more, and this one has `raised` that.
+fn loans_overlap(
+    judge: &Judge,
+    write: &Write<'_>,
+    capacity: &Amounts,
+    squeeze: &Amounts,
+    raised: &Amounts,
+) -> Option<(Invariant, String)> {
+    let all = judge.truth.allowed();
+    [Resource::Cpu, Resource::Memory].iter().filter(|one| raised.get(one).is_positive()).find_map(|one| {
+        let fits = capacity.get(one) + squeeze.get(one);
+        let is_too_much = all.get(one).units().saturating_mul(2) >= fits.units().saturating_mul(3);
+        let message = || {
+            let (all, fits) = (one.format(all.get(one)), one.format(fits));
+            format!("{}: all quotas allow {one} {all} of {fits}", write.namespace)
+        };
+        is_too_much.then(|| (Invariant::LoansBounded, message()))
+    })
 }

@@ -3,6 +3,7 @@
 mod changes;
 pub(crate) mod eviction;
 pub(crate) mod grant;
+pub(crate) mod ledger;
 pub(crate) mod own;
 pub(crate) mod rest;
 pub(crate) mod restraint;

@@ -24,8 +24,12 @@ pub(crate) fn broken(truth: &Truth, at: i64) -> Vec<(Invariant, String)> {
             continue;
         }
         let of = format!("{namespace}/{name}");
-        found.extend(of_queue(&of, place, queue));
-        promised.add_all(&queue.allocated);
+        let deserved = queue.deserved.clone().unwrap_or_default();
+        let entry = truth.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
+        // The ledger tells the target of when it was written last.
+        let target = entry.map_or_else(|| deserved.clone(), |entry| entry.target.clone());
+        found.extend(of_queue(&of, place, queue, &target));
+        promised.add_all(&queue.allocated.min(&deserved.min(&target)));
         promised.add_all(&queue.preempting);
     }
     let capacity = truth.capacity();
@@ -38,7 +42,7 @@ pub(crate) fn broken(truth: &Truth, at: i64) -> Vec<(Invariant, String)> {
     found
 }
 
-fn of_queue(of: &str, place: &Place, queue: &QueueFacts) -> Vec<(Invariant, String)> {
+fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
     let Some(deserved) = &queue.deserved else {
         return vec![(Invariant::SharesArrive, format!("{of}: nobody has told it its share"))];
@@ -48,11 +52,8 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts) -> Vec<(Invariant, Stri
     let matters = |(resource, amount): (&Resource, Amount)| {
         amount.units().saturating_mul(100) >= deserved.get(resource).units()
     };
-    if allocated.less(deserved).iter().any(matters) {
-        found.push((Invariant::SharesAddUp, format!("{of}: allocated {allocated}, deserved {deserved}")));
-    }
-    let missing = deserved.less(allocated);
-    if missing.less(preempting).iter().any(matters) || preempting.less(&missing).iter().any(matters) {
+    let missing = deserved.max(target).less(allocated);
+    if preempting.less(&missing).iter().any(matters) {
         let message =
             format!("{of}: allocated {allocated} of {deserved} deserved, and {preempting} is promised");
         found.push((Invariant::SharesAddUp, message));
@@ -70,9 +71,10 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts) -> Vec<(Invariant, Stri
     }
     let is_excused = queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
     // What its own pods hold already is only missing in its quota.
-    let lacking = preempting.min(&deserved.less(&place.charged()));
-    if !lacking.is_empty() && !is_excused {
-        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is promised and nothing says why")));
+    let within = deserved.min(target);
+    let lacking = within.less(allocated).min(&within.less(&place.charged()));
+    if lacking.iter().any(matters) && !is_excused {
+        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is missing and nothing says why")));
     }
     found
 }

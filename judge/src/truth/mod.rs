@@ -1,6 +1,7 @@
 //! What the API server holds, as far as promises are about it.
 
 mod facts;
+mod ledger;
 mod reading;
 mod restraint;
 
@@ -10,9 +11,13 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
 pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
+pub use ledger::{EntryFacts, LedgerFacts};
 pub(crate) use restraint::Restraint;
 
 use crate::write::Write;
+
+/// The name of the ledger.
+const LEDGER: &str = "quotient-ledger";
 
 /// Every object that matters.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +28,8 @@ pub struct Truth {
     pub places: BTreeMap<String, Place>,
     /// What an autoscaler may still add.
     pub expandable: Amounts,
+    /// The ledger; none before it was written, and where it cannot be read.
+    pub ledger: Option<LedgerFacts>,
 }
 
 /// What is in one namespace.
@@ -41,6 +48,9 @@ impl Truth {
     pub fn follow(&mut self, write: &Write<'_>) {
         match write.resource {
             "pods" if write.subresource == "eviction" => self.evict(write),
+            "configmaps" if write.name == LEDGER => {
+                self.ledger = write.after.and_then(LedgerFacts::of);
+            }
             "nodes" => follow(&mut self.nodes, write, NodeFacts::of),
             "pods" => follow(&mut self.place(write).pods, write, PodFacts::of),
             "queues" => follow(&mut self.place(write).queues, write, QueueFacts::of),
@@ -113,6 +123,44 @@ impl Truth {
         let guaranteed = |place: &Place| place.leaf().and_then(|(_, queue)| queue.guaranteed.get(resource));
         let all: i128 = self.places.values().filter_map(guaranteed).map(Amount::units).sum();
         if claim.is_positive() && all <= self.capacity().get(resource).units() { claim } else { Amount::ZERO }
+    }
+
+    /// What a namespace occupies beside loans: what its pods are charged or what is granted within its target, and what its
+    /// quota still allows above all that is granted now and all that was lent by `standing`, the ledger before.
+    pub(crate) fn occupied(&self, namespace: &str, place: &Place, standing: &LedgerFacts) -> Amounts {
+        let charged = place.charged();
+        let entry = self.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
+        let Some(entry) = entry else { return place.hold() };
+        let lent = standing.entries.get(namespace).map(EntryFacts::lent).unwrap_or_default();
+        let mut allowed = entry.firm();
+        allowed.add_all(&lent);
+        let mut occupied = charged.max(&entry.firm());
+        occupied.add_all(&place.hold().less(&charged.max(&entry.granted.max(&allowed))));
+        occupied
+    }
+
+    /// What all governed namespaces occupy beside what is lent to them.
+    pub(crate) fn all_occupied(&self) -> Amounts {
+        self.all_occupied_since(&LedgerFacts::default())
+    }
+
+    /// The same beside what the ledger before lent, too.
+    pub(crate) fn all_occupied_since(&self, standing: &LedgerFacts) -> Amounts {
+        let mut all = Amounts::new();
+        for (namespace, place) in self.places.iter().filter(|(_, place)| place.is_governed()) {
+            all.add_all(&self.occupied(namespace, place, standing));
+        }
+        all
+    }
+
+    /// What the quotas of all governed namespaces allow.
+    pub(crate) fn allowed(&self) -> Amounts {
+        let governed = self.places.values().filter(|place| place.is_governed());
+        let mut allowed = Amounts::new();
+        for quota in governed.filter_map(|place| place.quota.as_ref()) {
+            allowed.add_all(&quota.hard);
+        }
+        allowed
     }
 
     /// The most that governed namespaces may occupy, all together.

@@ -51,7 +51,7 @@ pub enum Happening {
         queue: QueueName,
         /// The amounts that its quota allows.
         allocated: Amounts,
-        /// The amounts that it deserves.
+        /// The amounts that it deserves, in whole pods.
         deserved: Amounts,
         /// How many pods, by the queue that loses them.
         pods: Vec<(QueueName, usize)>,

@@ -46,7 +46,7 @@ impl Transitions {
                 Some(Happening::ReclaimPlanned {
                     queue: (*queue).clone(),
                     allocated: decided.allocated.clone(),
-                    deserved: decided.deserved.clone(),
+                    deserved: decided.target.clone(),
                     pods: pods.iter().map(|(loser, count)| ((*loser).clone(), *count)).collect(),
                 })
             })

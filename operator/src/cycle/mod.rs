@@ -220,7 +220,7 @@ impl Cycle {
         );
 
         let granted = match ready {
-            Ok(()) => self.writer.grant(granted).await,
+            Ok(()) => self.writer.grant(granted, &plan).await,
             Err(why) => Err(Dropped::Stuck(why)),
         };
         if let Err(dropped) = granted {

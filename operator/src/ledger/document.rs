@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use k8s_openapi::jiff;
-use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
-use quotient_engine::ledger::{Entry, Generation, Ledger};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Quantity, Resource};
+use quotient_engine::ledger::{Entry, Generation, Ledger, Targets};
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
+/// The target of every leaf queue, by its namespace.
+pub type LeafTargets = BTreeMap<Namespace, Amounts>;
+
 /// What is written here. What other versions mean by their fields is not known.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// More than a ledger that fits into a ConfigMap unpacks to; less than a memory full.
 const MOST_UNPACKED: u64 = 64 << 20;
@@ -31,6 +35,8 @@ pub(super) enum DocumentError {
     Amount { namespace: String, resource: String, text: String },
     #[error("read the entry of {namespace}: {text:?} is no time")]
     Time { namespace: String, text: String },
+    #[error("read the targets: {0:?} is no stamp")]
+    Stamp(String),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -40,6 +46,8 @@ struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rebuilt: Option<String>,
     entries: BTreeMap<String, Line>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    targets: Option<TargetLines>,
 }
 
 /// The entry of one namespace.
@@ -49,18 +57,40 @@ struct Line {
     /// As granted if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     largest: Option<BTreeMap<String, String>>,
+    /// Nothing if left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    owed: BTreeMap<String, String>,
+    /// As granted if left out; what is granted above it is a loan. Nothing here reads it back, because the next decision
+    /// makes its own targets. It is for people, and for the invariants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target: Option<BTreeMap<String, String>>,
     generation: u64,
     changed: String,
 }
 
-/// `ledger` in as few bytes as possible; the same ledger gives the same bytes.
-pub(super) fn pack(ledger: &Ledger) -> Result<Vec<u8>, DocumentError> {
-    let entries = ledger.entries.iter().map(|(namespace, entry)| (namespace.to_string(), line(entry)));
+/// The targets of the last decision.
+#[derive(Serialize, Deserialize)]
+struct TargetLines {
+    /// In hexadecimal: not every reader of JSON keeps the last digits of a number as large.
+    stamp: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    newest: Option<String>,
+    /// By namespace.
+    of: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// `ledger` in as few bytes as possible, with the targets that it was decided for; the same of both gives the same bytes.
+pub(super) fn pack(ledger: &Ledger, targets: &LeafTargets) -> Result<Vec<u8>, DocumentError> {
+    let line = |(namespace, entry): (&Namespace, &Entry)| {
+        (namespace.to_string(), line(entry, targets.get(namespace)))
+    };
+    let entries = ledger.entries.iter().map(line);
     let document = Document {
         version: VERSION,
         generation: ledger.generation.number(),
         rebuilt: ledger.rebuilt.map(time_text),
         entries: entries.collect(),
+        targets: ledger.targets.as_deref().map(target_lines),
     };
     let json = serde_json::to_vec(&document)?;
     let mut packed = Vec::new();
@@ -83,6 +113,7 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Ledger, DocumentError> {
             // Whatever else it says, what was granted may be in force.
             largest: largest.map_or_else(|| granted.clone(), |largest| largest.max(&granted)),
             granted,
+            owed: amounts(&namespace, &line.owed)?,
             generation: Generation::new(line.generation),
             changed: time(&namespace, &line.changed)?,
         };
@@ -92,22 +123,51 @@ pub(super) fn unpack(packed: &[u8]) -> Result<Ledger, DocumentError> {
     Ok(Ledger {
         generation: Generation::new(document.generation),
         entries: entries?,
+        targets: document.targets.map(targets).transpose()?.map(Arc::new),
         rebuilt: document.rebuilt.map(|text| time("all", &text)).transpose()?,
         inherited: None,
     })
 }
 
-fn line(entry: &Entry) -> Line {
+fn line(entry: &Entry, target: Option<&Amounts>) -> Line {
+    let is_granted =
+        |target: &&Amounts| entry.granted.iter().all(|(resource, granted)| target.get(resource) == granted);
     Line {
-        granted: texts(&entry.granted),
-        largest: (entry.largest != entry.granted).then(|| texts(&entry.largest)),
+        target: target.filter(|target| !is_granted(target)).map(|target| texts(target.iter())),
+        granted: texts(entry.granted.iter()),
+        largest: (entry.largest != entry.granted).then(|| texts(entry.largest.iter())),
+        owed: texts(entry.owed.iter()),
         generation: entry.generation.number(),
         changed: time_text(entry.changed),
     }
 }
 
-fn texts(bounds: &Bounds) -> BTreeMap<String, String> {
-    bounds.iter().map(|(resource, amount)| (resource.to_string(), resource.format(amount))).collect()
+fn target_lines(targets: &Targets) -> TargetLines {
+    let of = targets.of.iter().map(|(namespace, target)| (namespace.to_string(), texts(target.iter())));
+    TargetLines {
+        stamp: format!("{:x}", targets.stamp),
+        newest: targets.newest.map(time_text),
+        of: of.collect(),
+    }
+}
+
+fn targets(lines: TargetLines) -> Result<Targets, DocumentError> {
+    let target = |(namespace, texts): (String, BTreeMap<String, String>)| {
+        let amounts = amounts(&namespace, &texts)?;
+        Ok((Namespace::from(namespace.as_str()), amounts))
+    };
+    let of: Result<_, DocumentError> = lines.of.into_iter().map(target).collect();
+    let stamp = u64::from_str_radix(&lines.stamp, 16).map_err(|_| DocumentError::Stamp(lines.stamp))?;
+    Ok(Targets { stamp, newest: lines.newest.map(|text| time("all", &text)).transpose()?, of: of? })
+}
+
+fn texts<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> BTreeMap<String, String> {
+    amounts.map(|(resource, amount)| (resource.to_string(), resource.format(amount))).collect()
+}
+
+fn amounts(namespace: &str, texts: &BTreeMap<String, String>) -> Result<Amounts, DocumentError> {
+    let bounds = bounds(namespace, texts)?;
+    Ok(bounds.iter().map(|(resource, amount)| (resource.clone(), amount)).collect())
 }
 
 fn bounds(namespace: &str, texts: &BTreeMap<String, String>) -> Result<Bounds, DocumentError> {

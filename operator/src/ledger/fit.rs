@@ -3,7 +3,7 @@
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::Namespace;
 
-use super::document::{DocumentError, pack};
+use super::document::{DocumentError, LeafTargets, pack};
 
 /// A ledger that fits.
 #[derive(Debug)]
@@ -18,10 +18,15 @@ pub(super) struct Fitted {
 /// go without.
 ///
 /// What is there already may exceed the limit, which is why it has a margin.
-pub(super) fn fit(mut next: Ledger, standing: &Ledger, limit: usize) -> Result<Fitted, DocumentError> {
+pub(super) fn fit(
+    mut next: Ledger,
+    targets: &LeafTargets,
+    standing: &Ledger,
+    limit: usize,
+) -> Result<Fitted, DocumentError> {
     let mut left_out: usize = 0;
     loop {
-        let packed = pack(&next)?;
+        let packed = pack(&next, targets)?;
         let newcomers = next.entries.keys().filter(|namespace| !standing.entries.contains_key(*namespace));
         let newcomers: Vec<Namespace> = newcomers.cloned().collect();
         if packed.len() <= limit || newcomers.is_empty() {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use super::LedgerSettings;
-use super::document::unpack;
+use super::document::{LeafTargets, unpack};
 use super::fit::{Fitted, fit};
 use crate::answer::{Answer, ask, said};
 use crate::writer::{Retries, Tools};
@@ -174,12 +174,13 @@ impl LedgerKeeper {
         ledger
     }
 
-    /// Writes `next`, if there is anything to write. Only then may the plan that it is for be carried out.
+    /// Writes `next` with the `targets` that it was decided for, if there is anything to write. Only then may the plan that
+    /// it is for be carried out.
     ///
     /// # Errors
     ///
     /// Nothing of the plan may be carried out.
-    pub async fn write(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
+    pub async fn write(&mut self, next: Option<Ledger>, targets: &LeafTargets) -> Result<(), Dropped> {
         let Some(known) = self.tools.view.read(|index| index.ledger().cloned()) else {
             return Err(Dropped::StartOver);
         };
@@ -187,7 +188,8 @@ impl LedgerKeeper {
             self.retries.clear(&Call::Write);
             return Ok(());
         }
-        let fitted = match fit(next.unwrap_or_else(|| Ledger::clone(&known)), &known, self.settings.limit) {
+        let next = next.unwrap_or_else(|| Ledger::clone(&known));
+        let fitted = match fit(next, targets, &known, self.settings.limit) {
             Ok(fitted) => fitted,
             Err(error) => return Err(Dropped::Stuck(self.failed(Call::Write, &error.to_string(), true))),
         };
@@ -196,7 +198,8 @@ impl LedgerKeeper {
             warn!(namespaces, bytes, "the ledger is full: there are namespaces that get no quota");
         }
         // All that is new may be what there is no place for.
-        if fitted.ledger.entries == known.entries && !self.made_up {
+        let is_same = fitted.ledger.entries == known.entries && fitted.ledger.targets == known.targets;
+        if is_same && !self.made_up {
             self.retries.clear(&Call::Write);
             return Ok(());
         }

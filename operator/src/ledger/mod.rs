@@ -15,6 +15,7 @@ mod keeper;
 mod tests;
 mod vacancies;
 
+pub use document::LeafTargets;
 pub use keeper::{Dropped, LedgerKeeper};
 pub use vacancies::Vacancies;
 

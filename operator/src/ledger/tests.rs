@@ -8,15 +8,15 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Client;
 use prometheus::Registry;
 use quotient_crds::Queue;
-use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::ledger::{Entry, Generation, Ledger};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
+use quotient_engine::ledger::{Entry, Generation, Ledger, Targets};
 use quotient_engine::names::Namespace;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Keeps, ResourceVersion};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::document::{DocumentError, pack, unpack};
+use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
 use super::{Dropped, LedgerKeeper, LedgerSettings};
 use crate::announce::Announcer;
@@ -39,17 +39,24 @@ fn amounts(cpu: i128, memory: i128, gpus: i128) -> Bounds {
 }
 
 fn entry(granted: Bounds, generation: u64) -> Entry {
-    Entry { largest: granted.clone(), granted, generation: Generation::new(generation), changed: NOW }
+    Entry {
+        largest: granted.clone(),
+        granted,
+        owed: Amounts::new(),
+        generation: Generation::new(generation),
+        changed: NOW,
+    }
 }
 
 fn ledger(generation: u64, namespaces: &[&str]) -> Ledger {
     let entries = namespaces.iter().map(|name| (Namespace::from(*name), entry(amounts(1500, 9 << 30, 0), 3)));
-    Ledger {
-        generation: Generation::new(generation),
-        entries: entries.collect(),
-        rebuilt: None,
-        inherited: None,
-    }
+    Ledger { generation: Generation::new(generation), entries: entries.collect(), ..Ledger::default() }
+}
+
+/// Targets with this stamp, of which that of `a` is not what it deserves.
+fn targets(stamp: u64, newest: Option<Timestamp>) -> Arc<Targets> {
+    let target = [(Resource::Cpu, Amount::new(5000))].into_iter().collect();
+    Arc::new(Targets { stamp, newest, of: [("a".into(), target)].into() })
 }
 
 /// A namespace's quota, of ours, with a stamp.
@@ -72,7 +79,7 @@ struct Stored(Arc<Mutex<Option<Value>>>);
 
 impl Stored {
     fn holding(ledger: &Ledger) -> Self {
-        let data = k8s_openapi::ByteString(pack(ledger).unwrap());
+        let data = k8s_openapi::ByteString(pack(ledger, &LeafTargets::new()).unwrap());
         Self::with(&json!({"ledger.json.gz": data}))
     }
 
@@ -183,17 +190,24 @@ fn what_is_packed_unpacks() {
     let entry = kept.entries.get_mut(&Namespace::from("a")).unwrap();
     entry.largest = amounts(i128::from(u64::MAX), 10 << 30, 16);
     entry.changed = Timestamp::from_millis(1_700_000_000_123);
+    entry.owed = [(Resource::Cpu, Amount::new(2500))].into_iter().collect();
     kept.rebuilt = Some(NOW);
-    assert_eq!(unpack(&pack(&kept).unwrap()).unwrap(), kept);
-    assert_eq!(pack(&kept).unwrap(), pack(&kept.clone()).unwrap());
+    kept.targets = Some(targets(u64::MAX, Some(NOW)));
+    assert_eq!(unpack(&pack(&kept, &LeafTargets::new()).unwrap()).unwrap(), kept);
+    assert_eq!(pack(&kept, &LeafTargets::new()).unwrap(), pack(&kept.clone(), &LeafTargets::new()).unwrap());
 }
 
 #[test]
 fn it_can_be_read_by_people() {
-    let packed = pack(&ledger(12, &["a"])).unwrap();
+    let mut kept = ledger(12, &["a"]);
+    kept.entries.get_mut(&Namespace::from("a")).unwrap().owed =
+        [(Resource::Cpu, Amount::new(2500))].into_iter().collect();
+    kept.targets = Some(targets(255, None));
+    let target = [(Resource::Cpu, Amount::new(4000))].into_iter().collect();
+    let packed = pack(&kept, &[("a".into(), target)].into()).unwrap();
     let mut text = String::new();
     std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut text).unwrap();
-    let expected = r#"{"version":1,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"generation":3,"changed":"2033-05-18T03:33:20Z"}}}"#;
+    let expected = r#"{"version":2,"generation":12,"entries":{"a":{"granted":{"cpu":"1500m","memory":"9Gi","nvidia.com/gpu":"0"},"owed":{"cpu":"2500m"},"target":{"cpu":"4"},"generation":3,"changed":"2033-05-18T03:33:20Z"}},"targets":{"stamp":"ff","of":{"a":{"cpu":"5"}}}}"#;
     assert_eq!(text, expected);
 }
 
@@ -207,7 +221,7 @@ fn packed(json: &Value) -> Vec<u8> {
 
 #[test]
 fn what_is_damaged_is_refused_with_the_place() {
-    let whole = pack(&ledger(12, &["a"])).unwrap();
+    let whole = pack(&ledger(12, &["a"]), &LeafTargets::new()).unwrap();
     assert!(matches!(unpack(b""), Err(DocumentError::Packed(_))));
     assert!(matches!(unpack(b"{}"), Err(DocumentError::Packed(_))));
     assert!(unpack(&whole[..whole.len() - 9]).is_err());
@@ -216,13 +230,13 @@ fn what_is_damaged_is_refused_with_the_place() {
         packed(&json!({"version": version, "generation": 1, "entries": {"a": line}, "later": true}))
     };
     let time = "2026-01-01T00:00:00Z";
-    assert!(unpack(&document("1500m", time, 1)).is_ok());
+    assert!(unpack(&document("1500m", time, 2)).is_ok());
     for (cpu, changed, version, said) in [
-        ("1500u", time, 1, "read the entry of a: cpu \"1500u\" is no amount"),
-        ("-1", time, 1, "read the entry of a: cpu \"-1\" is no amount"),
-        ("many", time, 1, "read the entry of a: cpu \"many\" is no amount"),
-        ("1", "soon", 1, "read the entry of a: \"soon\" is no time"),
-        ("1", time, 2, "read it: it is of version 2, and this operator knows version 1"),
+        ("1500u", time, 2, "read the entry of a: cpu \"1500u\" is no amount"),
+        ("-1", time, 2, "read the entry of a: cpu \"-1\" is no amount"),
+        ("many", time, 2, "read the entry of a: cpu \"many\" is no amount"),
+        ("1", "soon", 2, "read the entry of a: \"soon\" is no time"),
+        ("1", time, 1, "read it: it is of version 1, and this operator knows version 2"),
     ] {
         assert_eq!(unpack(&document(cpu, changed, version)).unwrap_err().to_string(), said);
     }
@@ -238,7 +252,7 @@ fn ten_thousand_namespaces_fit() {
         entry.changed = Timestamp::from_millis(1_700_000_000_000 + i64::try_from(number * 977).unwrap());
         full.entries.insert(name.as_str().into(), entry);
     }
-    let size = pack(&full).unwrap().len();
+    let size = pack(&full, &LeafTargets::new()).unwrap().len();
     assert!(size < LedgerSettings::LIMIT, "{size}");
 }
 
@@ -246,13 +260,13 @@ fn ten_thousand_namespaces_fit() {
 fn where_it_is_full_newcomers_go_without_the_last_by_name_first() {
     let standing = ledger(1, &["b", "x"]);
     let next = ledger(2, &["a", "b", "c", "d", "x"]);
-    let limit = pack(&ledger(2, &["a", "b", "x"])).unwrap().len();
-    let fitted = fit(next.clone(), &standing, limit).unwrap();
+    let limit = pack(&ledger(2, &["a", "b", "x"]), &LeafTargets::new()).unwrap().len();
+    let fitted = fit(next.clone(), &LeafTargets::new(), &standing, limit).unwrap();
     let names: Vec<&str> = fitted.ledger.entries.keys().map(Namespace::as_str).collect();
     assert_eq!((names, fitted.left_out), (vec!["a", "b", "x"], 2));
     assert!(fitted.packed.len() <= limit);
     // Who is there stays, whatever it takes.
-    let fitted = fit(next, &standing, 1).unwrap();
+    let fitted = fit(next, &LeafTargets::new(), &standing, 1).unwrap();
     assert_eq!((fitted.ledger.entries.len(), fitted.left_out), (2, 3));
 }
 
@@ -263,17 +277,33 @@ async fn a_fresh_installation_writes_nothing_until_something_is_granted() {
     let stored = Stored::default();
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(None).await.unwrap();
+    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
     assert_eq!(kept.log.lines(), [format!("GET {PLACE}/quotient-ledger")]);
     assert_eq!((kept.known(), kept.rebuilds("Missing")), (ledger(1, &[]), 0));
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(Some(ledger(2, &["a"]))).await.unwrap();
+    kept.keeper.write(Some(ledger(2, &["a"])), &LeafTargets::new()).await.unwrap();
     assert_eq!(kept.log.lines()[1..], [format!("POST {PLACE}")]);
     assert_eq!((stored.ledger(), kept.known()), (ledger(2, &["a"]), ledger(2, &["a"])));
     // At rest nothing is read or written.
     kept.keeper.ready().await.unwrap();
-    kept.keeper.write(None).await.unwrap();
+    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
     assert_eq!(kept.log.lines().len(), 2);
+}
+
+#[tokio::test]
+async fn what_is_owed_and_targets_are_reason_enough_to_write() {
+    let stored = Stored::holding(&ledger(5, &["a"]));
+    let mut kept = kept_in(&stored, &[]);
+    kept.keeper.ready().await.unwrap();
+    let mut next = ledger(6, &["a"]);
+    next.entries.get_mut(&Namespace::from("a")).unwrap().owed =
+        [(Resource::Cpu, Amount::new(1000))].into_iter().collect();
+    kept.keeper.write(Some(next.clone()), &LeafTargets::new()).await.unwrap();
+    assert_eq!(stored.ledger(), next);
+    next = Ledger { generation: Generation::new(7), targets: Some(targets(1, None)), ..next };
+    kept.keeper.write(Some(next.clone()), &LeafTargets::new()).await.unwrap();
+    assert_eq!(stored.ledger(), next);
+    assert_eq!(kept.known().targets, next.targets);
 }
 
 #[tokio::test]
@@ -282,8 +312,8 @@ async fn a_write_replaces_the_version_that_was_read_and_keeps_what_others_put_th
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.known(), ledger(5, &["a"]).inherited());
-    kept.keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
-    kept.keeper.write(Some(ledger(7, &["a"]))).await.unwrap();
+    kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
+    kept.keeper.write(Some(ledger(7, &["a"])), &LeafTargets::new()).await.unwrap();
     let [_, first, second] = kept.log.all().try_into().unwrap();
     assert_eq!(first.line(), format!("PUT {PLACE}/quotient-ledger"));
     assert_eq!(first.body["metadata"]["resourceVersion"], "1");
@@ -298,13 +328,16 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
     let (mut one, mut two) = (kept_in(&stored, &[]), kept_in(&stored, &[]));
     one.keeper.ready().await.unwrap();
     two.keeper.ready().await.unwrap();
-    one.keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
-    assert_eq!(two.keeper.write(Some(ledger(6, &["a", "c"]))).await, Err(Dropped::StartOver));
+    one.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
+    assert_eq!(
+        two.keeper.write(Some(ledger(6, &["a", "c"])), &LeafTargets::new()).await,
+        Err(Dropped::StartOver)
+    );
     assert_eq!(two.tools.metrics.ledger.conflicts.get(), 1);
     assert_eq!(stored.ledger(), ledger(6, &["a", "b"]));
     two.keeper.ready().await.unwrap();
     assert_eq!(two.known(), ledger(6, &["a", "b"]).inherited());
-    two.keeper.write(Some(ledger(7, &["a", "b", "c"]))).await.unwrap();
+    two.keeper.write(Some(ledger(7, &["a", "b", "c"])), &LeafTargets::new()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -317,7 +350,10 @@ async fn after_a_lost_answer_it_is_read_before_anything_else() {
         (reply, _) => reply,
     });
     kept.keeper.ready().await.unwrap();
-    assert_eq!(kept.keeper.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
+    assert_eq!(
+        kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await,
+        Err(Dropped::StartOver)
+    );
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.log.lines().pop().unwrap(), format!("GET {PLACE}/quotient-ledger"));
     assert_eq!(kept.known(), ledger(6, &["a", "b"]).inherited());
@@ -329,16 +365,19 @@ async fn one_that_is_deleted_is_made_up_from_quotas_and_held() {
     let mut kept = kept_in(&stored, &[quota("a", "3")]);
     kept.keeper.ready().await.unwrap();
     *stored.0.lock().unwrap() = None;
-    assert_eq!(kept.keeper.write(Some(ledger(6, &["a", "b"]))).await, Err(Dropped::StartOver));
+    assert_eq!(
+        kept.keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await,
+        Err(Dropped::StartOver)
+    );
     kept.keeper.ready().await.unwrap();
     let rebuilt = kept.known();
     assert_eq!((rebuilt.generation, rebuilt.entries.len()), (Generation::new(REBUILT + 4), 1));
     assert!(rebuilt.rebuilt.is_some());
     assert_eq!(kept.rebuilds("Missing"), 1);
     // It is written although no grant changes: from then on its stamps count.
-    kept.keeper.write(None).await.unwrap();
+    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
     assert_eq!(kept.log.lines().pop().unwrap(), format!("POST {PLACE}"));
-    kept.keeper.write(None).await.unwrap();
+    kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
     assert_eq!(stored.ledger(), rebuilt);
 }
 
@@ -352,7 +391,7 @@ async fn one_that_cannot_be_read_is_made_up_from_quotas_and_replaced() {
         let stored = Stored::with(&data);
         let mut kept = kept_in(&stored, &[quota("a", "3")]);
         kept.keeper.ready().await.unwrap();
-        kept.keeper.write(None).await.unwrap();
+        kept.keeper.write(None, &LeafTargets::new()).await.unwrap();
         assert_eq!(kept.log.lines().pop().unwrap(), format!("PUT {PLACE}/quotient-ledger"));
         assert_eq!((stored.ledger().generation, kept.rebuilds(why)), (Generation::new(REBUILT + 4), 1));
     }
@@ -400,7 +439,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     unwritten.keeper.ready().await.unwrap();
     for _ in 0..2 {
         unwritten.keeper.ready().await.unwrap();
-        let dropped = unwritten.keeper.write(Some(ledger(6, &["b"]))).await;
+        let dropped = unwritten.keeper.write(Some(ledger(6, &["b"])), &LeafTargets::new()).await;
         assert!(matches!(dropped, Err(Dropped::Stuck(why)) if why.starts_with("write the ledger")));
     }
     assert!(unwritten.keeper.ready().await.is_err());
@@ -408,7 +447,7 @@ async fn what_may_not_be_read_or_written_is_told_and_tried_ever_later() {
     tokio::time::sleep_until(unwritten.keeper.next_retry().unwrap()).await;
     unwritten.keeper.ready().await.unwrap();
     // Nothing is to be written any more: nothing is waited for.
-    unwritten.keeper.write(None).await.unwrap();
+    unwritten.keeper.write(None, &LeafTargets::new()).await.unwrap();
     assert_eq!(unwritten.keeper.next_retry(), None);
 }
 
@@ -420,7 +459,7 @@ async fn a_full_ledger_is_not_written_for_newcomers_alone() {
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: 1 };
     let mut keeper = LedgerKeeper::new(tools(client, &[]), settings);
     keeper.ready().await.unwrap();
-    keeper.write(Some(ledger(6, &["a", "b"]))).await.unwrap();
+    keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
     assert_eq!(log.lines().len(), 1);
 }
 
@@ -430,7 +469,10 @@ async fn who_does_not_lead_forgets_and_writes_nothing() {
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
     kept.tools.stop.cancel();
-    assert_eq!(kept.keeper.write(Some(ledger(6, &["b"]))).await, Err(Dropped::StartOver));
+    assert_eq!(
+        kept.keeper.write(Some(ledger(6, &["b"])), &LeafTargets::new()).await,
+        Err(Dropped::StartOver)
+    );
     kept.keeper.forget();
     assert!(kept.tools.view.read(|index| index.ledger().is_none()));
     kept.keeper.ready().await.unwrap();

@@ -113,7 +113,7 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
         demand: every(&queue.demand),
         demand_falling: remembered::falling(&queue.remember),
         deserved: every(&queue.deserved),
-        idle: some(&queue.idle),
+        windows: remembered::windows(&queue.remember),
         allocated: every(&queue.allocated),
         used: every(&queue.used),
         preempting: some(&queue.preempting),

@@ -184,7 +184,7 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
     let lacks = if queue.lacking.is_empty() {
         format!("The queue has the deserved {} and cannot use all of it because {why}.", queue.deserved)
     } else {
-        format!("The queue lacks {} of the deserved {} because {why}.", queue.lacking, queue.deserved)
+        format!("The queue lacks {} of the deserved {} because {why}.", queue.lacking, in_whole_pods(queue))
     };
     let first = queue.unmet.first().map(|first| match unmet::message(namespace, queue, first) {
         // Said once is enough.
@@ -194,22 +194,32 @@ fn starved(namespace: &Namespace, queue: &QueuePlan, circumstances: &Circumstanc
     yes(condition, reason, &message([lacks, next.to_owned()].into_iter().chain(first)))
 }
 
+/// What the queue deserves, and what that is in whole pods where it is something else.
+fn in_whole_pods(queue: &QueuePlan) -> String {
+    if queue.target == queue.deserved {
+        queue.deserved.to_string()
+    } else {
+        format!("{} ({} in whole pods)", queue.deserved, queue.target)
+    }
+}
+
 fn not_starved(queue: &QueuePlan) -> ConditionReport {
     let condition = ConditionType::Starved;
-    if queue.preempting.is_empty() {
+    let held = queue.used.min(&queue.target).less(&queue.allocated);
+    if held.is_empty() {
         return no(condition, "ShareMet", "the queue has what it asks for and deserves");
     }
     let message = format!(
-        "The pods of the queue use {} that its quota does not allow. The quota rises when all queues together use no \
-         more than the nodes offer.",
-        queue.preempting
+        "The pods of the queue use {held} that its quota does not allow. The quota rises when all queues together use no \
+         more than the nodes offer."
     );
     no(condition, "HeldByItself", &message)
 }
 
 fn overused(queue: &QueuePlan) -> ConditionReport {
     let condition = ConditionType::Overused;
-    let over = queue.used.less(&queue.deserved);
+    // The last pod within the share in whole pods may reach beyond it.
+    let over = queue.used.less(&queue.deserved.max(&queue.target));
     if over.is_empty() {
         return no(condition, "WithinShare", "the queue's pods hold no more than it deserves");
     }

@@ -96,12 +96,12 @@ impl Pacer {
     }
 }
 
-/// Whether the two differ in more than what only informs: used, demand, the idle part, the fair share, counts, the words
-/// of a message, and since when demand falls.
+/// Whether the two differ in more than what only informs: used, demand, the nominal share, counts, the words of a message,
+/// since when demand falls, and the windows.
 ///
-/// The idle part falls with every pod that starts in it, while what is deserved stays; and every pod of anybody's moves
-/// the fair share of everybody else. Of what a status remembers for a later decision, that one is not urgent: where pods come and go it changes with
-/// every one of them, and to lose it costs at worst that demand follows half a minute too early or too late, once.
+/// Of what a status remembers for a later decision, the last two are not urgent: where pods come and go they change with
+/// every one of them. To lose them costs at worst that demand follows half a minute too early or too late, once, and that
+/// a window has to grow anew.
 fn is_urgent(stored: &QueueStatus, wanted: &QueueStatus) -> bool {
     deciding(stored) != deciding(wanted) || states(&stored.conditions) != states(&wanted.conditions)
 }
@@ -129,7 +129,7 @@ fn states(conditions: &[Condition]) -> BTreeMap<&str, (&str, &str)> {
 mod tests {
     use super::*;
     use k8s_openapi::jiff::Timestamp;
-    use quotient_crds::{SetAside, Unmet, stored_time};
+    use quotient_crds::{LendingWindow, SetAside, Unmet, stored_time};
 
     fn status(deserved: &str, used: &str) -> QueueStatus {
         QueueStatus {
@@ -208,11 +208,12 @@ mod tests {
         ] {
             assert_eq!(pacer.when(&queue, Some(&stored), &urgent, now), When::Now, "{urgent:?}");
         }
+        let window = LendingWindow { size: "2".into(), target: "1".into(), used: time() };
         let unmet = Unmet { kind: "Pod".to_owned(), name: "x".to_owned(), ..Unmet::default() };
         for paced in [
             QueueStatus { demand_falling: [("cpu".to_owned(), time())].into(), ..stored.clone() },
             QueueStatus { demand: Some([("cpu", "1")].into()), ..stored.clone() },
-            QueueStatus { idle: Some([("cpu", "1")].into()), ..stored.clone() },
+            QueueStatus { windows: [("cpu".to_owned(), window)].into(), ..stored.clone() },
             QueueStatus { nominal: Some([("cpu", "1")].into()), ..stored.clone() },
             QueueStatus { unmet: vec![unmet], ..stored.clone() },
         ] {

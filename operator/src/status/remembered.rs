@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff;
-use quotient_crds::{MAX_SET_ASIDE, SetAside, stored_time};
-use quotient_engine::snapshot::Remembered;
+use quotient_crds::{LendingWindow, MAX_SET_ASIDE, SetAside, stored_time};
+use quotient_engine::amounts::Resource;
+use quotient_engine::snapshot::{Remembered, Window};
 use quotient_engine::time::Timestamp;
 
 /// A time of the engine in the whole seconds that a status stores.
@@ -25,6 +26,20 @@ pub(super) fn falling(remembered: &Remembered) -> BTreeMap<String, Time> {
 pub(super) fn not_created_since(remembered: &Remembered) -> BTreeMap<String, Time> {
     let not_created = remembered.not_created.iter().take(MAX_SET_ASIDE);
     not_created.map(|(uid, since)| (uid.as_str().to_owned(), time(*since))).collect()
+}
+
+/// The windows by which idle capacity is lent to the queue, by resource.
+pub(super) fn windows(remembered: &Remembered) -> BTreeMap<String, LendingWindow> {
+    let written = |(resource, window): (&Resource, &Window)| {
+        let amount = |amount| resource.format(amount).as_str().into();
+        let window = LendingWindow {
+            size: amount(window.size),
+            target: amount(window.target),
+            used: time(window.used),
+        };
+        (resource.name().to_owned(), window)
+    };
+    remembered.windows.iter().map(written).collect()
 }
 
 /// What is set aside, or was within the last hour; the newest first, and of too many only these.

@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside};
+use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside, Window};
 use quotient_index::SkippedObject;
 use serde_json::json;
 
@@ -31,6 +31,7 @@ fn settled() -> QueuePlan {
         parent: None,
         demand: amounts(5000, 10),
         deserved: amounts(3000, 9),
+        target: amounts(3000, 9),
         nominal: amounts(3000, 9),
         allocated: amounts(3000, 9),
         used: amounts(2000, 2),
@@ -94,7 +95,6 @@ fn a_queue_that_has_its_share() {
             "observedGeneration": 3,
             "demand": {"cpu": "5", "memory": "10Gi"},
             "deserved": {"cpu": "3", "memory": "9Gi"},
-            "idle": {},
             "allocated": {"cpu": "3", "memory": "9Gi"},
             "used": {"cpu": "2", "memory": "2Gi"},
             "preempting": {},
@@ -134,6 +134,25 @@ fn a_queue_that_waits_for_others_to_leave() {
          The quota rises as these pods end."
     );
     assert_eq!(status.preempting, Some([("cpu", "2")].into()));
+}
+
+#[test]
+fn what_is_lacking_is_measured_in_whole_pods() {
+    let queue = QueuePlan {
+        target: amounts(4000, 9),
+        allocated: amounts(2000, 9),
+        lacking: amounts(2000, 0),
+        starved: Some(Reason::WaitingForPreemption),
+        ..settled()
+    };
+    let status = status(&plan(queue), None, &normal(), 10);
+    assert!(
+        message(&status, "Starved").starts_with(
+            "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi (cpu 4, memory 9Gi in whole pods) because pods of"
+        ),
+        "{}",
+        message(&status, "Starved")
+    );
 }
 
 #[test]
@@ -323,7 +342,7 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
 
 #[test]
 fn what_its_own_pods_hold_is_missing_in_its_quota_alone() {
-    let queue = QueuePlan { preempting: amounts(1000, 0), used: amounts(3000, 9), ..settled() };
+    let queue = QueuePlan { allocated: amounts(2000, 9), used: amounts(3000, 9), ..settled() };
     let status = status(&plan(queue), None, &normal(), 10);
     let starved = status.conditions.iter().find(|condition| condition.type_ == "Starved").unwrap();
     assert_eq!((starved.status.as_str(), starved.reason.as_str()), ("False", "HeldByItself"));
@@ -392,13 +411,14 @@ fn what_withholds_evictions_is_named() {
 fn what_is_remembered_and_what_waits_is_written() {
     let since = quotient_engine::time::Timestamp::from_millis(9_500);
     let entry = SetAside { kind: "Job".into(), name: "train".into(), since, times: 1, ..SetAside::default() };
+    let window = Window { size: Amount::new(4000), target: Amount::new(3500), used: since };
     let queue = QueuePlan {
-        idle: amounts(1000, 0),
         remember: Remembered {
             falling: [(Resource::Cpu, since)].into(),
             set_aside: [("job".into(), entry)].into(),
             not_created: [("set".into(), since)].into(),
             short_since: Some(since),
+            windows: [(Resource::Cpu, window)].into(),
             ..Remembered::default()
         },
         ..short(Reason::Fragmented, Some(Reason::Fragmented))
@@ -408,7 +428,10 @@ fn what_is_remembered_and_what_waits_is_written() {
     let now = Timestamp::from_second(10).unwrap();
     let status = compose(&overview, &team(), Some(3), None, &normal(), now).unwrap();
     let written = serde_json::to_value(&status).unwrap();
-    assert_eq!(written["idle"], json!({"cpu": "1"}));
+    assert_eq!(
+        written["windows"],
+        json!({"cpu": {"size": "4", "target": "3500m", "used": "1970-01-01T00:00:09Z"}})
+    );
     assert_eq!(written["demandFalling"], json!({"cpu": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["notCreatedSince"], json!({"set": "1970-01-01T00:00:09Z"}));
     assert_eq!(written["shortSince"], "1970-01-01T00:00:09Z");

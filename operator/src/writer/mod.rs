@@ -156,16 +156,16 @@ impl Writer {
         }
     }
 
-    /// Writes down what a plan grants. Only then may it be carried out.
+    /// Writes down what `plan` grants and owes, which is the ledger `next`. Only then may it be carried out.
     ///
     /// # Errors
     ///
     /// The plan must be dropped.
-    pub async fn grant(&mut self, next: Option<Ledger>) -> Result<(), Dropped> {
-        match &mut self.ledger {
-            Some(ledger) => ledger.write(next).await,
-            None => Ok(()),
-        }
+    pub async fn grant(&mut self, next: Option<Ledger>, plan: &Plan) -> Result<(), Dropped> {
+        let Some(ledger) = &mut self.ledger else { return Ok(()) };
+        let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+        let targets = leaves.map(|(name, queue)| (name.namespace.clone(), queue.target.clone()));
+        ledger.write(next, &targets.collect()).await
     }
 
     /// The owners in `snapshot` that are to be told that there is room for their pods. Each counts as told.

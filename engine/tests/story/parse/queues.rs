@@ -1,6 +1,6 @@
 //! `queue` and `quota`.
 
-use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
@@ -136,6 +136,7 @@ pub(super) fn quota(words: &Words<'_>) -> Quota {
     let owner = words.value("owner").map_or_else(|| format!("{namespace}/{namespace}"), ToOwned::to_owned);
     let owner = (!words.has("ownerless") && !words.has("foreign")).then(|| QueueUid::from(owner.as_str()));
     Quota {
+        owed: Amounts::new(),
         enforced: if words.has("enforced") { words.bounds("enforced") } else { hard.clone() },
         hard,
         ours: !words.has("foreign"),

@@ -285,7 +285,7 @@ impl Amountful {
             demand: gauges("quotient_queue_demand", "The demand of the queue, at most the capacity.")?,
             preempting: gauges(
                 "quotient_queue_preempting",
-                "The part of the deserved share that other queues still use.",
+                "The pending reclaim: what is free or being freed for the queue and not allocated yet.",
             )?,
         })
     }

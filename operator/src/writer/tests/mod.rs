@@ -116,11 +116,14 @@ fn keep_ledger(view: &View) {
         let stamped = |namespace: &Namespace| {
             let seen = index.observed_quota(namespace)?;
             let (granted, largest) = (seen.hard.clone(), seen.hard.max(&seen.enforced));
-            Some((namespace.clone(), Entry { granted, largest, generation: seen.generation?, changed: NOW }))
+            Some((
+                namespace.clone(),
+                Entry { granted, largest, generation: seen.generation?, changed: NOW, ..Entry::default() },
+            ))
         };
         let entries: BTreeMap<Namespace, Entry> = namespaces.iter().filter_map(stamped).collect();
         let generation = entries.values().map(|entry| entry.generation).max().unwrap_or_default();
-        index.set_ledger(Some(Ledger { generation, entries, rebuilt: None, inherited: None }.into()));
+        index.set_ledger(Some(Ledger { generation, entries, ..Ledger::default() }.into()));
     });
 }
 

@@ -1,5 +1,6 @@
 //! What the writer leaves alone in mode Observe, and what an operator in mode Observe asks for at all.
 
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Mode;
 use serde_json::{Value, json};
 
@@ -71,6 +72,6 @@ async fn an_operator_in_observe_does_not_ask_for_the_ledger() {
     let (tools, _told) = tools(client, view);
     let mut writer = Writer::new(&tools, Mode::Observe, SETTINGS, ledger_settings());
     writer.before_snapshot().await.unwrap();
-    writer.grant(None).await.unwrap();
+    writer.grant(None, &Plan::default()).await.unwrap();
     assert_eq!(log.lines(), [""; 0]);
 }

@@ -1,0 +1,205 @@
+//! Covering what is short below a limit or everywhere: from the queues farthest above their targets, down to the next level.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use super::candidate::Candidate;
+use super::rules::Errand;
+use super::select::select;
+use super::simulation::{Level, Mark, Simulation};
+use crate::amounts::{Amounts, Resource};
+use crate::names::PodUid;
+use crate::plan::Stage;
+use crate::reason::Reason;
+use crate::snapshot::Pod;
+use crate::tree::Index;
+
+/// The pods of all givers that go before any of the next kind.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    NotRunning,
+    Others,
+    Protected,
+}
+
+impl Kind {
+    fn of(candidate: &Candidate<'_>) -> Self {
+        match (candidate.protected, candidate.stage) {
+            (true, _) => Self::Protected,
+            (false, Stage::NotRunning) => Self::NotRunning,
+            _ => Self::Others,
+        }
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// Evicts pods until `lacking` says that nothing is; without the pods that turn out not to be needed. What still is
+    /// lacking then.
+    pub(super) fn cover(&mut self, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
+        let mark = self.mark();
+        let reclaimed = lacking(self);
+        let mut lacked = reclaimed.clone();
+        loop {
+            for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
+                if !lacking(self).is_empty() {
+                    self.cover_with(kind, mark, errand, &reclaimed, lacking);
+                }
+            }
+            let rest = lacking(self);
+            // Whatever is covered stays covered.
+            let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
+            let chosen = self.mark();
+            self.reprieve(mark, &suffices);
+            // What a pod that stays leaves of a budget may let another go.
+            let again = self.mark() != chosen && rest != lacked;
+            if rest.is_empty() || !again {
+                return rest;
+            }
+            lacked = rest;
+        }
+    }
+
+    fn cover_with(
+        &mut self,
+        kind: Kind,
+        mark: Mark,
+        errand: &Errand,
+        reclaimed: &Amounts,
+        lacking: &dyn Fn(&Self) -> Amounts,
+    ) {
+        let leaves = self.case.leaves().map(|(at, _)| at);
+        let mut givers: BTreeSet<(std::cmp::Reverse<Level>, Index)> = leaves
+            .filter(|at| self.gives(*at, errand) && self.takes_of(*at, errand).overlaps(&lacking(self)))
+            .map(|at| (std::cmp::Reverse(self.level(at)), at))
+            .collect();
+        let mut stock: BTreeMap<Index, Vec<Candidate<'a>>> = BTreeMap::new();
+        let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
+        while let Some((level, at)) = givers.pop_first() {
+            let lacks = lacking(self);
+            if lacks.is_empty() {
+                return;
+            }
+            // Others of its family may have given meanwhile.
+            let now = std::cmp::Reverse(self.level(at));
+            if now > level {
+                givers.insert((now, at));
+                continue;
+            }
+            let next = stock.get_mut(&at).and_then(Vec::pop);
+            let Some(candidate) = next else {
+                let mut lacks = lacks;
+                if !stock.contains_key(&at) {
+                    // Fewest of the most protected kind: with one of these, fewer of the others may do.
+                    self.bring_back_all(at, mark);
+                    lacks = lacking(self);
+                }
+                let mut chosen = self.chosen(at, kind, errand, &lacks, &refused);
+                chosen.reverse();
+                if !chosen.is_empty() {
+                    stock.insert(at, chosen);
+                    givers.insert((now, at));
+                }
+                continue;
+            };
+            match self.allows(at, &candidate, errand, (&lacks, reclaimed)) {
+                Ok(()) => self.take(at, candidate, errand),
+                Err(rule) => {
+                    refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
+                    if let Some(rule) = rule {
+                        self.keep(at, candidate.pods().iter().copied(), rule);
+                    }
+                }
+            }
+            givers.insert((std::cmp::Reverse(self.level(at)), at));
+        }
+    }
+
+    /// What may be taken from the leaf at `at`.
+    fn takes_of(&self, at: Index, errand: &Errand) -> Amounts {
+        if errand.taker.is_none() && errand.inside == Some(at) {
+            // Above its own limit it does not matter what its target is.
+            return self.staying.get(at).cloned().unwrap_or_default();
+        }
+        self.over.get(at).cloned().unwrap_or_default()
+    }
+
+    /// The fewest pods of this kind that cover what the leaf at `at` may give of `lacks`; the first goes first.
+    fn chosen(
+        &mut self,
+        at: Index,
+        kind: Kind,
+        errand: &Errand,
+        lacks: &Amounts,
+        refused: &FxHashSet<&'a PodUid>,
+    ) -> Vec<Candidate<'a>> {
+        let Some(party) = self.case.party(at) else { return Vec::new() };
+        let all = party.leaf.candidates(self.case.snapshot);
+        let ask = self.takes_of(at, errand).min(lacks);
+        if ask.is_empty() {
+            return Vec::new();
+        }
+        let own_limit = errand.taker.is_none() && errand.inside == Some(at);
+        let mut able = Vec::new();
+        let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
+        for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
+            let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
+            if !candidate.requests().overlaps(&ask) || !candidate.pods().iter().all(is_left) {
+                continue;
+            }
+            // Above its own limit it does not matter what others could use.
+            let rule = candidate.pods().iter().find_map(|pod| self.rule(pod, errand)).filter(|_| !own_limit);
+            match rule {
+                Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
+                None => able.push(candidate.clone()),
+            }
+        }
+        kept.extend(all.never.iter().filter(|(pod, _)| pod.requests().overlaps(&ask)).copied());
+        for (pod, rule) in kept {
+            self.keep(at, [pod], rule);
+        }
+        select(able, &ask, self.case.capacity)
+    }
+
+    /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.
+    fn allows(
+        &mut self,
+        at: Index,
+        candidate: &Candidate<'a>,
+        errand: &Errand,
+        (lacks, reclaimed): (&Amounts, &Amounts),
+    ) -> Result<(), Option<Reason>> {
+        let takes = self.takes_of(at, errand);
+        let helps =
+            |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
+        if !lacks.resources().any(helps) {
+            return Err(None);
+        }
+        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, errand) {
+            return Err(Some(Reason::Guarantee));
+        }
+        let gone = std::mem::take(&mut self.gone);
+        let allowed = self.budgets(at).map(|budgets| budgets.allow(std::slice::from_ref(candidate), &gone));
+        self.gone = gone;
+        if !allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
+            return Err(Some(Reason::Budget));
+        }
+        let all = candidate.all_requests();
+        let is_in_part = |one: &Resource| all.get(one) > takes.get(one);
+        // What is above a limit goes anyway.
+        if errand.spares_targets && reclaimed.resources().any(is_in_part) && !self.is_above_a_limit(at) {
+            return Err(None);
+        }
+        Ok(())
+    }
+
+    /// Evicts `candidate` with all that go with it.
+    pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, errand: &Errand) {
+        let followers: Vec<&'a Pod> =
+            candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
+        self.remove(at, candidate, errand.taker, errand.reason);
+        for pod in followers {
+            self.remove(at, Candidate::surplus(pod), errand.taker, errand.reason);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Which pods have to go so that units of other queues get room.
+//!
+//! ```text
+//!  asks: units within     placed on nodes, free ones first;     what is still short below a limit     unneeded victims
+//!  their queue's target ─► else the node that is the cheapest ─► or everywhere comes from the queues ─► stay, the most ─► victims
+//!  that lack room          to free                               farthest above their targets           protected first
+//! ```
+//!
+//! All of it happens in one [`Simulation`], in which pods are removed and added and everything can be undone. An ask that
+//! cannot be served evicts no pod. While victims leave nothing is asked for that they leave room for, so nothing here has to
+//! agree with the plan before.
+
+mod budgets;
+mod candidate;
+mod candidates;
+mod cover;
+mod fewest_of_many;
+mod fewest_of_one;
+mod gangs;
+mod nodes;
+mod order;
+mod outcome;
+mod party;
+mod place;
+mod rules;
+mod select;
+mod serve;
+mod simulation;
+mod stuck;
+mod unbound;
+
+pub(crate) use budgets::Budgets;
+pub(crate) use candidate::Candidate;
+pub(crate) use candidates::{Candidates, candidates, immunity, is_protected, next_unprotected, replicas};
+pub(crate) use nodes::{At, Resident, Rooms, Score};
+pub(crate) use order::rank;
+pub(crate) use outcome::Taken;
+pub(crate) use party::Party;
+pub(crate) use select::select;
+pub(crate) use serve::evictions;
+pub(crate) use unbound::unbound;
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::Census;
+use crate::plan::hanging::OVERDUE_SECONDS;
+use crate::snapshot::{Pod, Snapshot};
+use crate::tree::{Index, Tree};
+
+/// Everything that stays the same while victims are chosen.
+#[derive(Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) census: &'a Census<'a>,
+    pub(crate) tree: &'a Tree<'a>,
+    /// An entry a branch, none for parents.
+    pub(crate) parties: &'a [Option<Party<'a>>],
+    pub(crate) capacity: &'a Amounts,
+    /// The governed resources of which there is any.
+    pub(crate) resources: &'a [Resource],
+    /// Whether the targets are those of the decision before, so that what is to go for them was chosen then.
+    pub(crate) same_targets: bool,
+}
+
+impl<'a> Case<'a> {
+    fn party(&self, at: Index) -> Option<&'a Party<'a>> {
+        self.parties.get(at).and_then(Option::as_ref)
+    }
+
+    /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
+    fn is_under_way(&self) -> bool {
+        let mut leaves = self.leaves();
+        self.same_targets && leaves.any(|(_, party)| self.loses(party))
+    }
+
+    /// Whether pods of a queue that were evicted leave, and are not overdue.
+    fn loses(&self, party: &Party<'_>) -> bool {
+        let now = self.snapshot.now;
+        let leaves = |pod: &Pod| {
+            let is_overdue = pod.deletion.is_none_or(|by| by.plus_seconds(OVERDUE_SECONDS) <= now);
+            pod.evicted && pod.is_charged() && !is_overdue
+        };
+        party.headcount.pods.terminating > 0 && party.state.pods.iter().any(leaves)
+    }
+
+    /// The leaves, by their places.
+    fn leaves(&self) -> impl Iterator<Item = (Index, &'a Party<'a>)> + use<'a> {
+        let parties = self.parties;
+        parties.iter().enumerate().filter_map(|(at, party)| Some((at, party.as_ref()?)))
+    }
+}

@@ -1,0 +1,14 @@
+//! Nodes: freed quota is worth nothing if no node fits the pod (S-HARDEN §How are victims collected, S-MCM).
+//!
+//! A model of kube-scheduler that knows resources, selectors, required affinity and taints. What it does not know
+//! (spread, volumes, pod affinity) it cannot mistake for a reason to evict: a pod that the model sees room for evicts
+//! nobody.
+
+mod room;
+mod score;
+mod search;
+
+pub(crate) use room::{At, Rooms};
+pub(crate) use score::Score;
+pub(crate) use search::Resident;
+pub(super) use search::{Group, Question, Search};

@@ -1,0 +1,183 @@
+//! How much room every node has, or will have once what is on its way out is gone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::census::Census;
+use crate::names::NodeName;
+use crate::snapshot::{Node, Pod, Shape, Snapshot};
+
+/// A node's place in [`Rooms`].
+pub(crate) type At = usize;
+
+/// The nodes that count, by name, with what each has left.
+#[derive(Clone, Debug)]
+pub(crate) struct Rooms<'a> {
+    census: &'a Census<'a>,
+    /// By the place of a node in the census its place here.
+    places: Rc<[Option<At>]>,
+    nodes: Vec<(&'a NodeName, &'a Node)>,
+    free: Vec<Amounts>,
+    /// Per resource the nodes by what they have left of it: the tightest fit is found without looking at all.
+    by_room: BTreeMap<Resource, BTreeSet<(Amount, At)>>,
+    /// The nodes that a pod is on its way out of.
+    leaving: BTreeSet<At>,
+    /// Shapes for which no node has room: none will, since room only shrinks, but for nodes that are emptied.
+    full: BTreeSet<*const Shape>,
+}
+
+impl<'a> Rooms<'a> {
+    pub(crate) fn of(snapshot: &'a Snapshot, census: &'a Census<'a>) -> Self {
+        let nodes: Vec<(&NodeName, &Node)> = snapshot
+            .nodes
+            .iter()
+            .filter(|(_, node)| node.counts)
+            .map(|(name, node)| (name, node.as_ref()))
+            .collect();
+        let free = nodes.iter().map(|(name, node)| match census.carriers.bound_to(name) {
+            Some(bound) => node.allocatable.less(bound),
+            None => node.allocatable.clone(),
+        });
+        let mut counting = 0..nodes.len();
+        let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
+        let mut rooms = Self {
+            census,
+            places: snapshot.nodes.values().map(place).collect(),
+            free: free.collect(),
+            nodes,
+            by_room: BTreeMap::new(),
+            leaving: BTreeSet::new(),
+            full: BTreeSet::new(),
+        };
+        let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
+        for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
+            let at = pod.node.as_ref().and_then(|node| rooms.find(node));
+            if let Some(free) = at.and_then(|at| rooms.free.get_mut(at)) {
+                rooms.leaving.extend(at);
+                free.add_all(pod.requests());
+            }
+        }
+        for (at, free) in rooms.free.iter().enumerate() {
+            for (resource, amount) in free.iter() {
+                rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
+            }
+        }
+        rooms
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn find(&self, name: &NodeName) -> Option<At> {
+        self.places.get(self.census.carriers.place(name)?).copied().flatten()
+    }
+
+    /// What the node lacks for a pod of this shape; none if it could not run one even if it were empty.
+    pub(crate) fn shortfall(&self, at: At, shape: &Shape) -> Option<Amounts> {
+        let (_, node) = self.nodes.get(at)?;
+        let possible = shape.requests.fits_in(&node.allocatable) && self.allows(at, shape);
+        possible.then(|| self.free.get(at).map(|free| shape.requests.less(free))).flatten()
+    }
+
+    /// Whether some node could run a pod of this shape if it were empty.
+    pub(crate) fn could_run(&self, shape: &Shape) -> bool {
+        (0..self.len()).any(|at| self.shortfall(at, shape).is_some())
+    }
+
+    fn allows(&self, at: At, shape: &Shape) -> bool {
+        let node = self.nodes.get(at);
+        shape.left_out.is_nothing()
+            && node
+                .is_some_and(|(name, node)| shape.placement.allows(name.as_str(), &node.labels, &node.taints))
+    }
+
+    /// How much a pod of this shape prefers the node.
+    pub(crate) fn preference(&self, at: At, shape: &Shape) -> i64 {
+        let node = self.nodes.get(at);
+        node.map(|(name, node)| shape.placement.preference(name.as_str(), &node.labels)).unwrap_or_default()
+    }
+
+    /// Finds the node with the least room that a pod of this shape fits on, and takes the room.
+    pub(crate) fn reserve(&mut self, shape: &Shape) -> Option<At> {
+        let at = self.free_for(shape)?;
+        self.take(at, &shape.requests);
+        Some(at)
+    }
+
+    /// The node with the least room that a pod of this shape fits on.
+    ///
+    /// The tightest fit leaves large rooms to large pods, so that what was freed for one of them is not cut up.
+    pub(crate) fn free_for(&mut self, shape: &Shape) -> Option<At> {
+        let key: *const Shape = shape;
+        if self.full.contains(&key) {
+            return None;
+        }
+        let found = self.tightest(shape, None);
+        if found.is_none() {
+            self.full.insert(key);
+        }
+        found
+    }
+
+    /// The same beside the node at `beside`.
+    pub(crate) fn free_beside(&self, shape: &Shape, beside: At) -> Option<At> {
+        self.tightest(shape, Some(beside))
+    }
+
+    fn tightest(&self, shape: &Shape, beside: Option<At>) -> Option<At> {
+        // Devices are scarcer than cpu, and cpu than memory.
+        let scarcest = shape.requests.iter().max_by_key(|(resource, _)| match resource {
+            Resource::Extended(_) => 2,
+            Resource::Cpu => 1,
+            Resource::Memory => 0,
+        });
+        let fits = |at: At| {
+            self.free.get(at).is_some_and(|free| shape.requests.fits_in(free)) && self.allows(at, shape)
+        };
+        match scarcest {
+            None => (0..self.len()).find(|at| Some(*at) != beside && self.allows(*at, shape)),
+            Some((resource, amount)) => {
+                let by_room = self.by_room.get(resource)?;
+                by_room.range((amount, 0)..).map(|(_, at)| *at).find(|at| Some(*at) != beside && fits(*at))
+            }
+        }
+    }
+
+    /// Whether a pod is on its way out of a node that a pod of this shape may run on.
+    pub(crate) fn someone_leaves(&self, shape: &Shape) -> bool {
+        self.leaving.iter().any(|at| self.shortfall(*at, shape).is_some())
+    }
+
+    /// Whether the node has that much room left.
+    pub(crate) fn has(&self, at: At, requests: &Amounts) -> bool {
+        self.free.get(at).is_some_and(|free| requests.fits_in(free))
+    }
+
+    /// Takes room on a node.
+    pub(crate) fn take(&mut self, at: At, requests: &Amounts) {
+        self.change(at, requests, false);
+    }
+
+    /// Gives room on a node: a pod goes.
+    pub(crate) fn give(&mut self, at: At, requests: &Amounts) {
+        self.full.clear();
+        self.change(at, requests, true);
+    }
+
+    fn change(&mut self, at: At, requests: &Amounts, gives: bool) {
+        let Some(free) = self.free.get_mut(at) else { return };
+        for (resource, amount) in requests.iter() {
+            let before = free.get(resource);
+            let after = if gives { before + amount } else { before - amount };
+            free.set(resource, after);
+            let by_room = self.by_room.entry(resource.clone()).or_default();
+            by_room.remove(&(before, at));
+            if !after.is_zero() {
+                by_room.insert((after, at));
+            }
+        }
+    }
+}

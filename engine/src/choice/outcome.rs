@@ -1,0 +1,94 @@
+//! What a reclaim comes to: evictions with their numbers, and what stood in the way.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::simulation::Victim;
+use super::{Case, Party};
+use crate::amounts::Amounts;
+use crate::names::PodUid;
+use crate::plan::{Eviction, PassedOver, PodId, Unmet};
+use crate::reason::Reason;
+use crate::snapshot::{Pod, Workloads};
+use crate::tree::Index;
+
+/// What is to be taken.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
+    pub(crate) evictions: Vec<(Eviction, bool)>,
+    /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
+    pub(crate) obstacles: BTreeMap<Index, Reason>,
+    /// The pods of each leaf that no room was found for.
+    pub(crate) unmet: BTreeMap<Index, Vec<Unmet>>,
+    /// The pods that a rule kept.
+    pub(crate) passed_over: Vec<PassedOver>,
+    /// What the quotas of leaves that lose pods are to allow, nothing lent included.
+    pub(crate) lowered: BTreeMap<Index, Amounts>,
+    /// What each leaf lacks of its target for units and claims.
+    pub(crate) lacking: BTreeMap<Index, Amounts>,
+    /// What is free or being freed for each leaf, that which these evictions free included.
+    pub(crate) owed: BTreeMap<Index, Amounts>,
+}
+
+impl Taken {
+    /// Writes down who goes.
+    pub(super) fn evict(&mut self, case: Case<'_>, victims: &[Victim<'_>], ranks: &FxHashMap<&PodUid, u32>) {
+        let party = |at: Index| case.party(at);
+        let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
+        for victim in victims {
+            let Some(giver) = party(victim.at) else { continue };
+            let over = giver.staying().less(giver.target);
+            let over = case.resources.iter().filter(|one| over.get(one).is_positive());
+            let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
+            // Who is moved comes back.
+            let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);
+            let workloads = workloads.entry(victim.at).or_insert_with(|| Workloads::of(giver.state));
+            for pod in victim.candidate.pods() {
+                let eviction = Eviction {
+                    pod: id(giver, pod),
+                    workload: workloads.of_pod(pod).cloned(),
+                    rank: ranks.get(&pod.uid).copied(),
+                    queue: giver.name.clone(),
+                    reason: victim.reason,
+                    beneficiary: victim.beneficiary.and_then(party).map(|taker| taker.name.clone()),
+                    stage: victim.candidate.stage,
+                    priority: pod.priority,
+                    requests: pod.requests().clone(),
+                    used: giver.headcount.charged.clone(),
+                    deserved: giver.target.clone(),
+                    grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
+                };
+                self.evictions.push((eviction, in_force));
+            }
+        }
+    }
+
+    /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
+    pub(super) fn pass_over<'a>(
+        &mut self,
+        parties: &[Option<Party<'_>>],
+        kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+    ) {
+        let gone: BTreeSet<PodUid> =
+            self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
+        for (at, kept) in kept {
+            let Some(party) = parties.get(at).and_then(Option::as_ref) else { continue };
+            let mut by_pod: BTreeMap<(&str, &str), (&'a Pod, Reason)> = BTreeMap::new();
+            for (pod, reason) in kept {
+                by_pod.entry((pod.name.as_str(), pod.uid.as_str())).or_insert((pod, reason));
+            }
+            let kept = by_pod.into_values().filter(|(pod, _)| !gone.contains(&pod.uid));
+            self.passed_over.extend(kept.map(|(pod, reason)| PassedOver {
+                pod: id(party, pod),
+                queue: party.name.clone(),
+                reason,
+            }));
+        }
+    }
+}
+
+fn id(party: &Party<'_>, pod: &Pod) -> PodId {
+    PodId { namespace: party.name.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
+}

@@ -1,0 +1,246 @@
+//! One leaf, after grants are made.
+
+use rustc_hash::FxHashMap;
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::Headcount;
+use crate::demand::{Ask, Trust};
+use crate::leaf::{Leaf, Wanted};
+use crate::names::{OwnerUid, QueueName};
+use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
+
+/// One leaf, after grants are made.
+#[derive(Clone, Copy)]
+pub(crate) struct Party<'a> {
+    pub(crate) name: &'a QueueName,
+    pub(crate) queue: &'a Queue,
+    pub(crate) state: &'a NamespaceState,
+    pub(crate) headcount: &'a Headcount,
+    pub(crate) leaf: &'a Leaf<'a>,
+    pub(crate) target: &'a Amounts,
+    /// What it deserves, for guarantees: they reach as far.
+    pub(crate) deserved: &'a Amounts,
+    /// What its quota allows next.
+    pub(crate) allocated: &'a Amounts,
+    /// The part of that within its target.
+    pub(crate) firm: &'a Amounts,
+    /// What was freed for it, or is being freed, and is not granted yet.
+    pub(crate) owed: &'a Amounts,
+    /// What was owed to it, is not granted, and does not come any more.
+    pub(crate) lost: &'a Amounts,
+    /// The owners of it that want more pods than there are, most important first.
+    pub(crate) asks: &'a [Ask<'a>],
+    /// Which of its pods do not count, and how many of those that its owners lack do.
+    pub(crate) trust: &'a Trust,
+    /// What may be taken from it, inherited rules included.
+    pub(crate) eviction: EvictionRules,
+    /// Whether its pods are never evicted, by policy.
+    pub(crate) spared: bool,
+}
+
+/// What of a leaf's target its pods do not hold.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Need<'a> {
+    /// Units, in the order in which the leaf's owners create them.
+    pub(crate) units: Vec<Units<'a>>,
+    /// What is granted beside the units and the claim; it is kept for pods that no owner shows.
+    pub(crate) kept: Amounts,
+    /// What is granted of units that lack the rest, owed or not.
+    pub(crate) begun: Amounts,
+    /// What is owed and completes neither a unit nor a claim.
+    pub(crate) part_owed: Amounts,
+    /// What is claimed without pods: what is granted of it, what is owed, and the rest.
+    pub(crate) claim_granted: Amounts,
+    pub(crate) claim_owed: Amounts,
+    pub(crate) claim_lacking: Amounts,
+    /// Everything that is not granted, what is owed included.
+    pub(crate) lacking: Amounts,
+}
+
+impl Need<'_> {
+    /// Everything that is asked for.
+    pub(crate) fn all(&self) -> Amounts {
+        let mut all = self.claim_granted.plus(&self.claim_owed).plus(&self.claim_lacking);
+        for units in &self.units {
+            let count = units.granted.saturating_add(units.owed).saturating_add(units.lacking);
+            all.add_all(&units.wanted.requests.times(count));
+        }
+        all
+    }
+}
+
+/// Alike units of one leaf.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Units<'a> {
+    /// Their place among what the leaf wants.
+    pub(crate) place: usize,
+    pub(crate) wanted: &'a Wanted<'a>,
+    /// How many have room in the quota.
+    pub(crate) granted: u32,
+    /// How many are owed all that they lack.
+    pub(crate) owed: u32,
+    /// How many lack more.
+    pub(crate) lacking: u32,
+}
+
+/// What was asked for before in the same decision.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    /// How many units, in the order of what the leaf wants.
+    pub(crate) units: Vec<u32>,
+    pub(crate) claimed: Amounts,
+    /// What of that is granted: it is promised beside what is kept.
+    pub(crate) granted: Amounts,
+    /// What is granted of units that were asked for because they lack the rest: it is still kept.
+    pub(crate) begun: Amounts,
+}
+
+impl Asked {
+    /// Counts `units` more of those at `place`.
+    pub(crate) fn count(&mut self, place: usize, units: u32) {
+        if self.units.len() <= place {
+            self.units.resize(place.saturating_add(1), 0);
+        }
+        if let Some(entry) = self.units.get_mut(place) {
+            *entry = entry.saturating_add(units);
+        }
+    }
+}
+
+impl<'a> Party<'a> {
+    /// What its pods will hold once all that leave are gone.
+    pub(crate) fn staying(&self) -> &'a Amounts {
+        &self.leaf.staying
+    }
+
+    /// What it occupies by its target once every lowered quota is in force and everything on its way out is gone.
+    pub(crate) fn settled(&self) -> Amounts {
+        self.firm.max(self.staying())
+    }
+
+    /// What its pods hold above its target and are not about to give back.
+    pub(crate) fn overuse(&self) -> Amounts {
+        self.staying().less(&self.target.max(self.firm))
+    }
+
+    /// What of its target its pods do not hold. A part of a unit is of no use, so nothing is needed for it.
+    ///
+    /// `staying` is what its pods hold once all are gone that leave or are chosen.
+    pub(crate) fn need(&self, staying: &Amounts, asked: &Asked) -> Need<'a> {
+        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
+        let mut before = asked.claimed.clone();
+        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
+            before.add_all(&wanted.requests.times(count(place)));
+        }
+        let granted_before = asked.granted.plus(&asked.begun);
+        let mut books = Books {
+            room: self.target.less(staying).less(&before),
+            granted: self.firm.less(staying).less(&granted_before),
+            owed: self.owed.less(&before.less(&granted_before)),
+        };
+        let mut need = Need { kept: self.firm.less(&asked.granted), ..Need::default() };
+        if books.room.is_empty() {
+            return need;
+        }
+        // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
+        for (place, wanted) in self.leaf.wanted.iter().enumerate() {
+            let fits = wanted.fitting(&books.room).min(wanted.units.saturating_sub(count(place)));
+            books.room = books.room.less(&wanted.requests.times(fits));
+            need.units.push(Units { place, wanted, granted: 0, owed: 0, lacking: fits });
+        }
+        for units in &mut need.units {
+            units.granted = units.wanted.fitting(&books.granted).min(units.lacking);
+            units.lacking = units.lacking.saturating_sub(units.granted);
+            let granted = units.wanted.requests.times(units.granted);
+            books.granted.subtract_all(&granted);
+            need.kept.subtract_all(&granted);
+        }
+        let (begun, mut waiting, mut all_owed) = (books.granted.clone(), Amounts::new(), Amounts::new());
+        for units in &mut need.units {
+            let wanted = units.wanted;
+            need.lacking.add_all(&wanted.requests.times(units.lacking));
+            units.owed = wanted.fitting(&books.granted.plus(&books.owed)).min(units.lacking);
+            units.lacking = units.lacking.saturating_sub(units.owed);
+            books.take(&wanted.requests.times(units.owed));
+            all_owed.add_all(&wanted.requests.times(units.owed));
+            waiting.add_all(&wanted.requests.times(units.lacking));
+        }
+        need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
+        let owed_beside_units = books.owed.clone();
+        // What is begun is for units first.
+        let begun_of_waiting = books.granted.min(&waiting);
+        books.granted.subtract_all(&begun_of_waiting);
+        books.owed = books.owed.less(&waiting.less(&begun_of_waiting));
+        need.begun = begun.min(&all_owed.plus(&waiting));
+        let claimed = books.room.min(&self.claim().less(&self.target.less(&books.room)));
+        need.claim_granted = claimed.min(&books.granted);
+        need.kept.subtract_all(&need.claim_granted);
+        let claimed = claimed.less(&need.claim_granted);
+        need.lacking.add_all(&claimed);
+        need.claim_owed = claimed.min(&books.owed);
+        need.part_owed = owed_beside_units.less(&need.claim_owed);
+        need.claim_lacking = claimed.less(&need.claim_owed);
+        need
+    }
+
+    /// What of its target it claims by its spec, used or not.
+    fn claim(&self) -> Amounts {
+        let request = self.queue.request.iter().map(|(one, amount)| (one.clone(), amount));
+        request.collect::<Amounts>().min(self.target)
+    }
+
+    /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
+    /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
+    /// back is all that is needed.
+    pub(crate) fn withdrawn(&self) -> Amounts {
+        let mut withdrawn = Amounts::new();
+        if self.state.queue_jobs.is_empty() {
+            return withdrawn;
+        }
+        let mut pods: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+        for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
+            let count = pods.entry(owner).or_default();
+            *count = count.saturating_add(1);
+        }
+        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
+            let pods = pods.get(&task.owner).copied().unwrap_or_default();
+            withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
+        }
+        withdrawn
+    }
+
+    /// Whether admission lets in no more of `resources` than is `allocated`, and knows of more: only then is an eviction
+    /// final, and needed.
+    ///
+    /// What admission has charged is known here only where the quota is newer than every pod that is seen. If that is no
+    /// more than is allocated, the pods that are seen are gone.
+    pub(crate) fn is_fenced<'r>(
+        &self,
+        allocated: &Amounts,
+        resources: impl IntoIterator<Item = &'r Resource>,
+    ) -> bool {
+        let Some(quota) = &self.state.quota else { return false };
+        let mut is_over = false;
+        resources.into_iter().all(|resource| {
+            let allocated = allocated.get(resource);
+            is_over |= quota.charged.get(resource).is_none_or(|charged| charged > allocated);
+            quota.is_fenced_at(resource, allocated)
+        }) && is_over
+    }
+}
+
+/// What is left of a leaf's target, of what is granted and of what is owed, while units are counted.
+struct Books {
+    room: Amounts,
+    granted: Amounts,
+    owed: Amounts,
+}
+
+impl Books {
+    /// Takes `amounts` out of what is granted first, then of what is owed.
+    fn take(&mut self, amounts: &Amounts) {
+        let granted = self.granted.min(amounts);
+        self.granted.subtract_all(&granted);
+        self.owed = self.owed.less(&amounts.less(&granted));
+    }
+}

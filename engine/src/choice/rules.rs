@@ -1,0 +1,173 @@
+//! Which pods may go for an ask.
+
+use std::collections::BTreeMap;
+
+use super::candidate::Candidate;
+use super::nodes::Resident;
+use super::simulation::Simulation;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::guarantee::preemptable;
+use crate::reason::Reason;
+use crate::snapshot::Pod;
+use crate::tree::Index;
+
+/// For whom pods go, and of whom.
+#[derive(Clone, Copy)]
+pub(super) struct Errand {
+    /// The leaf that asks; none where a limit is exceeded.
+    pub(super) taker: Option<Index>,
+    /// Whether pods go at all, or only what is free serves it.
+    pub(super) may_take: bool,
+    /// The queue inside which pods are taken; none for the whole cluster.
+    pub(super) inside: Option<Index>,
+    /// The highest priority that victims may have, if priorities are compared.
+    pub(super) priority: Option<i32>,
+    /// Whether pods go that their own queues may have, above what these are guaranteed.
+    pub(super) within_target: bool,
+    /// Whether no queue goes below its target: a claim without pods comes in no units, so a part of it serves as well.
+    pub(super) spares_targets: bool,
+    pub(super) reason: Reason,
+}
+
+impl Errand {
+    /// Where the limit of the queue at `at` is exceeded.
+    pub(super) const fn of_limit(at: Index) -> Self {
+        Self {
+            taker: None,
+            may_take: true,
+            inside: Some(at),
+            priority: None,
+            within_target: false,
+            spares_targets: false,
+            reason: Reason::Overcommitted,
+        }
+    }
+}
+
+impl<'a> Simulation<'a> {
+    /// Whether the leaf at `at` may give.
+    pub(super) fn gives(&self, at: Index, errand: &Errand) -> bool {
+        let inside = |top: Index| self.case.tree.path_up(at).any(|(index, _)| index == top);
+        let own_limit = errand.taker.is_none();
+        errand.may_take
+            && (own_limit || errand.taker != Some(at))
+            && errand.inside.is_none_or(inside)
+            && self.case.party(at).is_some_and(|party| !party.spared)
+    }
+
+    /// Whether a rule keeps `pod` from going for this errand, whatever else goes.
+    pub(super) fn rule(&self, pod: &Pod, errand: &Errand) -> Option<Reason> {
+        if !self.case.census.frees_room(pod) {
+            return Some(Reason::NodeNotCounted);
+        }
+        errand.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
+    }
+
+    /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
+    /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
+    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, errand: &Errand) -> bool {
+        let gains = |index: Index| {
+            errand.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
+        };
+        let is_reclaimed = |one: &&Resource| {
+            reclaimed.get(one).is_positive() || errand.taker.is_some_and(|taker| self.contests(taker, one))
+        };
+        let reclaims: Amounts =
+            takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
+        let nothing = Amounts::new();
+        self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+            let has = if index == at { &self.staying } else { &self.occupied };
+            let uncounted = self.uncounted.get(index).unwrap_or(&nothing);
+            let used = has.get(index).unwrap_or(&nothing).less(uncounted);
+            self.floor.get(index).is_none_or(|floor| {
+                let spare = preemptable(&used, floor);
+                reclaims.iter().all(|(one, amount)| {
+                    floor.get(one).is_none_or(|floor| !floor.is_positive() || amount <= spare.get(one))
+                })
+            })
+        })
+    }
+
+    /// What the leaf at `at` loses with `candidate`, of what counts as demand.
+    pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
+        let mut counted = Amounts::new();
+        for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
+            if self.case.party(at).is_none_or(|party| party.trust.counts(pod)) {
+                counted.add_all(pod.requests());
+            }
+        }
+        counted
+    }
+
+    /// Which of `victims` on one node, in this order, may go together for an ask that lacks `reclaimed` there: they have not
+    /// been chosen, their queues hold too much of something that is lacking (or, within targets, more than they are
+    /// guaranteed), no guarantee is touched and budgets allow it.
+    pub(super) fn may_go(
+        &mut self,
+        victims: &[Resident<'a>],
+        reclaimed: &Amounts,
+        errand: &Errand,
+    ) -> Vec<bool> {
+        let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
+        let alone = victims.len() == 1;
+        let mut verdicts = Vec::new();
+        for resident in victims {
+            let (at, candidate) = (resident.leaf, &resident.candidate);
+            let (already, beside) = taken.entry(at).or_default();
+            let (already, mut together) = (already.clone(), beside.clone());
+            let verdict = self.verdict(at, candidate, &already, &mut together, reclaimed, errand);
+            if let Ok(with) = &verdict {
+                taken.insert(at, (with.clone(), together));
+            }
+            if let (true, Err(Some(rule))) = (alone, &verdict) {
+                self.keep(at, candidate.pods().iter().copied(), *rule);
+            }
+            verdicts.push(verdict.is_ok());
+        }
+        verdicts
+    }
+
+    /// What the leaf at `at` loses with `candidate` beside what it loses `already`; or the rule that keeps the candidate, if
+    /// it is one to be told.
+    fn verdict(
+        &mut self,
+        at: Index,
+        candidate: &Candidate<'a>,
+        already: &Amounts,
+        beside: &mut Vec<Candidate<'a>>,
+        reclaimed: &Amounts,
+        errand: &Errand,
+    ) -> Result<Amounts, Option<Reason>> {
+        if !self.gives(at, errand) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
+            return Err(None);
+        }
+        let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
+        // A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
+        let mut surplus = Amounts::new();
+        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
+        followers.for_each(|pod| surplus.add_all(pod.requests()));
+        let too_much = reclaimed.resources().any(|one| {
+            let left = if errand.within_target { Amount::MAX } else { self.over_on_nodes(at, one) };
+            helps(one) && left > already.get(one) + surplus.get(one)
+        });
+        if !too_much {
+            return Err(None);
+        }
+        if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, errand)) {
+            return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
+        }
+        let with = already.plus(&self.counted(at, candidate));
+        if !self.is_spare(at, &with, reclaimed, errand) {
+            return Err(Some(Reason::Guarantee));
+        }
+        beside.push(candidate.clone());
+        let gone = std::mem::take(&mut self.gone);
+        let allowed = self.budgets(at).map(|budgets| budgets.allow(beside, &gone));
+        self.gone = gone;
+        if allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
+            Ok(with)
+        } else {
+            Err(Some(Reason::Budget))
+        }
+    }
+}

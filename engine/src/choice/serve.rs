@@ -1,0 +1,512 @@
+//! Serving asks one after the other, each wholly or at no cost to others.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::outcome::Taken;
+use super::party::{Asked, Need, Units};
+use super::rules::Errand;
+use super::simulation::{Mark, Simulation};
+use super::{Case, Party};
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::demand::first_patience;
+use crate::guarantee::remaining_on_path;
+use crate::leaf::Wanted;
+use crate::plan::{Asker, Unmet};
+use crate::reason::Reason;
+use crate::snapshot::{Shape, VictimPriority};
+use crate::tree::Index;
+
+/// How often queues are served that lost more than they had too much.
+const MOST_ROUNDS: usize = 8;
+
+/// How many pods a plan looks for nodes for: one owner may ask for two thousand million.
+const MOST_PLACED: u32 = 20_000;
+
+/// The pods to evict, and what their going is promised to.
+///
+/// None while nothing may be taken.
+pub(crate) fn evictions(case: Case<'_>) -> Taken {
+    let mut taken = Taken::default();
+    let nothing = Asked::default();
+    let needs: Needs<'_> =
+        case.leaves().map(|(at, party)| (at, party.need(party.staying(), &nothing))).collect();
+    taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
+    if case.snapshot.destruction.held().is_some() {
+        taken.owed = case.leaves().map(|(at, party)| (at, party.owed.clone())).collect();
+        return taken;
+    }
+    let simulation = Simulation::new(case);
+    let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
+    let is_under_way = case.is_under_way();
+    let pods_left = MOST_PLACED;
+    Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
+        .run(needs)
+}
+
+/// Asks while they are served.
+pub(super) struct Service<'a> {
+    pub(super) simulation: Simulation<'a>,
+    pub(super) case: Case<'a>,
+    /// Whether pods wait for nodes that may be added: then what there is too little of evicts no pod.
+    waits_for_nodes: bool,
+    /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
+    pub(super) is_under_way: bool,
+    pods_left: u32,
+    pub(super) books: BTreeMap<Index, Books>,
+    pub(super) taken: Taken,
+}
+
+/// What leaves need, by their places.
+type Needs<'a> = BTreeMap<Index, Need<'a>>;
+
+/// What was asked for a leaf so far.
+#[derive(Default)]
+pub(super) struct Books {
+    asked: Asked,
+    /// What is granted of a unit that lacks the rest.
+    begun: Amounts,
+    /// What is charged or granted and found no room.
+    pub(super) unbacked: Amounts,
+}
+
+impl<'a> Service<'a> {
+    fn run(mut self, mut needs: Needs<'a>) -> Taken {
+        let asks = needs.values().any(|need| !need.units.is_empty());
+        let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
+        let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
+        let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
+        for (at, need) in &needs {
+            self.simulation.keep_only(*at, need.kept.clone());
+        }
+        let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+        for (at, pod) in &homeless {
+            asks.entry(*at).or_default().add_all(pod.requests());
+        }
+        let homeless = self.set_apart(homeless);
+        self.simulation.contest(&asks);
+        self.serve_pods(homeless);
+        let mut order: Vec<Index> = needs.keys().copied().collect();
+        order.sort_by_key(|at| self.turn(*at));
+        // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
+        for _ in 0..MOST_ROUNDS {
+            let start = self.simulation.mark();
+            for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.books.entry(at).or_default().begun.clone_from(&need.begun);
+                self.back_promises(at, need);
+            }
+            self.account_for_unbacked();
+            let waits =
+                |at: &Index| self.case.party(*at).is_some_and(|party| self.hindrance(party).is_some());
+            let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
+            for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.serve(at, need);
+            }
+            self.meet_limits();
+            self.reprieve_since(start);
+            // What no pod may go for keeps none from staying.
+            for (at, need) in later.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
+                self.serve(at, need);
+            }
+            let losers = self.simulation.victims.iter().skip(start.victims).map(|victim| victim.at);
+            order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
+            if order.is_empty() {
+                break;
+            }
+            needs = order.iter().filter_map(|at| Some((*at, self.need_again(*at)?))).collect();
+            let asks = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+            self.simulation.contest(&asks);
+        }
+        self.finish()
+    }
+
+    /// What a leaf that lost pods needs beside what was asked for it.
+    fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
+        let party = self.case.party(at)?;
+        let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
+        let need = party.need(&staying, &self.books.entry(at).or_default().asked);
+        self.simulation.keep_only(at, need.kept.clone());
+        Some(need)
+    }
+
+    /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
+    /// few.
+    fn turn(&self, at: Index) -> (bool, bool, Reverse<usize>, Index) {
+        let fence = self.case.tree.fence_above(at);
+        let depth = fence.map_or(0, |fence| self.case.tree.path_up(fence).count());
+        let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
+        let path =
+            self.case.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+        let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
+        (!unmet, fence.is_none(), Reverse(depth), at)
+    }
+
+    /// Brings queues down to their limits by what did not go for any queue, inner ones first.
+    fn meet_limits(&mut self) {
+        for (at, branch) in self.case.tree.branches.iter().enumerate().rev() {
+            let withdrawn = self.case.party(at).map(Party::withdrawn).unwrap_or_default();
+            let bounds: Amounts =
+                branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
+            let bounds = bounds.plus(&withdrawn);
+            let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
+            let above = |simulation: &Simulation<'a>| -> Amounts {
+                let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);
+                resources.iter().map(|one| ((*one).clone(), staying(one).less(bounds.get(one)))).collect()
+            };
+            if !above(&self.simulation).of(self.case.resources).is_empty() {
+                let resources = self.case.resources;
+                self.simulation.cover(&Errand::of_limit(at), &|simulation| above(simulation).of(resources));
+            }
+        }
+    }
+
+    /// Makes room for what is promised to a leaf: units that have room in the quota and do not exist yet, units that all that
+    /// they lack is owed to, and claims. While victims leave it is for these, and nothing else is begun.
+    fn back_promises(&mut self, at: Index, need: &Need<'a>) {
+        for units in self.in_order(need) {
+            let granted = self.serve_units(at, units, units.granted, Promise::Granted);
+            let unbacked = units.wanted.requests.times(units.granted.saturating_sub(granted));
+            let owed = self.serve_units(at, units, units.owed, Promise::Owed);
+            let books = self.books.entry(at).or_default();
+            books.unbacked.add_all(&unbacked);
+            books.asked.granted.add_all(&units.wanted.requests.times(units.granted));
+            // Of those that are granted all have been asked for.
+            books.asked.count(units.place, units.granted.saturating_add(owed));
+        }
+        let claimed = need.claim_granted.plus(&need.claim_owed);
+        let backed = self.serve_claim(at, &claimed, self.is_under_way);
+        let books = self.books.entry(at).or_default();
+        books.unbacked.add_all(&need.claim_granted.less(&backed));
+        books.asked.claimed.add_all(&need.claim_granted.max(&backed));
+        books.asked.granted.add_all(&need.claim_granted);
+        self.taken.owed.entry(at).or_default().add_all(&backed.less(&need.claim_granted));
+    }
+
+    /// What is granted is kept, whether room was found for it or not.
+    fn account_for_unbacked(&mut self) {
+        for (at, books) in &mut self.books {
+            self.simulation.promise(*at, std::mem::take(&mut books.unbacked));
+        }
+    }
+
+    /// Serves what one leaf needs: units, then what it claims without pods.
+    fn serve(&mut self, at: Index, need: &Need<'a>) {
+        let mut units = self.in_order(need);
+        let mut claimed = need.claim_lacking.clone();
+        if self.is_under_way {
+            // What was promised and does not come any more, with what completes it.
+            let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
+            let lost = self.case.party(at).map(|party| party.lost.plus(&need.part_owed)).unwrap_or_default();
+            // What is begun of units is of use to no claim.
+            claimed = claimed.min(&lost);
+            let mut lost = lost.plus(&begun);
+            for units in &mut units {
+                units.lacking = units.wanted.fitting(&lost).min(units.lacking);
+                lost.subtract_all(&units.wanted.requests.times(units.lacking));
+            }
+            claimed = claimed.min(&lost);
+        }
+        for units in units {
+            let served = self.serve_units(at, units, units.lacking, Promise::None);
+            self.books.entry(at).or_default().asked.count(units.place, served);
+        }
+        let backed = self.serve_claim(at, &claimed, false);
+        self.taken.owed.entry(at).or_default().add_all(&backed);
+        self.books.entry(at).or_default().asked.claimed.add_all(&backed);
+    }
+
+    /// By priority and size, largest first.
+    fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
+        let mut units = need.units.clone();
+        let key =
+            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.case.capacity));
+        units.sort_by_key(|units| Reverse(key(units)));
+        units
+    }
+
+    /// Makes room for `count` of `units`; for how many there is, or will be.
+    ///
+    /// For all at once, else for half of them: that takes the fewest pods, and few tries.
+    fn serve_units(&mut self, at: Index, units: Units<'a>, count: u32, promise: Promise) -> u32 {
+        let wanted = units.wanted;
+        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        let (mut served, mut together, mut evicts_for) = (0, count, 0);
+        while served < count {
+            together = together.min(count.saturating_sub(served));
+            let mark = self.simulation.mark();
+            match self.serve_together(at, wanted, together, promise) {
+                Ok(()) => {
+                    served = served.saturating_add(together);
+                    let evicts = self.simulation.victims.len() > mark.victims;
+                    evicts_for = if evicts { together.saturating_add(evicts_for) } else { evicts_for };
+                    self.owe(at, &wanted.requests.times(together), promise);
+                }
+                Err(reason) => {
+                    self.simulation.undo(mark);
+                    if together == 1 {
+                        self.tell(at, wanted, reason, count.saturating_sub(served).saturating_mul(pods));
+                        break;
+                    }
+                    together /= 2;
+                }
+            }
+        }
+        if promise == Promise::Granted && evicts_for > 0 {
+            self.tell(at, wanted, Reason::WaitingForPreemption, evicts_for.saturating_mul(pods));
+        }
+        served
+    }
+
+    /// Owes `requests` to the leaf at `at`, but for what is granted of them.
+    fn owe(&mut self, at: Index, requests: &Amounts, promise: Promise) {
+        if promise == Promise::Granted {
+            return;
+        }
+        let books = self.books.entry(at).or_default();
+        let lacks = requests.less(&books.begun);
+        books.asked.begun.add_all(&requests.less(&lacks));
+        books.begun = books.begun.less(requests);
+        self.taken.owed.entry(at).or_default().add_all(&lacks);
+    }
+
+    /// Makes room for so many units, or says why that cannot be; what was done then has to be undone.
+    fn serve_together(
+        &mut self,
+        at: Index,
+        wanted: &Wanted<'a>,
+        units: u32,
+        promise: Promise,
+    ) -> Result<(), Reason> {
+        let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let priority = limited.then_some(wanted.priority);
+        let is_only_kept = promise != Promise::None && self.is_under_way;
+        let mark = self.simulation.mark();
+        let requests = wanted.requests.times(units);
+        let mut errand = self.errand(at, None, priority, Reason::Reclaimed);
+        errand.may_take &= !is_only_kept;
+        // What is begun is kept already.
+        let begun = self.books.get(&at).filter(|_| promise != Promise::Granted).map(|books| &books.begun);
+        let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
+        self.simulation.promise(at, promised);
+        for (shape, pods) in &wanted.pods {
+            for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
+                let placed = self.simulation.place_pod(shape, &errand);
+                if !is_only_kept {
+                    placed.map_err(|reason| self.why(reason, &errand))?;
+                } else if placed.is_err() {
+                    break;
+                }
+            }
+        }
+        if is_only_kept {
+            return Ok(());
+        }
+        if self.must_wait_for_nodes(&requests) {
+            return Err(Reason::WaitingForNodes);
+        }
+        for bound in self.bounds(at) {
+            let errand = self.errand(at, bound, priority, Reason::Reclaimed);
+            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &requests));
+            if !rest.is_empty() {
+                return Err(self.what_keeps(&errand));
+            }
+        }
+        let bounds = self.bounds(at);
+        self.simulation.reprieve(mark, &|simulation| {
+            bounds.iter().all(|bound| simulation.short(*bound, &requests).is_empty())
+        });
+        // What is asked for beyond the most that a plan looks at is taken anywhere.
+        let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
+        self.pods_left = self.pods_left.saturating_sub(pods.saturating_mul(units));
+        Ok(())
+    }
+
+    /// Makes room for what is claimed without pods; for how much there is, or will be.
+    fn serve_claim(&mut self, at: Index, claimed: &Amounts, is_only_kept: bool) -> Amounts {
+        if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
+            return Amounts::new();
+        }
+        // What is guaranteed comes in whole pods of others if need be.
+        let (meets_guarantee, ..) = self.turn(at);
+        self.simulation.promise(at, claimed.clone());
+        if is_only_kept {
+            return claimed.clone();
+        }
+        let mut rest = Amounts::new();
+        for bound in self.bounds(at) {
+            let errand = self.errand(at, bound, None, Reason::Reclaimed);
+            let errand = Errand { spares_targets: meets_guarantee, ..errand };
+            let short = self.simulation.cover(&errand, &|simulation| simulation.short(bound, claimed));
+            if !short.is_empty() {
+                let reason = self.what_keeps(&errand);
+                self.taken.obstacles.insert(at, reason);
+            }
+            rest = rest.max(&short);
+        }
+        // No more is kept than will come.
+        let waived = rest.min(claimed);
+        self.simulation.waive(at, &waived);
+        claimed.less(&waived)
+    }
+
+    /// Whether pods wait for nodes that may be added, and so would this.
+    fn must_wait_for_nodes(&self, requests: &Amounts) -> bool {
+        let expandable = &self.case.snapshot.settings.expandable;
+        let short = self.simulation.short(None, requests);
+        self.waits_for_nodes && short.overlaps(expandable)
+    }
+
+    /// What keeps pods from being evicted for a queue now, whatever it asks for.
+    fn hindrance(&self, party: &Party<'_>) -> Option<Reason> {
+        party.queue.is_delayed(self.case.snapshot.now).then_some(Reason::Delayed)
+    }
+
+    /// The limits above the leaf at `at`, inner ones first, and the cluster.
+    fn bounds(&self, at: Index) -> Vec<Option<Index>> {
+        let above = self
+            .case
+            .tree
+            .path_up(at)
+            .filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
+        above.map(|(index, _)| Some(index)).chain([None]).collect()
+    }
+
+    /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
+    pub(super) fn errand(
+        &self,
+        at: Index,
+        bound: Option<Index>,
+        priority: Option<i32>,
+        reason: Reason,
+    ) -> Errand {
+        let fence = self.case.tree.fence_above(at);
+        // Both are on the same path: the lower one is inside the other.
+        let inside = fence.into_iter().chain(bound).max();
+        let may_take = self.case.party(at).is_some_and(|party| self.hindrance(party).is_none());
+        Errand { taker: Some(at), may_take, inside, priority, within_target: false, spares_targets: false, reason }
+    }
+
+    /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
+    fn why(&self, reason: Reason, errand: &Errand) -> Reason {
+        match self.what_keeps(errand) {
+            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed)
+                if reason == Reason::Fragmented =>
+            {
+                rule
+            }
+            _ => reason,
+        }
+    }
+
+    /// What keeps pods that would have helped, if it is more than that there are none.
+    fn what_keeps(&self, errand: &Errand) -> Reason {
+        let kept_by = |rules: &[Reason]| {
+            let inside =
+                self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
+            inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
+        };
+        if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
+            Reason::Blocked
+        } else if kept_by(&[Reason::Guarantee]) {
+            Reason::Guarantee
+        } else if !errand.may_take {
+            Reason::Delayed
+        } else if errand.taker.is_some_and(|at| self.case.tree.fence_above(at).is_some()) {
+            Reason::Fenced
+        } else {
+            Reason::NothingToEvict
+        }
+    }
+
+    fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
+        let expandable = &self.case.snapshot.settings.expandable;
+        if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
+            // A node may be added once the pods are there.
+            return;
+        }
+        if reason != Reason::NoNodeFits {
+            self.taken.obstacles.insert(at, reason);
+        }
+        let Some((shape, _)) = wanted.pods.first() else { return };
+        self.tell_of(at, wanted.who.clone(), reason, pods, shape);
+    }
+
+    /// Says why so many pods of `shape` wait.
+    pub(super) fn tell_of(&mut self, at: Index, who: Asker, reason: Reason, pods: u32, shape: &Shape) {
+        let told = self.taken.unmet.entry(at).or_default();
+        if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
+            same.pods = same.pods.saturating_add(pods);
+            return;
+        }
+        told.push(Unmet {
+            who,
+            controller: None,
+            pods,
+            requests: shape.requests.clone(),
+            reason,
+            lowered: None,
+            rejection: None,
+            left_out: shape.left_out.clone(),
+        });
+    }
+
+    /// Lets victims stay that turned out not to be needed: others went later, and make as much room.
+    fn reprieve_since(&mut self, start: Mark) {
+        let none_more = |now: &Amounts, before: &Amounts, list: &[Resource]| {
+            list.iter().all(|one| now.get(one) >= before.get(one).min(Amount::ZERO))
+        };
+        let case = self.case;
+        let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
+        let staying = self.simulation.staying.clone();
+        let suffices = |simulation: &Simulation<'a>| {
+            let within_limits = case.tree.branches.iter().enumerate().all(|(at, branch)| {
+                let mut limits = branch.queue.limit.iter();
+                limits.all(|(one, limit)| {
+                    Simulation::of(&simulation.staying, at, one)
+                        <= limit.max(Simulation::of(&staying, at, one))
+                })
+            });
+            let below = simulation.slack.iter().zip(&slack);
+            within_limits
+                && none_more(&simulation.free, &free, case.resources)
+                && below.into_iter().all(|(now, before)| none_more(now, before, case.resources))
+        };
+        self.simulation.reprieve(start, &suffices);
+    }
+
+    fn finish(mut self) -> Taken {
+        let ranks = self.simulation.ranks();
+        let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
+        for at in givers {
+            let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else {
+                continue;
+            };
+            self.taken.lacking.insert(at, party.need(staying, &Asked::default()).lacking);
+            // What is lent to a queue whose pods go would only let in others in their place.
+            let others: Amounts = party.allocated.less(&party.allocated.of(self.case.resources));
+            self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
+        }
+        self.taken.evict(self.case, &self.simulation.victims, &ranks);
+        let kept = std::mem::take(&mut self.simulation.passed_over);
+        self.taken.pass_over(self.case.parties, kept);
+        self.taken
+    }
+}
+
+/// What a unit was promised before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Promise {
+    /// It has room in the quota.
+    Granted,
+    /// What it lacks was freed for it, or is being freed.
+    Owed,
+    None,
+}
+
+/// How much of what there is `requests` come to, at most of any resource.
+fn size(requests: &Amounts, capacity: &Amounts) -> i128 {
+    let part = |(one, amount): (&Resource, Amount)| {
+        amount.units().saturating_mul(1 << 20).checked_div(capacity.get(one).units()).unwrap_or(0)
+    };
+    requests.iter().map(part).max().unwrap_or(0)
+}

@@ -1,0 +1,500 @@
+//! The cluster while victims are chosen: pods are removed and added, and everything can be undone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::budgets::Budgets;
+use super::candidate::Candidate;
+use super::nodes::{At, Rooms, Search};
+use super::{Case, Party};
+use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::names::PodUid;
+use crate::reason::Reason;
+use crate::shares::Fraction;
+use crate::snapshot::{Phase, Pod, Shape};
+use crate::tree::{Branch, Index};
+
+/// A candidate that was chosen, and for whom it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Victim<'a> {
+    /// The leaf that loses it.
+    pub(super) at: Index,
+    pub(super) candidate: Candidate<'a>,
+    /// The leaf that gains by it.
+    pub(super) beneficiary: Option<Index>,
+    pub(super) reason: Reason,
+}
+
+/// How far a queue is above its target: first whether a limit is exceeded, for these pods go anyway, then the queues from the
+/// root down to it, each by its weight among its siblings.
+pub(super) type Level = Vec<Fraction>;
+
+/// The cluster while victims are chosen.
+pub(super) struct Simulation<'a> {
+    pub(super) case: Case<'a>,
+    /// The nodes; none where no pod asks for a place.
+    pub(super) rooms: Option<Rooms<'a>>,
+    /// Where pods of queues above their targets are, and where pods of any queue are.
+    pub(super) search: Option<Search<'a>>,
+    pub(super) search_everywhere: Option<Search<'a>>,
+    /// What is free once things have settled and kept for no queue; negative where too much is held.
+    pub(super) free: Amounts,
+    /// The same below the limits of branches; only of resources with a limit.
+    pub(super) slack: Vec<Amounts>,
+    /// What pods below every branch hold that stay.
+    pub(super) staying: Vec<Amounts>,
+    /// The part of that above the targets.
+    pub(super) over: Vec<Amounts>,
+    /// What queues occupy below every branch, and what is kept for them.
+    pub(super) occupied: Vec<Amounts>,
+    /// What pods of every leaf hold that does not count as demand: no guarantee is for them.
+    pub(super) uncounted: Vec<Amounts>,
+    /// What is guaranteed and deserved below every branch.
+    pub(super) floor: Vec<Bounds>,
+    /// What every leaf asks for of resources of which there is less than all hold and ask for.
+    contested: BTreeMap<Index, Amounts>,
+    /// What every leaf is granted, but for what is promised by unit and by claim.
+    kept: Vec<Amounts>,
+    /// What pods without a node hold in each leaf: they go first, and leave no node any room.
+    unbound: Vec<Amounts>,
+    budgets: BTreeMap<Index, Budgets<'a>>,
+    pub(super) gone: FxHashSet<&'a PodUid>,
+    /// The victims so far, in the order of their choice.
+    pub(super) victims: Vec<Victim<'a>>,
+    /// The pods that were placed, each with its node.
+    placed: Vec<(At, &'a Shape)>,
+    /// What was promised, to which leaf.
+    promised: Vec<(Index, Amounts)>,
+    /// The pods that a rule kept although they would have helped, by leaf.
+    pub(super) passed_over: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
+    noted: FxHashSet<&'a PodUid>,
+}
+
+/// A state to go back to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) victims: usize,
+    placed: usize,
+    promised: usize,
+}
+
+impl<'a> Simulation<'a> {
+    pub(super) fn new(case: Case<'a>) -> Self {
+        let tree = case.tree;
+        let of_leaves = |of: &dyn Fn(&Party<'a>) -> Amounts| -> Vec<Amounts> {
+            case.parties.iter().map(|party| party.as_ref().map(of).unwrap_or_default()).collect()
+        };
+        let occupied = tree.sums(of_leaves(&|party| party.settled()));
+        let nothing = Amounts::new();
+        let mut free = case.capacity.of(case.resources);
+        for root in &tree.roots {
+            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(case.resources));
+        }
+        let slack = tree.branches.iter().zip(&occupied).map(|(branch, occupied)| {
+            // A leaf's own limit is in its target already.
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit - occupied.get(one))).collect()
+        });
+        let deserved = tree.sums(of_leaves(&|party| party.deserved.clone()));
+        let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
+            let guaranteed = branch.queue.guaranteed.iter();
+            guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved.get(one)))).collect()
+        });
+        Self {
+            rooms: None,
+            search: None,
+            search_everywhere: None,
+            free,
+            slack: slack.collect(),
+            staying: tree.sums(of_leaves(&|party| party.staying().clone())),
+            over: tree.sums(of_leaves(&|party| party.overuse())),
+            floor: floor.collect(),
+            uncounted: of_leaves(&|party| party.leaf.uncounted.clone()),
+            occupied,
+            contested: BTreeMap::new(),
+            kept: of_leaves(&|party| party.firm.clone()),
+            unbound: of_leaves(&unbound),
+            budgets: BTreeMap::new(),
+            gone: FxHashSet::default(),
+            victims: Vec::new(),
+            placed: Vec::new(),
+            promised: Vec::new(),
+            passed_over: BTreeMap::new(),
+            noted: FxHashSet::default(),
+            case,
+        }
+    }
+
+    pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
+        let party = self.case.party(at)?;
+        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(party.state)))
+    }
+
+    /// What a list with an entry a branch says of `resource`.
+    pub(super) fn of(list: &[Amounts], at: Index, resource: &Resource) -> Amount {
+        list.get(at).map(|amounts| amounts.get(resource)).unwrap_or_default()
+    }
+
+    /// What pods on nodes hold above the target of the leaf at `at`: what pods without a node hold goes first.
+    pub(super) fn over_on_nodes(&self, at: Index, resource: &Resource) -> Amount {
+        Self::of(&self.over, at, resource).less(Self::of(&self.unbound, at, resource))
+    }
+
+    /// How far the leaf at `at` is above its target.
+    pub(super) fn level(&self, at: Index) -> Level {
+        let of_branch = |(at, branch): (Index, &Branch<'_>)| {
+            // A queue without weight has only what no other needs.
+            let (times, weight) = match branch.queue.weight {
+                0 => (i128::from(u32::MAX), 1),
+                weight => (1, i128::from(weight)),
+            };
+            let part = |one: &Resource| Fraction {
+                part: Self::of(&self.over, at, one).units().saturating_mul(times),
+                whole: self.case.capacity.get(one).units().saturating_mul(weight),
+            };
+            self.case.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
+        };
+        let mut level: Level = self.case.tree.path_up(at).map(of_branch).collect();
+        level.push(Fraction { part: self.is_above_a_limit(at).into(), whole: 1 });
+        level.reverse();
+        level
+    }
+
+    /// Whether a limit is exceeded below which the leaf at `at` is.
+    pub(super) fn is_above_a_limit(&self, at: Index) -> bool {
+        self.case.tree.path_up(at).any(|(at, branch)| {
+            let mut limits = branch.queue.limit.iter();
+            limits.any(|(one, limit)| Self::of(&self.staying, at, one) > limit)
+        })
+    }
+
+    pub(super) fn mark(&self) -> Mark {
+        Mark { victims: self.victims.len(), placed: self.placed.len(), promised: self.promised.len() }
+    }
+
+    /// Goes back to how it was at `mark`.
+    pub(super) fn undo(&mut self, mark: Mark) {
+        for (at, amounts) in self.promised.split_off(mark.promised) {
+            self.account(at, &amounts, true);
+        }
+        for (node, shape) in self.placed.split_off(mark.placed) {
+            if let Some(rooms) = &mut self.rooms {
+                rooms.give(node, &shape.requests);
+            }
+        }
+        let back = self.victims.split_off(mark.victims);
+        back.iter().rev().for_each(|victim| self.bring_back(victim));
+        if !back.is_empty() {
+            // Nodes may be cheaper again than what is known of them.
+            [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
+        }
+    }
+
+    /// Keeps `amounts` for the leaf at `at`.
+    pub(super) fn promise(&mut self, at: Index, amounts: Amounts) {
+        self.account(at, &amounts, false);
+        self.promised.push((at, amounts));
+    }
+
+    /// Keeps only this of what is granted to the leaf at `at`; the rest is promised by unit and by claim.
+    pub(super) fn keep_only(&mut self, at: Index, kept: Amounts) {
+        let before = self.occupies(at);
+        if let Some(entry) = self.kept.get_mut(at) {
+            *entry = kept;
+        }
+        let after = self.occupies(at);
+        self.account(at, &before.less(&after), true);
+        self.account(at, &after.less(&before), false);
+    }
+
+    /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
+    pub(super) fn contest(&mut self, asks: &BTreeMap<Index, Amounts>) {
+        let mut all = Amounts::new();
+        for asked in asks.values() {
+            all.add_all(asked);
+        }
+        let short: Vec<Resource> =
+            all.resources().filter(|one| all.get(one) > self.free.get(one)).cloned().collect();
+        for (at, asked) in asks {
+            self.contested.entry(*at).or_default().add_all(&asked.of(&short));
+        }
+    }
+
+    /// Whether the leaf at `at` asks for some of `resource`, and there is less than all hold and ask for.
+    pub(super) fn contests(&self, at: Index, resource: &Resource) -> bool {
+        self.contested.get(&at).is_some_and(|asked| asked.get(resource).is_positive())
+    }
+
+    /// Counts a pod that found no place as if it were not there, until room is promised to it.
+    pub(super) fn set_apart(&mut self, at: Index, requests: &Amounts) {
+        self.account(at, requests, true);
+    }
+
+    /// Keeps so much less for the leaf at `at` than was promised last.
+    pub(super) fn waive(&mut self, at: Index, amounts: &Amounts) {
+        self.account(at, amounts, true);
+        if let Some((_, promised)) = self.promised.last_mut() {
+            promised.subtract_all(amounts);
+        }
+    }
+
+    /// Puts a pod of `shape` on a node.
+    pub(super) fn place(&mut self, node: At, shape: &'a Shape) {
+        if let Some(rooms) = &mut self.rooms {
+            rooms.take(node, &shape.requests);
+        }
+        self.placed.push((node, shape));
+    }
+
+    /// Removes `candidate` of the leaf at `at`; what others gain by it.
+    pub(super) fn remove(
+        &mut self,
+        at: Index,
+        candidate: Candidate<'a>,
+        beneficiary: Option<Index>,
+        reason: Reason,
+    ) -> Amounts {
+        let requests = candidate.all_requests().of(self.case.resources);
+        let before = self.occupies(at);
+        self.hold(at, &requests, false);
+        let freed = before.less(&self.occupies(at));
+        self.account(at, &freed, true);
+        for pod in candidate.pods() {
+            self.gone.insert(&pod.uid);
+            self.count(at, pod, false);
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
+                unbound.subtract_all(pod.requests());
+            }
+            self.change_room(pod, true);
+        }
+        if let Some(budgets) = self.budgets(at) {
+            budgets.book(&candidate);
+        }
+        self.victims.push(Victim { at, candidate, beneficiary, reason });
+        freed
+    }
+
+    fn bring_back(&mut self, victim: &Victim<'a>) {
+        let at = victim.at;
+        let requests = victim.candidate.all_requests().of(self.case.resources);
+        let before = self.occupies(at);
+        self.hold(at, &requests, true);
+        let taken = self.occupies(at).less(&before);
+        self.account(at, &taken, false);
+        for pod in victim.candidate.pods() {
+            self.gone.remove(&pod.uid);
+            self.count(at, pod, true);
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
+                unbound.add_all(pod.requests());
+            }
+            self.change_room(pod, false);
+        }
+        if let Some(budgets) = self.budgets(at) {
+            budgets.unbook(&victim.candidate);
+        }
+    }
+
+    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
+    /// where they are is moved if it has room elsewhere.
+    pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
+        for place in (mark.victims..self.victims.len()).rev() {
+            if self.victims.get(place).is_some_and(|victim| self.follows_its_gang(victim)) {
+                continue;
+            }
+            let victim = self.victims.remove(place);
+            self.bring_back(&victim);
+            let Victim { at, candidate, beneficiary, reason } = victim;
+            if suffices(self) && self.has_room_again(&candidate) {
+                continue;
+            }
+            self.remove(at, candidate, beneficiary, reason);
+            if let Some(again) = self.victims.pop() {
+                self.victims.insert(place, again);
+            }
+        }
+    }
+
+    /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
+    fn has_room_again(&mut self, candidate: &Candidate<'a>) -> bool {
+        let Some(rooms) = &self.rooms else { return true };
+        let nodes = candidate.pods().iter().filter_map(|pod| rooms.find(pod.node.as_ref()?));
+        let nodes: BTreeSet<At> = nodes.collect();
+        let mut moved: Vec<(usize, At)> = Vec::new();
+        let fits = nodes.into_iter().all(|node| self.move_away(node, &mut moved));
+        if !fits {
+            for (place, node) in moved.into_iter().rev() {
+                self.move_to(place, node);
+            }
+        }
+        fits
+    }
+
+    /// Moves placed pods away until the node has no more than it holds.
+    fn move_away(&mut self, node: At, moved: &mut Vec<(usize, At)>) -> bool {
+        let is_overfull = |simulation: &Self| {
+            simulation.rooms.as_ref().is_some_and(|rooms| !rooms.has(node, &Amounts::new()))
+        };
+        let mut place = 0;
+        while is_overfull(self) {
+            let Some((at, shape)) = self.placed.get(place).copied() else { return false };
+            let rooms = self.rooms.as_ref().filter(|_| at == node);
+            if let Some(other) = rooms.and_then(|rooms| rooms.free_beside(shape, node)) {
+                self.move_to(place, other);
+                moved.push((place, node));
+            }
+            place = place.saturating_add(1);
+        }
+        true
+    }
+
+    fn move_to(&mut self, place: usize, node: At) {
+        if let (Some(rooms), Some((at, shape))) = (&mut self.rooms, self.placed.get_mut(place)) {
+            rooms.give(*at, &shape.requests);
+            rooms.take(node, &shape.requests);
+            *at = node;
+        }
+    }
+
+    /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
+    pub(super) fn bring_back_all(&mut self, at: Index, mark: Mark) {
+        for place in (mark.victims..self.victims.len()).rev() {
+            if self.victims.get(place).is_some_and(|victim| victim.at == at) {
+                let victim = self.victims.remove(place);
+                self.bring_back(&victim);
+            }
+        }
+    }
+
+    /// Whether the rest of the gang of `victim` goes as a whole: without it the victim is of no use.
+    fn follows_its_gang(&self, victim: &Victim<'a>) -> bool {
+        let Some(gang) = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none()) else {
+            return false;
+        };
+        self.victims.iter().any(|other| {
+            other.at == victim.at
+                && other.candidate.gang.is_some()
+                && other.candidate.pod.gang().is_some_and(|one| one.name == gang.name)
+        })
+    }
+
+    fn occupies(&self, at: Index) -> Amounts {
+        let staying = self.staying.get(at).cloned().unwrap_or_default();
+        self.kept.get(at).map_or_else(Amounts::new, |kept| kept.max(&staying))
+    }
+
+    /// Books that the leaf at `at` holds more, or less.
+    fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
+        let Some(party) = self.case.party(at) else { return };
+        let bound = party.target.max(party.firm);
+        let over =
+            |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
+        let before = over(self.staying.get(at));
+        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        for index in &path {
+            if let Some(staying) = self.staying.get_mut(*index) {
+                if more { staying.add_all(requests) } else { staying.subtract_all(requests) }
+            }
+        }
+        let after = over(self.staying.get(at));
+        for index in path {
+            if let Some(over) = self.over.get_mut(index) {
+                over.subtract_all(&before);
+                over.add_all(&after);
+            }
+        }
+    }
+
+    /// Books that a pod that does not count as demand is there, or is not.
+    fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
+        let counts = self.case.party(at).is_none_or(|party| party.trust.counts(pod));
+        if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
+            let requests = pod.requests().of(self.case.resources);
+            if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
+        }
+    }
+
+    /// Books that so much is free below the branches above the leaf at `at`, or is not.
+    fn account(&mut self, at: Index, amounts: &Amounts, is_free: bool) {
+        let change = |list: &mut Amounts, bounded: Option<&Bounds>| {
+            for (one, amount) in amounts.iter() {
+                if bounded.is_none_or(|bounds| bounds.get(one).is_some()) {
+                    list.add(one, if is_free { amount } else { Amount::ZERO - amount });
+                }
+            }
+        };
+        change(&mut self.free, None);
+        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        for index in path {
+            let branch = self.case.tree.branches.get(index).filter(|branch| !branch.is_leaf());
+            if let (Some(branch), Some(slack)) = (branch, self.slack.get_mut(index)) {
+                change(slack, Some(&branch.queue.limit));
+            }
+            if let Some(occupied) = self.occupied.get_mut(index) {
+                if is_free { occupied.subtract_all(amounts) } else { occupied.add_all(amounts) }
+            }
+        }
+    }
+
+    fn change_room(&mut self, pod: &Pod, gives: bool) {
+        let Some(rooms) = &mut self.rooms else { return };
+        let Some(node) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
+        if gives {
+            rooms.give(node, pod.requests());
+        } else {
+            rooms.take(node, pod.requests());
+        }
+        for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
+            search.changed(node);
+        }
+    }
+
+    /// Notes that a rule keeps `pods` of the leaf at `at`, each once.
+    pub(super) fn keep(&mut self, at: Index, pods: impl IntoIterator<Item = &'a Pod>, rule: Reason) {
+        for pod in pods {
+            if self.noted.insert(&pod.uid) {
+                self.passed_over.entry(at).or_default().push((pod, rule));
+            }
+        }
+    }
+
+    /// The place of every victim among the candidates of its leaf, least protected first; the first is 1.
+    pub(super) fn ranks(&self) -> FxHashMap<&'a PodUid, u32> {
+        let mut victims: BTreeMap<Index, FxHashSet<&'a PodUid>> = BTreeMap::new();
+        for victim in &self.victims {
+            let of_leaf = victims.entry(victim.at).or_default();
+            of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
+        }
+        let mut ranks = FxHashMap::default();
+        for (at, mut victims) in victims {
+            let Some(party) = self.case.party(at) else { continue };
+            for (candidate, rank) in party.leaf.candidates(self.case.snapshot).may_go.iter().zip(1_u32..) {
+                let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
+                ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
+                // Most victims stand in front.
+                if victims.is_empty() {
+                    break;
+                }
+            }
+        }
+        ranks
+    }
+}
+
+/// Whether a pod waits for a node.
+pub(super) fn is_unbound(pod: &Pod) -> bool {
+    pod.node.is_none() && pod.phase == Phase::Pending
+}
+
+/// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
+fn unbound(party: &Party<'_>) -> Amounts {
+    let mut sum = Amounts::new();
+    if party.headcount.pods.pending > 0 {
+        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.immunity.is_none();
+        party.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
+        // Those that no node could run take no place.
+        let not_counted = party.headcount.all_staying().less(party.staying());
+        sum = sum.less(&not_counted);
+    }
+    sum
+}

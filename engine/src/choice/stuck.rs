@@ -1,0 +1,105 @@
+//! Room for pods that exist, are within their queue's target and fit no node.
+
+use super::Party;
+use super::rules::Errand;
+use super::serve::Service;
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::demand::{node_patience, why_ignored};
+use crate::plan::Asker;
+use crate::reason::Reason;
+use crate::snapshot::{Pod, VictimPriority};
+use crate::tree::Index;
+
+impl<'a> Service<'a> {
+    /// Counts pods that no node has room for as if they were not there; with each what it holds.
+    pub(super) fn set_apart(&mut self, homeless: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
+        let held = |(at, pod): (Index, &'a Pod)| {
+            let leaf = self.case.party(at).map(|party| party.leaf);
+            let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
+            (at, pod, if counts { pod.requests().of(self.case.resources) } else { Amounts::new() })
+        };
+        let homeless: Vec<(Index, &'a Pod, Amounts)> = homeless.into_iter().map(held).collect();
+        for (at, _, held) in &homeless {
+            self.simulation.set_apart(*at, held);
+        }
+        homeless
+    }
+
+    /// Makes room for pods that exist, that are within their queue's target and that no node has room for.
+    ///
+    /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
+    /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
+    /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
+    pub(super) fn serve_pods(&mut self, homeless: Vec<(Index, &'a Pod, Amounts)>) {
+        for (at, pod, requests) in homeless {
+            let mark = self.simulation.mark();
+            self.simulation.promise(at, requests.clone());
+            let served = self.serve_pod(at, pod);
+            if served.is_err() {
+                self.simulation.undo(mark);
+                self.books.entry(at).or_default().unbacked.add_all(&requests);
+            }
+            let reason = served.unwrap_or_else(Some);
+            if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
+                let Some(party) = self.case.party(at) else { continue };
+                self.tell_of(at, asker(party, pod), reason, 1, &pod.shape);
+            }
+        }
+    }
+
+    /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
+    fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
+        let Some(party) = self.case.party(at) else { return Ok(None) };
+        let requests = pod.requests().of(self.case.resources);
+        let Some(rooms) = self.simulation.rooms.as_mut() else { return Ok(None) };
+        if rooms.reserve(&pod.shape).is_some() {
+            return Ok(None);
+        }
+        if node_patience(pod, &self.case.snapshot.settings, self.case.snapshot.now).is_some() {
+            return Err(Reason::WaitingForNodes);
+        }
+        if let Some(reason) = why_ignored(pod, party.trust) {
+            return Err(reason);
+        }
+        if !rooms.could_run(&pod.shape) {
+            return Err(Reason::NoNodeFits);
+        }
+        // What is on its way out may make the room; who goes is decided anew when it has left.
+        if self.is_under_way || rooms.someone_leaves(&pod.shape) {
+            return Ok(Some(Reason::WaitingForPreemption));
+        }
+        // Until the scheduler says so, it may find room, unless more is held than there is.
+        if pod.stuck.is_none() && self.simulation.short(None, &requests).is_empty() {
+            return Ok(None);
+        }
+        let within = |bound: &dyn Fn(&Resource) -> Amount| {
+            requests.resources().all(|one| party.staying().get(one) <= bound(one))
+        };
+        let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let errand = self.errand(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
+        let mark = self.simulation.mark();
+        if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
+            return Ok(Some(Reason::WaitingForPreemption));
+        }
+        self.simulation.undo(mark);
+        if pod.stuck.is_some() && within(&|one| party.queue.guaranteed.get(one).unwrap_or_default()) {
+            // Whoever keeps its share comes back: if before the pod that it made room for, it takes the room again.
+            let errand = Errand {
+                within_target: true,
+                reason: Reason::MovedAside,
+                priority: Some(pod.priority),
+                ..errand
+            };
+            if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
+                return Ok(Some(Reason::WaitingForPreemption));
+            }
+        }
+        Err(Reason::Fragmented)
+    }
+}
+
+/// Who asks: the pod's owner if it is known, else the pod itself.
+fn asker(party: &Party<'_>, pod: &Pod) -> Asker {
+    let owner = party.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
+    owner.map_or_else(|| Asker::Pod(pod.name.clone()), Asker::of)
+}

@@ -1,0 +1,26 @@
+//! The pods that wait for a node.
+
+use std::cmp::Reverse;
+
+use crate::names::Namespace;
+use crate::snapshot::{Pod, Snapshot};
+
+/// The pods of all namespaces that exist and have no node, most important first, as the scheduler takes them.
+pub(crate) fn unbound(snapshot: &Snapshot) -> Vec<(&Namespace, &Pod)> {
+    let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
+    let mut all: Vec<_> = snapshot
+        .namespaces
+        .iter()
+        .flat_map(|(name, state)| state.pods.iter().filter(waits).map(move |pod| (name, pod)))
+        .collect();
+    all.sort_by(|(namespace_a, a), (namespace_b, b)| {
+        (Reverse(a.priority), a.created, namespace_a, &a.name, &a.uid).cmp(&(
+            Reverse(b.priority),
+            b.created,
+            namespace_b,
+            &b.name,
+            &b.uid,
+        ))
+    });
+    all
+}

@@ -1,0 +1,176 @@
+//! Loans: capacity that no queue needs, lent by a window per queue, as TCP does.
+//!
+//! The window begins at one pod of common size, doubles whenever its queue has used more than half of it, and returns after
+//! ten minutes without that. So a notebook always starts on an idle cluster, a burst follows in a few decisions, and a pod
+//! that starts rewrites no other queue's quota: what is lent is cut only when less than that is idle, and then by halves.
+
+use std::collections::BTreeMap;
+
+use super::{Ground, Holder};
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::shares::{get, sums};
+use crate::snapshot::Window;
+use crate::time::Timestamp;
+use crate::tree::{Index, Tree};
+
+/// How long a window stays as large as it has grown without being used, in seconds.
+const IDLE_SECONDS: i64 = 600;
+
+/// What is lent moves no quota if it is less than one part of the target in so many.
+const ONE_IN: i128 = 100;
+
+/// A pod of common size: two cores, eight gibibytes.
+const COMMON_CPU: Amount = Amount::new(2000);
+const COMMON_MEMORY: Amount = Amount::new(8 << 30);
+
+/// What is lent to one leaf.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loans {
+    /// What its quota allows above its target.
+    pub(crate) lent: Amounts,
+    /// For the next decision.
+    pub(crate) windows: BTreeMap<Resource, Window>,
+    /// When a window returns.
+    pub(crate) next_change: Option<Timestamp>,
+}
+
+/// What no queue needs; every list has an entry a branch.
+pub(super) struct Idle {
+    of: Vec<OfResource>,
+}
+
+struct OfResource {
+    resource: Resource,
+    everywhere: Amount,
+    /// What is left below every limit.
+    below: Vec<Amount>,
+    /// The window that every queue begins with.
+    first: Amount,
+    /// How much more all windows together may come to.
+    growth: Amount,
+}
+
+impl Idle {
+    pub(super) fn of(ground: &Ground<'_>) -> Self {
+        let nothing_moves = ground.snapshot.destruction.held().is_some();
+        let resources = if nothing_moves { &[] } else { ground.resources };
+        Self { of: resources.iter().map(|one| OfResource::new(ground, one)).collect() }
+    }
+
+    /// What is lent to the leaf at `at`, if it has its target.
+    pub(super) fn loan(&self, ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Loans {
+        let mut loans = Loans::default();
+        let Some((leaf, holder)) = ground.leaf(at).zip(ground.holder(at)) else { return loans };
+        for idle in &self.of {
+            let (one, target) = (&idle.resource, ground.target(at).get(&idle.resource));
+            let has = firm.get(at).map(|firm| firm.get(one)).unwrap_or_default();
+            let known = leaf.queue.remembered.windows.get(one);
+            if has < target {
+                loans.windows.extend(known.map(|window| (one.clone(), *window)));
+                continue;
+            }
+            let window = idle.window(known, target, ground.snapshot.now);
+            let lent = idle.lent(ground.tree, at, holder, target, window.size);
+            if window.size > idle.first {
+                let returns = window.used.plus_seconds(IDLE_SECONDS);
+                loans.next_change = loans.next_change.into_iter().chain([returns]).min();
+            }
+            loans.windows.insert(one.clone(), window);
+            loans.lent.set(one, lent);
+        }
+        loans
+    }
+}
+
+impl OfResource {
+    fn new(ground: &Ground<'_>, resource: &Resource) -> Self {
+        let tree = ground.tree;
+        let taken = ground.of_leaves(|at, holder| {
+            ground.target(at).get(resource).max(holder.headcount.charged.get(resource))
+        });
+        let taken = sums(tree, taken);
+        let all: Amount = tree.roots.iter().map(|root| get(&taken, *root)).sum();
+        let capacity = ground.offered.get(resource).min(ground.capacity.get(resource));
+        let below = tree.branches.iter().enumerate();
+        let below = below.map(|(at, branch)| branch.limit(resource).less(get(&taken, at)));
+        let leaves = i128::try_from(ground.at_leaves().count()).unwrap_or(i128::MAX).max(1);
+        // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
+        let half = ground.capacity.get(resource).units() / 2;
+        let most = match resource {
+            Resource::Extended(_) => Amount::MAX,
+            Resource::Cpu | Resource::Memory => Amount::new(half.checked_div(leaves).unwrap_or_default()),
+        };
+        let first = common_size(ground, resource).min(most);
+        let grown = |at: Index| -> Amount {
+            let window = ground.leaf(at).and_then(|leaf| leaf.queue.remembered.windows.get(resource));
+            window.map(|window| window.size.less(first)).unwrap_or_default()
+        };
+        let growth = match resource {
+            Resource::Extended(_) => Amount::MAX,
+            Resource::Cpu | Resource::Memory => {
+                let begun = Amount::new(first.units().saturating_mul(leaves));
+                Amount::new(half).less(begun).less(ground.at_leaves().map(grown).sum())
+            }
+        };
+        Self {
+            resource: resource.clone(),
+            everywhere: capacity.less(all),
+            below: below.collect(),
+            first,
+            growth,
+        }
+    }
+
+    /// The window of a queue with this `target`, which was `known` before.
+    fn window(&self, known: Option<&Window>, target: Amount, now: Timestamp) -> Window {
+        let Some(known) = known else { return Window { size: self.first, target, used: now } };
+        let used = target.less(known.target);
+        let half = Amount::new(known.size.units() / 2);
+        if used > half {
+            let grown = known.size + known.size.min(self.growth);
+            return Window { size: grown.max(self.first), target, used: now };
+        }
+        // A target that falls, or a clock that went back, begins anew.
+        let since = known.used.min(now);
+        let is_over = since.plus_seconds(IDLE_SECONDS) <= now;
+        let size = if is_over { self.first } else { known.size.max(self.first) };
+        Window { size, target: known.target.min(target), used: since }
+    }
+
+    /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
+    /// what may be lent.
+    fn lent(&self, tree: &Tree<'_>, at: Index, holder: Holder<'_>, target: Amount, window: Amount) -> Amount {
+        let below = tree.path_up(at).map(|(index, _)| get(&self.below, index));
+        let idle = below.fold(self.everywhere, Amount::min);
+        let mut most = window;
+        while most > idle {
+            let half = most.units() / 2;
+            let odd = half.checked_rem(self.resource.quantum()).unwrap_or_default();
+            most = Amount::new(half.saturating_sub(odd));
+        }
+        let standing = holder.written(&self.resource).map(|written| written.less(target));
+        match standing {
+            // Next to nothing moves no quota.
+            Some(lent)
+                if lent.units().saturating_mul(ONE_IN) < target.units()
+                    && most.units() / 2 <= lent.units() =>
+            {
+                lent
+            }
+            Some(lent) if lent <= idle && lent <= window && lent.units() >= most.units() / 2 => lent,
+            _ => most,
+        }
+    }
+}
+
+/// What a pod of common size requests: of devices as many as one node offers at most.
+fn common_size(ground: &Ground<'_>, resource: &Resource) -> Amount {
+    match resource {
+        Resource::Cpu => COMMON_CPU,
+        Resource::Memory => COMMON_MEMORY,
+        Resource::Extended(_) => {
+            let nodes = ground.snapshot.nodes.values().filter(|node| node.counts);
+            nodes.map(|node| node.allocatable.get(resource)).max().unwrap_or_default()
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Raising quotas into what is free: whole units first, then what comes in no units.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::divisible::raise_divisible;
+use super::{Ground, Loans};
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::shares::Fraction;
+use crate::tree::Index;
+
+/// What is free, and what of it is kept for whom.
+pub(super) struct Free<'a, 'g> {
+    pub(super) ground: &'g Ground<'a>,
+    pub(super) firm: &'g mut [Amounts],
+    pub(super) owed: &'g mut [Amounts],
+    /// What is free now.
+    pub(super) now: Amounts,
+    /// What will be free besides once all that leave are gone and all lowered quotas are in force.
+    pub(super) coming: Amounts,
+    /// What is owed in all.
+    promised: Amounts,
+    /// What is left below the limit of every branch.
+    slack: Vec<Amounts>,
+}
+
+/// Raises `firm` towards the targets, and takes what that grants out of what is `owed`.
+pub(super) fn raise(ground: &Ground<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
+    let lacks = |at: &Index| firm.get(*at).is_some_and(|firm| !ground.target(*at).less(firm).is_empty());
+    let short: Vec<Index> = ground.at_leaves().filter(lacks).collect();
+    if short.is_empty() {
+        return;
+    }
+    let mut free = Free::of(ground, firm, owed, loans);
+    free.raise_units(&short);
+    raise_divisible(&mut free, &short);
+}
+
+impl<'a, 'g> Free<'a, 'g> {
+    fn of(ground: &'g Ground<'a>, firm: &'g mut [Amounts], owed: &'g mut [Amounts], loans: &[Loans]) -> Self {
+        let nothing = Amounts::new();
+        let mut occupied = vec![Amounts::new(); ground.leaves.len()];
+        for at in ground.at_leaves() {
+            let Some((leaf, holder)) = ground.leaf(at).zip(ground.holder(at)) else { continue };
+            let firm = firm.get(at).unwrap_or(&nothing);
+            let lent = loans.get(at).map_or(&nothing, |loan| &loan.lent);
+            let of_resource = |one: &Resource| {
+                // Pods that no node could run take no room.
+                let charged = holder.charged(one).less(leaf.unrunnable.get(one));
+                // What a quota still allows above all that it is to allow may yet be filled.
+                let revoked = holder.hold(one).less(holder.charged(one).max(firm.get(one) + lent.get(one)));
+                (one.clone(), charged.max(firm.get(one)) + revoked)
+            };
+            if let Some(entry) = occupied.get_mut(at) {
+                *entry = ground.resources.iter().map(of_resource).collect();
+            }
+        }
+        let below = ground.tree.sums(occupied);
+        let mut now = ground.offered.of(ground.resources);
+        for root in &ground.tree.roots {
+            now.subtract_all(below.get(*root).unwrap_or(&nothing));
+        }
+        let slack = ground.tree.branches.iter().zip(&below).map(|(branch, below)| {
+            // A leaf's own limit is in its target already.
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit.less(below.get(one)))).collect()
+        });
+        let mut promised = Amounts::new();
+        for owed in owed.iter() {
+            promised.add_all(owed);
+        }
+        let slack: Vec<Amounts> = slack.collect();
+        let mut free = Self { slack, coming: Amounts::new(), promised, now, ground, firm, owed };
+        free.grant_what_is_charged();
+        free.now = free.now.less(&nothing);
+        let mut settled = ground.capacity.of(ground.resources);
+        for (at, firm) in free.firm.iter().enumerate() {
+            let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+            settled.subtract_all(&firm.max(staying));
+        }
+        free.coming = settled.less(&free.now);
+        free
+    }
+
+    /// Raises quotas to what their pods are charged within targets. That costs nothing as long as all that queues occupy has
+    /// room: otherwise pods that are seen may be gone, and what they held be in use by others.
+    fn grant_what_is_charged(&mut self) {
+        let has_room = |one: &Resource| self.now.get(one) >= Amount::ZERO;
+        let roomy: Vec<Resource> = self.ground.resources.iter().filter(|one| has_room(one)).cloned().collect();
+        for at in self.ground.at_leaves() {
+            let Some((leaf, holder)) = self.ground.leaf(at).zip(self.ground.holder(at)) else { continue };
+            let Some(firm) = self.firm.get_mut(at) else { continue };
+            let target = self.ground.target(at);
+            for one in &roomy {
+                let charged = holder.headcount.charged.get(one).less(leaf.unrunnable.get(one));
+                firm.set(one, firm.get(one).max(charged.min(target.get(one))));
+            }
+        }
+    }
+
+    /// Unit by unit, as far as each is free as a whole.
+    fn raise_units(&mut self, short: &[Index]) {
+        let mut lists: Vec<Units> = short.iter().map(|at| Units::of(self.ground, *at, self.firm)).collect();
+        let mut queue: BinaryHeap<Reverse<(Turn, usize)>> = BinaryHeap::new();
+        for (number, (at, list)) in short.iter().zip(&lists).enumerate() {
+            if !list.left.is_empty() {
+                queue.push(Reverse((self.turn(*at), number)));
+            }
+        }
+        while let Some(Reverse((turn, number))) = queue.pop() {
+            let Some((at, list)) = short.get(number).copied().zip(lists.get_mut(number)) else { continue };
+            let now = self.turn(at);
+            if now > turn {
+                queue.push(Reverse((now, number)));
+                continue;
+            }
+            if self.grant_next(at, list) {
+                queue.push(Reverse((self.turn(at), number)));
+            }
+        }
+    }
+
+    /// Grants the first unit of `list` that fits. Those that do not will not fit later either.
+    fn grant_next(&mut self, at: Index, list: &mut Units) -> bool {
+        let mut given = None;
+        list.left.retain_mut(|(requests, units)| {
+            if given.is_some() {
+                return true;
+            }
+            let filled = list.filled.plus(requests);
+            let more = self.firm.get(at).map(|firm| filled.less(firm)).unwrap_or_default();
+            if !self.has(at, &more) {
+                return false;
+            }
+            given = Some((filled, more));
+            *units = units.saturating_sub(1);
+            *units > 0
+        });
+        let Some((filled, more)) = given else { return false };
+        list.filled = filled;
+        self.grant(at, &more);
+        true
+    }
+
+    /// What of what is free now the leaf at `at` may have: its own part, and what is not kept for others.
+    pub(super) fn available(&self, at: Index) -> Amounts {
+        let nothing = Amounts::new();
+        let own = self.owed.get(at).unwrap_or(&nothing);
+        let of_others = self.promised.less(own);
+        let kept = of_others.less(&self.coming);
+        let mut available = self.now.less(&kept);
+        for (index, _) in self.ground.tree.path_up(at) {
+            for (one, slack) in self.slack_of(index) {
+                available.set(&one, available.get(&one).min(slack));
+            }
+        }
+        available
+    }
+
+    fn slack_of(&self, index: Index) -> Vec<(Resource, Amount)> {
+        let Some(branch) = self.ground.tree.branches.get(index).filter(|branch| !branch.is_leaf()) else {
+            return Vec::new();
+        };
+        let slack = |one: &Resource| self.slack.get(index).map(|slack| slack.get(one)).unwrap_or_default();
+        branch.queue.limit.iter().map(|(one, _)| (one.clone(), slack(one))).collect()
+    }
+
+    /// What is left of `resource` below the limit of the branch at `at`.
+    pub(super) fn slack(&self, at: Index, resource: &Resource) -> Amount {
+        let slack = self.slack_of(at).into_iter().find(|(one, _)| one == resource);
+        slack.map_or(Amount::MAX, |(_, slack)| slack)
+    }
+
+    /// What is free now and kept for no queue.
+    pub(super) fn unkept(&self) -> Amounts {
+        self.now.less(&self.promised.less(&self.coming))
+    }
+
+    fn has(&self, at: Index, more: &Amounts) -> bool {
+        more.is_empty() || more.fits_in(&self.available(at))
+    }
+
+    pub(super) fn grant(&mut self, at: Index, more: &Amounts) {
+        if let Some(firm) = self.firm.get_mut(at) {
+            firm.add_all(more);
+        }
+        if let Some(owed) = self.owed.get_mut(at) {
+            let consumed = owed.min(more);
+            owed.subtract_all(&consumed);
+            self.promised.subtract_all(&consumed);
+        }
+        self.now.subtract_all(more);
+        let path: Vec<Index> = self.ground.tree.path_up(at).map(|(index, _)| index).collect();
+        for index in path {
+            if let Some(slack) = self.slack.get_mut(index) {
+                *slack = slack.less(more);
+            }
+        }
+    }
+
+    /// Who is next: below its guarantee, or below a queue that is, before all others; then the least of its target.
+    pub(super) fn turn(&self, at: Index) -> Turn {
+        let nothing = Amounts::new();
+        let firm = self.firm.get(at).unwrap_or(&nothing);
+        let target = self.ground.target(at);
+        let guaranteed = self.ground.leaf(at).map(|leaf| &leaf.queue.guaranteed);
+        let is_unmet = guaranteed.is_some_and(|guaranteed| {
+            guaranteed.iter().any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
+        });
+        let part = |one: &Resource| Fraction { part: firm.get(one).units(), whole: target.get(one).units() };
+        let least = target.resources().map(part).min().unwrap_or(Fraction { part: 0, whole: 1 });
+        (!is_unmet, least, at)
+    }
+}
+
+type Turn = (bool, Fraction, Index);
+
+/// The units of one leaf that fit in its target beside its pods, and are not granted yet.
+pub(crate) struct Units {
+    /// What its pods hold, with the units that are granted.
+    pub(crate) filled: Amounts,
+    /// What one unit requests, and how many.
+    pub(crate) left: Vec<(Amounts, u32)>,
+}
+
+impl Units {
+    fn of(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Self {
+        let Some(leaf) = ground.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
+        let target = ground.target(at);
+        let mut units = Self { filled: leaf.staying.clone(), left: Vec::new() };
+        let mut room = target.less(&leaf.staying);
+        let firm = firm.get(at).cloned().unwrap_or_default();
+        for wanted in &leaf.wanted {
+            let fits = wanted.fitting(&room);
+            room.subtract_all(&wanted.requests.times(fits));
+            let has_room = wanted.fitting(&firm.less(&units.filled)).min(fits);
+            units.filled.add_all(&wanted.requests.times(has_room));
+            units.left.push((wanted.requests.clone(), fits.saturating_sub(has_room)));
+        }
+        units.left.retain(|(_, count)| *count > 0);
+        units
+    }
+}

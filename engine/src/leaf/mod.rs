@@ -1,0 +1,128 @@
+//! A leaf: the queue that governs a namespace, what is there, and what is wanted.
+
+mod runnable;
+mod unit;
+mod wanted;
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+pub(crate) use runnable::Runnable;
+pub(crate) use unit::Unit;
+pub(crate) use wanted::Wanted;
+
+use crate::amounts::{Amounts, Resource};
+use crate::census::{Census, Headcount};
+use crate::choice::{self, Candidates};
+use crate::demand::{Demand, FreeRoom};
+use crate::shares::Wish;
+use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
+use crate::tree::Tree;
+
+/// The queue that governs a namespace, what is there, and what is wanted.
+pub(crate) struct Leaf<'a> {
+    pub(crate) queue: &'a Queue,
+    pub(crate) state: &'a NamespaceState,
+    pub(crate) headcount: &'a Headcount,
+    pub(crate) demand: Demand<'a>,
+    /// What may be taken from it, inherited rules included.
+    pub(crate) eviction: EvictionRules,
+    /// Whether its pods are never evicted, by policy.
+    pub(crate) spared: bool,
+    /// What its pods will hold once all that leave are gone, of the governed resources. Pods that no node could run hold
+    /// nothing that others could use.
+    pub(crate) staying: Amounts,
+    /// What its pods are charged that no node could run.
+    pub(crate) unrunnable: Amounts,
+    /// The part of `staying` that does not count as demand: pods that had room and never started.
+    pub(crate) uncounted: Amounts,
+    /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
+    /// know no priority.
+    pub(crate) wanted: Vec<Wanted<'a>>,
+    runnable: Rc<Runnable<'a>>,
+    candidates: OnceCell<Candidates<'a>>,
+}
+
+impl<'a> Leaf<'a> {
+    /// The leaves of the tree; an entry a branch, none for parents.
+    pub(crate) fn all(
+        snapshot: &'a Snapshot,
+        census: &'a Census<'a>,
+        tree: &Tree<'a>,
+        capacity: &Amounts,
+        resources: &[Resource],
+    ) -> Vec<Option<Self>> {
+        let free = FreeRoom::new(snapshot, census);
+        let runnable = Rc::new(Runnable::new(snapshot));
+        let of_branch = |branch: &crate::tree::Branch<'a>| {
+            let namespace = &branch.name.namespace;
+            let state = &**snapshot.namespaces.get(namespace)?;
+            let headcount = census.namespaces.get(namespace)?;
+            let queue = branch.queue;
+            branch.is_leaf().then(|| {
+                let demand = Demand::of(queue, state, headcount, capacity, &free, snapshot);
+                let unrunnable = unrunnable(state, headcount, &runnable);
+                let wanted = Wanted::all(state, &demand, &runnable, resources);
+                let spared = branch.eviction.policy() == EvictionPolicy::Never;
+                Self {
+                    queue,
+                    state,
+                    headcount,
+                    eviction: branch.eviction,
+                    spared,
+                    staying: headcount.all_staying().less(&unrunnable).of(resources),
+                    unrunnable,
+                    uncounted: uncounted(state, &demand).of(resources),
+                    wanted,
+                    demand,
+                    runnable: Rc::clone(&runnable),
+                    candidates: OnceCell::new(),
+                }
+            })
+        };
+        tree.branches.iter().map(of_branch).collect()
+    }
+
+    /// What it brings to the division of capacity.
+    pub(crate) fn wish(&self) -> Wish {
+        let held = if self.spared { self.headcount.all_staying() } else { Amounts::new() };
+        Wish { asked: self.demand.counted.clone(), held }
+    }
+
+    /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
+    pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
+        let counts = |pod: &Pod| self.could_run(pod);
+        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot, &counts))
+    }
+
+    /// Whether some node could run a pod of this shape.
+    pub(crate) fn could_run_shape(&self, shape: &Arc<Shape>) -> bool {
+        self.runnable.could_run(shape)
+    }
+
+    /// Whether a pod of it is on a node, or some node could run it.
+    pub(crate) fn could_run(&self, pod: &Pod) -> bool {
+        pod.node.is_some() || self.runnable.could_run(&pod.shape)
+    }
+}
+
+fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
+    let mut unrunnable = Amounts::new();
+    if headcount.pods.pending > 0 {
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
+        for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
+            unrunnable.add_all(pod.requests());
+        }
+    }
+    unrunnable
+}
+
+fn uncounted(state: &NamespaceState, demand: &Demand<'_>) -> Amounts {
+    let mut uncounted = Amounts::new();
+    if !demand.trust.counts_all() {
+        let live = state.pods.iter().filter(|pod| pod.is_live() && !demand.trust.counts(pod));
+        live.for_each(|pod| uncounted.add_all(pod.requests()));
+    }
+    uncounted
+}

@@ -1,0 +1,120 @@
+//! The units of a queue, in the order in which it keeps them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use super::Leaf;
+use crate::amounts::{Amounts, Resource};
+use crate::choice::{Candidate, select};
+use crate::names::{GangName, PodUid};
+use crate::plan::Stage;
+use crate::snapshot::{Pod, Snapshot};
+
+/// Alike units of one queue that stand together in its order: pods, or gangs as far as their minimum goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// What one of them requests, of the governed resources.
+    pub(crate) requests: Amounts,
+    /// How many.
+    pub(crate) count: u32,
+    /// Whether they run: they would have to be evicted.
+    pub(crate) runs: bool,
+}
+
+impl<'a> Leaf<'a> {
+    /// Its units, first to be kept first, when it is to hold no more than `share`: pods that are there, then what its
+    /// owners lack.
+    ///
+    /// A gang below its minimum is one unit with what it lacks. Of 2, 2 and 1 cpu it is the 1 that goes where 1 has to,
+    /// whichever is the newest.
+    pub(crate) fn units(
+        &self,
+        share: &Amounts,
+        snapshot: &'a Snapshot,
+        capacity: &Amounts,
+        resources: &[Resource],
+    ) -> Vec<Unit> {
+        let counts = |pod: &Pod| self.demand.trust.counts(pod);
+        let all = self.candidates(snapshot);
+        let beyond = self.staying.less(share);
+        let offered: Amounts = beyond
+            .iter()
+            .filter(|(one, _)| capacity.offers(one))
+            .map(|(one, amount)| (one.clone(), amount))
+            .collect();
+        let going = select(all.may_go.clone(), &offered, capacity);
+        let goes: FxHashSet<&PodUid> = going.iter().map(|candidate| &candidate.pod.uid).collect();
+        let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.pod.uid)).rev();
+        let mut never: Vec<&Pod> = all.never.iter().map(|(pod, _)| *pod).collect();
+        never.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+
+        let mut units = Units { resources, all: Vec::new() };
+        never
+            .into_iter()
+            .filter(|pod| counts(pod))
+            .for_each(|pod| units.push(pod.requests(), pod.node.is_some()));
+        let mut incomplete = self.incomplete_gangs();
+        let mut met: BTreeSet<&GangName> = BTreeSet::new();
+        for candidate in kept.chain(going.iter().rev()) {
+            let gang = candidate.pod.gang().filter(|_| candidate.stage == Stage::NotRunning);
+            match gang.and_then(|gang| incomplete.get_mut(&gang.name).map(|whole| (&gang.name, whole))) {
+                Some((name, whole)) if met.insert(name) => units.push(whole, candidate.pod.node.is_some()),
+                None if candidate.pods().iter().all(|pod| counts(pod)) => {
+                    units.push(candidate.requests(), is_bound(candidate));
+                }
+                _ => {}
+            }
+        }
+        for wanted in &self.wanted {
+            let stands_with_its_gang = wanted.completes.as_ref().is_some_and(|gang| met.contains(gang));
+            if !stands_with_its_gang {
+                units.push_many(&wanted.requests, wanted.units, false);
+            }
+        }
+        units.all
+    }
+
+    /// What every gang that has members and lacks some comes to at its minimum.
+    fn incomplete_gangs(&self) -> BTreeMap<&GangName, Amounts> {
+        let lacking =
+            self.wanted.iter().filter_map(|wanted| Some((wanted.completes.as_ref()?, &wanted.requests)));
+        let mut gangs: BTreeMap<&GangName, Amounts> =
+            lacking.map(|(gang, all)| (gang, all.clone())).collect();
+        if !gangs.is_empty() {
+            for pod in self.state.pods.iter().filter(|pod| pod.is_live()) {
+                if let Some(whole) = pod.gang().and_then(|gang| gangs.get_mut(&gang.name)) {
+                    whole.add_all(pod.requests());
+                }
+            }
+        }
+        gangs
+    }
+}
+
+fn is_bound(candidate: &Candidate<'_>) -> bool {
+    candidate.pods().iter().all(|pod| pod.node.is_some())
+}
+
+/// Units in the making.
+struct Units<'r> {
+    resources: &'r [Resource],
+    all: Vec<Unit>,
+}
+
+impl Units<'_> {
+    fn push(&mut self, requests: &Amounts, runs: bool) {
+        self.push_many(requests, 1, runs);
+    }
+
+    fn push_many(&mut self, requests: &Amounts, count: u32, runs: bool) {
+        let requests = requests.of(self.resources);
+        if requests.is_empty() {
+            return;
+        }
+        match self.all.last_mut().filter(|last| last.runs == runs && last.requests == requests) {
+            Some(last) => last.count = last.count.saturating_add(count),
+            None => self.all.push(Unit { requests, count, runs }),
+        }
+    }
+}

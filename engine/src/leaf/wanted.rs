@@ -1,0 +1,145 @@
+//! Pods that owners lack, in units that are of use.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::Runnable;
+use crate::amounts::{Amounts, Resource};
+use crate::demand::{Ask, Demand};
+use crate::names::{GangName, OwnerUid};
+use crate::plan::Asker;
+use crate::snapshot::{NamespaceState, QueueJob, Shape};
+
+/// Alike units that lack room: single pods, or what a gang lacks to its minimum.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) who: Asker,
+    pub(crate) priority: i32,
+    /// The pods of one unit.
+    pub(crate) pods: Vec<(&'a Arc<Shape>, u32)>,
+    /// What one unit requests, of the governed resources.
+    pub(crate) requests: Amounts,
+    /// How many units.
+    pub(crate) units: u32,
+    /// The gang that the unit completes; none for single pods.
+    pub(crate) completes: Option<GangName>,
+}
+
+impl<'a> Wanted<'a> {
+    /// Everything that the owners of `state` lack, as far as it counts and some node could run it.
+    pub(super) fn all(
+        state: &NamespaceState,
+        demand: &Demand<'a>,
+        runnable: &Runnable<'_>,
+        resources: &[Resource],
+    ) -> Vec<Self> {
+        let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
+        asks.retain(|ask| runnable.could_run(&ask.owner.shape));
+        asks.sort_by(|a, b| {
+            let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
+        });
+        let mut gangs = gangs(state, &asks);
+        let mut all = Vec::new();
+        for ask in asks {
+            let owner = ask.owner;
+            let single = |units: u32| Self {
+                who: Asker::of(owner),
+                priority: owner.priority,
+                pods: vec![(&owner.shape, 1)],
+                requests: owner.shape.requests.of(resources),
+                units,
+                completes: None,
+            };
+            let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
+            let taken =
+                gang.as_ref().and_then(|gang| gang.taken.get(&owner.uid).copied()).unwrap_or_default();
+            // The unit stands where the first owner of its gang does.
+            if let Some(gang) = gang.filter(|gang| !gang.pods.is_empty()) {
+                let pods = std::mem::take(&mut gang.pods);
+                let mut requests = Amounts::new();
+                for (shape, count) in &pods {
+                    requests.add_all(&shape.requests.times(*count));
+                }
+                let (requests, completes) =
+                    (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
+                all.push(Self { pods, requests, completes, ..single(1) });
+            }
+            all.push(single(ask.counted.saturating_sub(taken)));
+        }
+        all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
+        all
+    }
+
+    /// How many of its units fit in `room`.
+    pub(crate) fn fitting(&self, room: &Amounts) -> u32 {
+        u32::try_from(self.requests.times_in(room, self.units.into())).unwrap_or(u32::MAX)
+    }
+}
+
+/// What one gang lacks to its minimum.
+#[derive(Default)]
+struct Lacking<'a> {
+    pods: Vec<(&'a Arc<Shape>, u32)>,
+    /// How many of these are of which owner.
+    taken: BTreeMap<&'a OwnerUid, u32>,
+}
+
+/// What every gang of `asks` lacks to its minimum.
+fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName, Lacking<'a>> {
+    let mut by_gang: BTreeMap<&'a GangName, Vec<&Ask<'a>>> = BTreeMap::new();
+    for ask in asks {
+        if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
+            by_gang.entry(&gang.name).or_default().push(ask);
+        }
+    }
+    if by_gang.is_empty() {
+        return BTreeMap::new();
+    }
+    let jobs: BTreeMap<GangName, &QueueJob> =
+        state.queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
+    let mut members: FxHashMap<&GangName, u32> = FxHashMap::default();
+    let mut of_owner: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+    for pod in state.pods.iter().filter(|pod| pod.is_live()) {
+        let Some(gang) = pod.gang() else { continue };
+        let count = members.entry(&gang.name).or_default();
+        *count = count.saturating_add(1);
+        if let Some(owner) = pod.owner() {
+            let count = of_owner.entry(owner).or_default();
+            *count = count.saturating_add(1);
+        }
+    }
+    let lacking = |(name, asks): (&'a GangName, Vec<&Ask<'a>>)| {
+        let job = jobs.get(name);
+        let minimum = asks.iter().filter_map(|ask| Some(ask.owner.gang.as_ref()?.min_available)).max();
+        let minimum = job.map_or(minimum.unwrap_or_default(), |job| job.floor());
+        let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
+        let mut lacking = Lacking::default();
+        // First what each task needs, then whatever completes the gang.
+        for of_tasks in [true, false] {
+            for ask in &asks {
+                let owner = ask.owner;
+                let task = job.and_then(|job| job.tasks.iter().find(|task| task.owner == owner.uid));
+                let there = of_owner.get(&owner.uid).copied().unwrap_or_default();
+                let floor = task.map(|task| task.floor().saturating_sub(there)).unwrap_or_default();
+                let taken = lacking.taken.entry(&owner.uid).or_default();
+                let left = ask.counted.saturating_sub(*taken);
+                let more = left.min(if of_tasks { floor } else { lacks });
+                *taken = taken.saturating_add(more);
+                lacks = lacks.saturating_sub(more);
+            }
+        }
+        for ask in &asks {
+            let taken = lacking.taken.get(&ask.owner.uid).copied().unwrap_or_default();
+            if taken > 0 {
+                lacking.pods.push((&ask.owner.shape, taken));
+            }
+        }
+        (name, lacking)
+    };
+    by_gang.into_iter().map(lacking).collect()
+}

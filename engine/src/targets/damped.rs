@@ -1,0 +1,28 @@
+//! Damping: a target that moved by next to nothing moves no quota.
+
+use crate::amounts::{Amount, Amounts, Resource};
+use crate::leaf::Leaf;
+
+/// The difference has to be less than one part in this many.
+const ONE_IN: i128 = 100;
+
+/// `target`, or what the quota of the leaf allows already where that is a little less and no unit waits for it. Guarantees
+/// are exact.
+pub(super) fn damped(leaf: &Leaf<'_>, target: Amounts, resources: &[Resource]) -> Amounts {
+    let Some(quota) = leaf.state.quota.as_ref().filter(|quota| quota.ours) else { return target };
+    let of_resource = |one: &Resource| {
+        let aim = target.get(one);
+        let stands = quota.allocated().get(one).filter(|stands| is_a_little_less(*stands, aim));
+        let guaranteed = leaf.queue.guaranteed.get(one).unwrap_or_default().min(aim);
+        let is_enough = |stands: &Amount| {
+            let waits = leaf.wanted.iter().any(|wanted| wanted.requests.get(one).is_positive());
+            !waits && *stands >= guaranteed.max(leaf.headcount.charged.get(one).min(aim))
+        };
+        (one.clone(), stands.filter(is_enough).unwrap_or(aim))
+    };
+    resources.iter().map(of_resource).collect()
+}
+
+fn is_a_little_less(stands: Amount, aim: Amount) -> bool {
+    stands < aim && (aim - stands).units().saturating_mul(ONE_IN) < aim.units()
+}

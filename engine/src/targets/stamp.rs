@@ -1,0 +1,82 @@
+//! The stamp of targets: a hash of what they are made from, and of nothing that an own eviction changes.
+
+use crate::amounts::{Amounts, Resource};
+use crate::leaf::Leaf;
+use crate::snapshot::Owner;
+use crate::time::Timestamp;
+use crate::tree::Tree;
+
+/// A hash that is the same on every machine and in every version: FNV-1a of 64 bits.
+#[derive(Clone, Copy)]
+pub(super) struct Stamp(u64);
+
+const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const PRIME: u64 = 0x0000_0100_0000_01b3;
+
+impl Stamp {
+    /// The stamp of targets where all are to have `deserved`.
+    pub(super) fn of(
+        tree: &Tree<'_>,
+        leaves: &[Option<Leaf<'_>>],
+        deserved: &[Amounts],
+        capacity: &Amounts,
+    ) -> u64 {
+        let mut stamp = Self(OFFSET);
+        stamp.amounts(capacity);
+        for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
+            stamp.text(branch.name.namespace.as_str());
+            stamp.text(&branch.name.name);
+            stamp.number(branch.queue.weight.into());
+            stamp.amounts(deserved);
+            for (resource, limit) in branch.queue.limit.iter().chain(branch.queue.guaranteed.iter()) {
+                stamp.amount(resource, limit.units());
+            }
+            stamp.number(leaf.as_ref().map_or(0, wanted));
+        }
+        stamp.0
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+        self.bytes(&[0]);
+    }
+
+    fn amount(&mut self, resource: &Resource, units: i128) {
+        self.text(resource.name());
+        self.bytes(&units.to_le_bytes());
+    }
+
+    fn amounts(&mut self, amounts: &Amounts) {
+        for (resource, amount) in amounts.iter() {
+            self.amount(resource, amount.units());
+        }
+        self.number(amounts.iter().count().try_into().unwrap_or(u64::MAX));
+    }
+}
+
+/// What the owners of a leaf want, in whatever order: an eviction changes nothing of it.
+fn wanted(leaf: &Leaf<'_>) -> u64 {
+    let hash = |owner: &Owner| {
+        let mut stamp = Stamp(OFFSET);
+        stamp.amounts(&owner.shape.requests);
+        stamp.0.wrapping_mul(owner.rightful().into())
+    };
+    leaf.state.owners.iter().map(hash).fold(0, u64::wrapping_add)
+}
+
+/// When the newest pod of any leaf was created that has no owner. Nobody recreates these, so that an eviction changes how many
+/// there are; only a new one is a change from outside.
+pub(super) fn newest_bare_pod(leaves: &[Option<Leaf<'_>>]) -> Option<Timestamp> {
+    let pods = leaves.iter().flatten().flat_map(|leaf| &leaf.state.pods);
+    pods.filter(|pod| pod.is_charged() && pod.owner().is_none()).map(|pod| pod.created).max()
+}
