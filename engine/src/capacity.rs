@@ -33,7 +33,8 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 /// The nodes' contributions and what may still be added to them, minus what namespaces without a share hold. An unmanaged
 /// namespace holds its pods that are *bound* to nodes; pending pods would let one absurd pod empty C. A namespace whose quota
 /// still counts as granted ([`NamespaceState::granting_quota`](crate::snapshot::NamespaceState::granting_quota)) holds what
-/// that quota may let in, or what is charged if that is more.
+/// that quota may let in, or what is charged if that is more, and what a Queue that is not seen is
+/// owed.
 pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
     all(snapshot, census, tree, |node, bound| node.allocatable.max(bound))
 }
@@ -79,6 +80,10 @@ fn all(
             for (resource, ceiling) in quota.ceilings().iter() {
                 let held = ceiling.max(headcount.charged.get(resource));
                 capacity.add(resource, headcount.bound.get(resource) - held);
+            }
+            // Pods of others went for a Queue that is not seen.
+            if namespace.governing().is_none() {
+                capacity.subtract_all(&quota.owed);
             }
         }
     }

@@ -17,7 +17,7 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{EvictionPolicy, NamespaceState, Pod, Queue, Snapshot};
+use quotient_engine::snapshot::{EvictionPolicy, NamespaceState, Pod, Queue, Remembered, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
@@ -172,7 +172,7 @@ proptest! {
             state.owners.clear();
             state.queue_jobs.clear();
             state.queues[0].request = queue.demand.iter().map(|(one, amount)| (one.clone(), amount)).collect();
-            state.queues[0].remembered = Default::default();
+            state.queues[0].remembered = Remembered::default();
         }
         let after = plan(&without);
         prop_assume!(after.capacity == before.capacity);
@@ -297,6 +297,8 @@ proptest! {
         }
         advance::keep(&mut settled, &before);
         prop_assume!(before.evictions.is_empty());
+        // Targets that were made whole are made anew for a pod without a controller.
+        prop_assume!(settled.targets.is_none());
         let requests: Amounts =
             [(Resource::Cpu, Amount::new(100)), (Resource::Memory, Amount::new(100 << 20))].into_iter().collect();
         let lent = |queue: &QueuePlan| queue.allocated.less(&queue.target);

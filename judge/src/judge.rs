@@ -176,9 +176,14 @@ impl Judge {
         rules::ledger::broken(self, standing.as_ref(), &self.truth.capacity())
     }
 
-    /// Whether the ledger owes some of one of the `resources`, or did a moment ago.
+    /// Whether the ledger owes some of one of the `resources`, or did a moment ago; or queues occupy more of it than there is,
+    /// so that what is granted already has no room.
     pub(crate) fn owes(&self, resources: &Amounts, at: i64) -> bool {
         let Some(ledger) = &self.truth.ledger else { return true };
+        let (occupied, capacity) = (self.truth.all_occupied(), self.truth.capacity());
+        if resources.iter().any(|(resource, _)| occupied.get(resource) > capacity.get(resource)) {
+            return true;
+        }
         let owed = ledger.owed();
         resources.iter().any(|(resource, _)| {
             let did =

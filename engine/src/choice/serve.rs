@@ -383,7 +383,15 @@ impl<'a> Service<'a> {
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
         let may_take = self.case.party(at).is_some_and(|party| self.hindrance(party).is_none());
-        Errand { taker: Some(at), may_take, inside, priority, within_target: false, spares_targets: false, reason }
+        Errand {
+            taker: Some(at),
+            may_take,
+            inside,
+            priority,
+            within_target: false,
+            spares_targets: false,
+            reason,
+        }
     }
 
     /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.

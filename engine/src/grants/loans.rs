@@ -46,8 +46,8 @@ struct OfResource {
     below: Vec<Amount>,
     /// The window that every queue begins with.
     first: Amount,
-    /// How much more all windows together may come to.
-    growth: Amount,
+    /// The window of every branch; none of parents.
+    windows: Vec<Option<Window>>,
 }
 
 impl Idle {
@@ -69,7 +69,7 @@ impl Idle {
                 loans.windows.extend(known.map(|window| (one.clone(), *window)));
                 continue;
             }
-            let window = idle.window(known, target, ground.snapshot.now);
+            let Some(window) = idle.windows.get(at).copied().flatten() else { continue };
             let lent = idle.lent(ground.tree, at, holder, target, window.size);
             if window.size > idle.first {
                 let returns = window.used.plus_seconds(IDLE_SECONDS);
@@ -105,36 +105,25 @@ impl OfResource {
             let window = ground.leaf(at).and_then(|leaf| leaf.queue.remembered.windows.get(resource));
             window.map(|window| window.size.less(first)).unwrap_or_default()
         };
-        let growth = match resource {
+        let mut growth = match resource {
             Resource::Extended(_) => Amount::MAX,
             Resource::Cpu | Resource::Memory => {
                 let begun = Amount::new(first.units().saturating_mul(leaves));
                 Amount::new(half).less(begun).less(ground.at_leaves().map(grown).sum())
             }
         };
+        let windows = (0..ground.leaves.len()).map(|at| {
+            let known = ground.leaf(at)?.queue.remembered.windows.get(resource);
+            Some(window(known, ground.target(at).get(resource), first, &mut growth, ground.snapshot.now))
+        });
+        let windows = windows.collect();
         Self {
             resource: resource.clone(),
             everywhere: capacity.less(all),
             below: below.collect(),
             first,
-            growth,
+            windows,
         }
-    }
-
-    /// The window of a queue with this `target`, which was `known` before.
-    fn window(&self, known: Option<&Window>, target: Amount, now: Timestamp) -> Window {
-        let Some(known) = known else { return Window { size: self.first, target, used: now } };
-        let used = target.less(known.target);
-        let half = Amount::new(known.size.units() / 2);
-        if used > half {
-            let grown = known.size + known.size.min(self.growth);
-            return Window { size: grown.max(self.first), target, used: now };
-        }
-        // A target that falls, or a clock that went back, begins anew.
-        let since = known.used.min(now);
-        let is_over = since.plus_seconds(IDLE_SECONDS) <= now;
-        let size = if is_over { self.first } else { known.size.max(self.first) };
-        Window { size, target: known.target.min(target), used: since }
     }
 
     /// What is lent within `window`: what is lent already, as long as it is neither more than is idle nor less than half of
@@ -161,6 +150,28 @@ impl OfResource {
             _ => most,
         }
     }
+}
+
+/// The window of a queue with this `target`, which was `known` before; takes out of `growth` what it grows by.
+fn window(
+    known: Option<&Window>,
+    target: Amount,
+    first: Amount,
+    growth: &mut Amount,
+    now: Timestamp,
+) -> Window {
+    let Some(known) = known else { return Window { size: first, target, used: now } };
+    let used = target.less(known.target);
+    if used > Amount::new(known.size.units() / 2) {
+        let more = known.size.min(*growth);
+        *growth = growth.less(more);
+        return Window { size: (known.size + more).max(first), target, used: now };
+    }
+    // A target that falls, or a clock that went back, begins anew.
+    let since = known.used.min(now);
+    let is_over = since.plus_seconds(IDLE_SECONDS) <= now;
+    let size = if is_over { first } else { known.size.max(first) };
+    Window { size, target: known.target.min(target), used: since }
 }
 
 /// What a pod of common size requests: of devices as many as one node offers at most.

@@ -86,7 +86,8 @@ impl<'a, 'g> Free<'a, 'g> {
     /// room: otherwise pods that are seen may be gone, and what they held be in use by others.
     fn grant_what_is_charged(&mut self) {
         let has_room = |one: &Resource| self.now.get(one) >= Amount::ZERO;
-        let roomy: Vec<Resource> = self.ground.resources.iter().filter(|one| has_room(one)).cloned().collect();
+        let roomy: Vec<Resource> =
+            self.ground.resources.iter().filter(|one| has_room(one)).cloned().collect();
         for at in self.ground.at_leaves() {
             let Some((leaf, holder)) = self.ground.leaf(at).zip(self.ground.holder(at)) else { continue };
             let Some(firm) = self.firm.get_mut(at) else { continue };

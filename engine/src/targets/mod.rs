@@ -138,7 +138,8 @@ fn begin<'a>(
         unit.count = unit.count.saturating_sub(u32::try_from(fits).unwrap_or(u32::MAX));
     }
     left.retain(|unit| unit.count > 0);
-    // A claim comes in no units as far as no units show it that its target could hold, nor does demand that fell a moment ago.
+    // A claim comes in no units as far as no units show it that lack room for it, nor does demand that fell a moment ago.
+    let room = deserved.less(&fitted);
     let mut possible = fitted.clone();
     for unit in &left {
         let below_limit: Amounts = leaf
@@ -149,11 +150,14 @@ fn begin<'a>(
             .collect();
         let named = unit.requests.iter().filter(|(one, _)| leaf.queue.limit.get(one).is_some());
         let named: Amounts = named.map(|(one, amount)| (one.clone(), amount)).collect();
-        possible.add_all(&unit.requests.times(named.times_in(&below_limit, unit.count.into())));
+        let count = named.times_in(&below_limit, unit.count.into());
+        let lacks = unit.requests.iter().filter(|(one, amount)| *amount > room.get(one));
+        let lacks: Amounts = lacks.map(|(one, amount)| (one.clone(), amount)).collect();
+        possible.add_all(&lacks.times(count));
     }
     let request: Amounts = leaf.queue.request.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let fell = shares.demand.less(&leaf.demand.shown.max(&request));
-    let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&deserved.less(&fitted));
+    let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
     let held = if leaf.spared { leaf.headcount.all_staying().of(resources) } else { Amounts::new() };
     let guaranteed: Amounts =
         leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();

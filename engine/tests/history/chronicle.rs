@@ -43,7 +43,7 @@ struct Owed {
     namespace: Namespace,
     requests: Amounts,
     beneficiary: QueueName,
-    /// What the beneficiary lacks now.
+    /// What the beneficiary lacks now of what is short.
     lacks: Amounts,
     /// What its queue deserved then.
     deserved: Amounts,
@@ -166,7 +166,7 @@ impl Since {
             self.owed.extend(eviction.beneficiary.clone().map(|beneficiary| Owed {
                 namespace: pod.namespace.clone(),
                 requests: eviction.requests.clone(),
-                lacks: decided.queues.get(&beneficiary).map(lacking).unwrap_or_default(),
+                lacks: short_of(decided, &beneficiary),
                 beneficiary,
                 deserved: eviction.deserved.clone(),
             }));
@@ -178,13 +178,27 @@ impl Since {
         if !both.is_empty() {
             return Err(format!("{both:?} lose and gain"));
         }
-        // Whoever makes no use of what he claims lacks nothing.
+        // A queue that makes no use of what it claims lacks nothing.
         self.owed.retain_mut(|owed| {
-            owed.lacks = decided.queues.get(&owed.beneficiary).map(lacking).unwrap_or_default();
+            owed.lacks = short_of(decided, &owed.beneficiary);
             owed.lacks.overlaps(&owed.requests)
         });
         Ok(())
     }
+}
+
+/// What `queue` lacks of resources of which less than that is free: a unit lacks all of its requests, while others may be lent
+/// what is plenty.
+fn short_of(decided: &Plan, queue: &QueueName) -> Amounts {
+    let mut free = decided.capacity.clone();
+    leaves(decided)
+        .for_each(|(_, queue)| free.subtract_all(&queue.used.max(&queue.allocated.min(&queue.target))));
+    let lacks = decided.queues.get(queue).map(lacking).unwrap_or_default();
+    lacks
+        .iter()
+        .filter(|(one, amount)| *amount > free.get(one))
+        .map(|(one, amount)| (one.clone(), amount))
+        .collect()
 }
 
 fn pods(snapshot: &Snapshot) -> impl Iterator<Item = (&Namespace, &Pod)> {

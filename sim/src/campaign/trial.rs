@@ -131,7 +131,7 @@ impl Trial {
             return world.run_until_quiet(QUIET, limit);
         }
         let settled = self.case.workload.run(world);
-        self.quiet.map_or(settled, |quiet| world.run_until_quiet(quiet, LIMIT))
+        self.quiet.map_or(settled, |quiet| world.run_until_nothing_moves(quiet, LIMIT))
     }
 
     /// Panics that should not be, or the one that is not there.

@@ -101,12 +101,26 @@ impl World {
 
     /// The same with other times.
     pub fn run_until_quiet(&mut self, quiet: Duration, limit: Duration) -> Option<Duration> {
+        self.run_until(quiet, limit, State::last_write)
+    }
+
+    /// The same whatever statuses of Queues say.
+    pub fn run_until_nothing_moves(&mut self, quiet: Duration, limit: Duration) -> Option<Duration> {
+        self.run_until(quiet, limit, State::last_move)
+    }
+
+    fn run_until(
+        &mut self,
+        quiet: Duration,
+        limit: Duration,
+        last: fn(&State) -> Duration,
+    ) -> Option<Duration> {
         let began = self.elapsed();
         let mut target = began + quiet;
         loop {
             let now = self.elapsed();
             self.run_for(target.saturating_sub(now).max(Duration::from_millis(1)));
-            let last = self.state(State::last_write).max(began);
+            let last = self.state(last).max(began);
             let now = self.elapsed();
             if now >= last + quiet {
                 return Some(last);

@@ -81,6 +81,8 @@ pub struct State {
     writes: u64,
     /// When something other than a lease was written last.
     last_write: std::time::Duration,
+    /// When anything but Leases and statuses of Queues was written last.
+    last_move: std::time::Duration,
     /// Every change that actors may have to do with, in order.
     pub(crate) news: Vec<Arc<Change>>,
 }
@@ -95,6 +97,7 @@ impl Server {
             created: 0,
             writes: 0,
             last_write: std::time::Duration::ZERO,
+            last_move: std::time::Duration::ZERO,
             news: Vec::new(),
         };
         Self(Arc::new(Shared { state: Mutex::new(state), clock, changed: Notify::new() }))
@@ -155,6 +158,12 @@ impl State {
         self.last_write
     }
 
+    /// When anything but Leases and statuses of Queues was written last: workloads that never start are tried again for ever,
+    /// and statuses say so.
+    pub const fn last_move(&self) -> std::time::Duration {
+        self.last_move
+    }
+
     /// Deals with one request of `client`, which `fault` hit.
     pub fn handle(&mut self, client: &Client, call: &Call, fault: Option<&Name>) -> Reply {
         let result = self.apply(call);
@@ -166,6 +175,9 @@ impl State {
                     self.writes += 1;
                     if call.key.kind != Kind::Lease {
                         self.last_write = self.clock.elapsed();
+                    }
+                    if !matches!(call.key.kind, Kind::Lease | Kind::Queue) {
+                        self.last_move = self.clock.elapsed();
                     }
                 }
                 record.code = done.answer.code;
@@ -287,7 +299,7 @@ impl State {
             self.write_down(Record { version: change.version, ..record }, &change);
             self.tell_actors(&change);
         }
-        self.last_write = now;
+        (self.last_write, self.last_move) = (now, now);
     }
 
     /// A uid that no other object ever has.

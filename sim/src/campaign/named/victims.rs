@@ -82,8 +82,8 @@ pub(super) const ALL: &[Named] = &[
         let mut work = build::work("1", "1Gi");
         work["nodeSelector"] = json!({"kubernetes.io/hostname": "nowhere"});
         let job = created(Kind::Job, build::job("team-2", "nowhere", 8, &work));
-        // The claim stands, and nobody goes for it.
-        let all = vec![("team-1", "requests.cpu 4, requests.memory 4Gi")];
+        // No pod goes for them, and no quota shrinks.
+        let all = vec![("team-1", "requests.cpu 8, requests.memory 8Gi")];
         vec![
             Trial::of("lent")
                 .at(39, job)
