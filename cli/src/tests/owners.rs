@@ -356,14 +356,14 @@ spec:
 ",
         &expect![[r#"
             Step 1  capacity 12c 12Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING  IDLE
-              a/a    1       2c 2Gi  7c 7Gi    7c 7Gi     0     0           5c 5Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
+              a/a    1       2c 2Gi  2c 2Gi    4c 8Gi     0     0
               start  a/agent-r1-0
               start  a/agent-r1-1
 
             Step 2  capacity 12c 12Gi
-              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING  IDLE
-              a/a    1       2c 2Gi  7c 7Gi    7c 7Gi     2c 2Gi  0           5c 5Gi
+              QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
+              a/a    1       2c 2Gi  2c 2Gi    4c 8Gi     2c 2Gi  0
 
             Stable: nothing more would happen.
         "#]],

@@ -24,19 +24,19 @@ fn an_overused_queue_is_brought_back() {
     check_example(
         "overcommitted",
         &expect![[r#"
-        Step 1  capacity 9c 27Gi
-          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-          team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     5c 3Gi  0
-          team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
-          evict  team-1/pod-1  team-1/team-1 uses 5c 3Gi and is allocated 3c 9Gi
+            Step 1  capacity 9c 27Gi
+              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
+              team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     5c 3Gi  0
+              team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
+              evict  team-1/pod-1  team-2/team-2 needs its room on this node; team-1/team-1 uses 5c 3Gi and deserves 3c 9Gi
 
-        Step 2  capacity 9c 27Gi
-          QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
-          team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     3c 2Gi  0
-          team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
+            Step 2  capacity 9c 27Gi
+              QUEUE          WEIGHT  DEMAND   DESERVED  ALLOCATED  USED    PREEMPTING
+              team-1/team-1  2       9c 27Gi  3c 9Gi    3c 9Gi     3c 2Gi  0
+              team-2/team-2  4       9c 27Gi  6c 18Gi   6c 18Gi    5c 3Gi  0
 
-        Stable: nothing more would happen.
-    "#]],
+            Stable: nothing more would happen.
+        "#]],
     );
 }
 

@@ -63,7 +63,7 @@ fn what_cannot_start_is_told_with_what_is_in_the_way() {
     ];
     expect![[r#"
         b/wide  2 pods of 4c cannot start: Fragmented (there is enough for the queue, but not on one node that may run it, nor can it be freed there)
-        b/huge  2 pods of 5c cannot start: UnitAboveShare (one alone is more than the 4c 4Gi that the queue could have)
+        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
         b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
     "#]].assert_eq(&deployments.map(|deployment| unmet(&deployment)).concat());
 }
@@ -131,7 +131,7 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
         [
           {
             "message": "a disruption budget, or the API server, lets no pod go now",
-            "pods": 2,
+            "pods": 1,
             "queue": "b/q",
             "reason": "Blocked",
             "requests": {
@@ -141,15 +141,26 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
             "what": "ReplicaSet double"
           },
           {
-            "message": "one alone is more than the 4c 4Gi that the queue could have",
+            "message": "no node could run one even if it were empty: selector, affinity, taints or sheer size",
             "pods": 2,
             "queue": "b/q",
-            "reason": "UnitAboveShare",
+            "reason": "NoNodeFits",
             "requests": {
               "cpu": "5",
               "memory": "0"
             },
             "what": "ReplicaSet huge"
+          },
+          {
+            "message": "there is room, it only has to be taken",
+            "pods": 1,
+            "queue": "b/q",
+            "reason": "RoomAvailable",
+            "requests": {
+              "cpu": "2",
+              "memory": "0"
+            },
+            "what": "ReplicaSet double"
           }
         ]
         [
@@ -184,7 +195,7 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
         Step 1  capacity 8c 8Gi
           QUEUE  WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
           a/q    1       8c 8Gi   4c 4Gi    4c 4Gi     6c    0
-          b/q    1       14c 8Gi  4c 4Gi    2c 4Gi     0     2c
+          b/q    1       14c 8Gi  4c 4Gi    2c 4Gi     0     0
           evict  a/p6  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
           keep  a/p1  Budget: a disruption budget allows no more
           keep  a/p2  Budget: a disruption budget allows no more
@@ -193,8 +204,8 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
           keep  a/p5  Budget: a disruption budget allows no more
           short  b/q  1c of the 4c 4Gi that it deserves is held by pods that a disruption budget keeps, or the API server
           start  b/double-r1-0
-          unmet  b/double  2 pods of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
-          unmet  b/huge    2 pods of 5c cannot start: UnitAboveShare (one alone is more than the 4c 4Gi that the queue could have)
+          unmet  b/double  1 pod of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
+          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&simulation, Format::Table, true, Style::Plain).unwrap());
