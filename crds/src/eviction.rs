@@ -27,7 +27,7 @@ pub struct Eviction {
     pub min_runtime_seconds: Option<i32>,
 
     /// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
-    /// left. `Never`: not at all; what the pod requests is then part of the queue's share before guarantees of others.
+    /// left. `Never`: not at all, although the queue may then stay above its share.
     /// Default: `LastResort`. Inheritance: from the parent queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_replica: Option<LastReplica>,

@@ -57,7 +57,8 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub windows: BTreeMap<String, LendingWindow>,
 
-    /// The deserved share of the cluster at the current demand of all queues. It is never more than demand.
+    /// The deserved share of the cluster at the current demand of all queues. It is more than demand
+    /// only if pods that are never evicted use more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 

@@ -254,15 +254,11 @@ fn a_namespace_that_is_deleted_in_the_middle_leaves_its_share_to_the_others() {
         world.run_for(seconds(60));
         assert!(world.run_until_settled().is_some(), "{}", world.trace().text());
         assert_eq!((world.pods("team-2"), world.hard("team-2")), (0, String::new()));
-        // Weights 2 and 3 on 9 cpu and 27Gi, and team-1 asks for no more than 10Gi. Of its 3600m its pods hold 3 cpu, and what
-        // is left of that is lent to both.
-        let lent = world.hard("team-1");
-        assert!(
-            lent == "requests.cpu 3500m, requests.memory 10Gi"
-                || lent == "requests.cpu 3600m, requests.memory 10Gi",
-            "{lent}"
-        );
-        assert_eq!(world.hard("team-3"), "requests.cpu 5900m, requests.memory 17Gi");
+        // Weights 2 and 3 on 9 cpu and 27Gi, and team-1 asks for no more than 10Gi.
+        let deserved =
+            |team| world.get(Kind::Queue, team, team).map(|queue| queue["status"]["deserved"].clone());
+        assert_eq!(deserved("team-1"), Some(json!({"cpu": "3600m", "memory": "10Gi"})));
+        assert_eq!(deserved("team-3"), Some(json!({"cpu": "5400m", "memory": "17Gi"})));
     }
 }
 

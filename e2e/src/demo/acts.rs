@@ -117,7 +117,7 @@ async fn claims(narrator: &mut Narrator, stage: &Stage) -> anyhow::Result<()> {
     narrator.say(
         "The batch of team-b is done. From now on each queue has a request: a standing claim, with pods
          or without. The shares are 2, 4 and 3 of 9 cpu, so team-a and team-b each use one cpu too much.
-         team-c gets free capacity at once; PREEMPTING is what pods of the others still use.",
+         team-c gets free capacity at once; PREEMPTING is what is being freed for it.",
     );
     narrator.kubectl(&stage.bed, "scale deployment batch -n team-b --replicas=0").await?;
     stage.until_pods("team-b", PodCounts::running(3)).await?;

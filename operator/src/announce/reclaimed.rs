@@ -23,7 +23,7 @@ pub struct Reclaimed {
     pub workload: Option<Workload>,
     /// The queue that loses the pods.
     pub queue: QueueName,
-    /// The queues that need the room; none where the capacity or a limit is exceeded.
+    /// The queues that need the room; none if a limit is exceeded.
     pub beneficiaries: BTreeSet<QueueName>,
     /// Why.
     pub reason: Reason,
@@ -159,7 +159,7 @@ impl Reclaimed {
                 "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
             ),
             Reason::Overcommitted => format!(
-                " because queue {queue} uses {used} and deserves {deserved}, and the capacity or a limit is exceeded"
+                " because queue {queue} uses {used} and deserves {deserved}, and a limit is exceeded"
             ),
             _ => format!("{gainers} because queue {queue} uses {used} and deserves {deserved}"),
         }
@@ -239,7 +239,7 @@ mod tests {
         );
         assert_eq!(
             told(Eviction { beneficiary: None, reason: Reason::Overcommitted, ..web() }),
-            "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and the capacity or a limit is exceeded. \
+            "Evicted because queue team-a uses cpu 6 and deserves cpu 4, and a limit is exceeded. \
              Deployment web starts a new pod when the quota has room. \
              To keep more pods, raise weight or guaranteed of the Queue."
         );
