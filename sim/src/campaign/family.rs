@@ -245,7 +245,7 @@ impl Family {
                 Some(Duration::from_secs(70))
             }
             Self::Silent(_) | Self::Pair | Self::Swarm => Some(Duration::from_secs(330)),
-            Self::Drop(_) | Self::NoNodes | Self::HalfTheNodes => Some(Duration::from_secs(2300)),
+            Self::Drop(_) | Self::NoNodes | Self::HalfTheNodes => Some(Duration::from_secs(2800)),
             _ => None,
         }
     }
