@@ -418,9 +418,9 @@ fn an_ask_behind_a_fence_takes_inside_and_says_so_if_that_is_not_enough() {
         &expect![[r#"
             step 1: capacity 6c
               a: deserved 1c, allocated 1c, used 2c
-              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Fragmented), lacks 3c
-                3 pods of ReplicaSet web, 1c each: Fragmented
-              org: deserved 4c, allocated 1c, used 2c, preempting 1c (Fragmented), lacks 3c
+              b: deserved 3c, allocated 0c, used 0c, preempting 1c (Fenced), lacks 3c
+                3 pods of ReplicaSet web, 1c each: Fenced
+              org: deserved 4c, allocated 1c, used 2c, preempting 1c (Fenced), lacks 3c
               outside: deserved 2c, allocated 2c, used 4c
               evict a/p2 for b: Reclaimed
         "#]],

@@ -452,9 +452,9 @@ fn no_pod_is_evicted_for_queues_below_one_that_takes_nothing() {
         &expect![[r#"
             step 1: capacity 4c
               busy: deserved 2c, allocated 2c, used 4c
-              modest: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c
-                2 pods of ReplicaSet web, 1c each: Fragmented
-              org: deserved 2c, allocated 0c, used 0c, preempting 0c (Fragmented), lacks 2c
+              modest: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
+                2 pods of ReplicaSet web, 1c each: Fenced
+              org: deserved 2c, allocated 0c, used 0c, preempting 0c (Fenced), lacks 2c
         "#]],
     );
 }

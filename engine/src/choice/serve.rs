@@ -292,7 +292,7 @@ impl<'a> Service<'a> {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(shape, &errand);
                 if !is_only_kept {
-                    placed.map_err(|reason| self.why(reason, &errand))?;
+                    placed.map_err(|reason| self.why(reason, &errand, &requests))?;
                 } else if placed.is_err() {
                     break;
                 }
@@ -395,13 +395,14 @@ impl<'a> Service<'a> {
     }
 
     /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
-    fn why(&self, reason: Reason, errand: &Errand) -> Reason {
+    fn why(&self, reason: Reason, errand: &Errand, requests: &Amounts) -> Reason {
+        if reason != Reason::Fragmented {
+            return reason;
+        }
         match self.what_keeps(errand) {
-            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed)
-                if reason == Reason::Fragmented =>
-            {
-                rule
-            }
+            rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) => rule,
+            // There is not enough inside the fence, whatever node it is on.
+            Reason::Fenced if !self.simulation.short(None, requests).is_empty() => Reason::Fenced,
             _ => reason,
         }
     }

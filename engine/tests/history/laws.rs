@@ -167,8 +167,11 @@ fn is_met_by(
     };
     let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
     let lacking = queue.target.less(&queue.used);
+    // Those that its quota allows already wait for no victim.
+    let granted = queue.allocated.less(&queue.used);
+    let waits = |unit: &&Amounts| unit.times_in(&lacking, 1 << 20) > unit.times_in(&granted, 1 << 20);
     let units = state.owners.iter().filter(lacks).map(|owner| &owner.shape.requests);
-    let mut units = units.filter(|unit| unit.fits_in(&lacking)).peekable();
+    let mut units = units.filter(waits).peekable();
     let claims = state.queues.iter().any(|queue| queue.name == name.name && !queue.request.is_empty());
     if claims && units.peek().is_none() {
         let lacks = not_granted(queue);

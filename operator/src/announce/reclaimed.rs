@@ -158,9 +158,9 @@ impl Reclaimed {
             Reason::MovedAside => format!(
                 "{gainers} because its pod fits on no other node; queue {queue} uses {used} and deserves {deserved}"
             ),
-            Reason::Overcommitted => format!(
-                " because queue {queue} uses {used} and deserves {deserved}, and a limit is exceeded"
-            ),
+            Reason::Overcommitted => {
+                format!(" because queue {queue} uses {used} and deserves {deserved}, and a limit is exceeded")
+            }
             _ => format!("{gainers} because queue {queue} uses {used} and deserves {deserved}"),
         }
     }
