@@ -32,8 +32,8 @@ async fn the_last_replica_is_kept() -> anyhow::Result<()> {
     let before = stage.bed.audit().mark()?;
     stage.claim("b", json!({})).await?;
     let shares = "
-        a/a: deserved cpu 3, memory 4Gi; allocated cpu 3, memory 4Gi; preempting nothing
-        b/b: deserved cpu 1, memory 4Gi; allocated cpu 1, memory 4Gi; preempting nothing";
+        a/a: deserved cpu 2, memory 4Gi; allocated cpu 2, memory 4Gi; preempting nothing
+        b/b: deserved cpu 2, memory 4Gi; allocated cpu 1, memory 4Gi; preempting nothing";
     stage.until_shares("b has what may be taken for it", shares).await?;
     stage.until_pods("a", PodCounts::running(2)).await?;
     tokio::time::sleep(A_WHILE).await;

@@ -24,6 +24,7 @@ mod plan_laws;
 mod planner;
 mod random;
 mod rational;
+mod reference;
 mod share_laws;
 mod shortened_laws;
 mod slot_laws;

@@ -140,17 +140,17 @@ fn begin<'a>(
     left.retain(|unit| unit.count > 0);
     // A claim comes in no units as far as no units show it that lack room for it, nor does demand that fell a moment ago.
     let room = deserved.less(&fitted);
-    let mut possible = fitted.clone();
+    let (mut filled, mut possible) = (fitted.clone(), fitted.clone());
     for unit in &left {
-        let below_limit: Amounts = leaf
-            .queue
-            .limit
-            .iter()
-            .map(|(one, limit)| (one.clone(), limit.less(possible.get(one))))
+        let limit = |one: &Resource| leaf.queue.limit.get(one);
+        let bounded = unit.requests.iter().filter(|(one, _)| limit(one).is_some());
+        let bounded: Amounts = bounded.map(|(one, amount)| (one.clone(), amount)).collect();
+        let below_limit = bounded
+            .resources()
+            .map(|one| (one.clone(), limit(one).unwrap_or_default().less(filled.get(one))))
             .collect();
-        let named = unit.requests.iter().filter(|(one, _)| leaf.queue.limit.get(one).is_some());
-        let named: Amounts = named.map(|(one, amount)| (one.clone(), amount)).collect();
-        let count = named.times_in(&below_limit, unit.count.into());
+        let count = bounded.times_in(&below_limit, unit.count.into());
+        filled.add_all(&unit.requests.times(count));
         let lacks = unit.requests.iter().filter(|(one, amount)| *amount > room.get(one));
         let lacks: Amounts = lacks.map(|(one, amount)| (one.clone(), amount)).collect();
         possible.add_all(&lacks.times(count));
