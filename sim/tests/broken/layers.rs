@@ -1,7 +1,11 @@
 //! What makes another operator of the real one: layers between it and the server.
 
+use std::io::Read;
 use std::sync::Arc;
 
+use flate2::Compression;
+use flate2::read::{GzDecoder, GzEncoder};
+use k8s_openapi::ByteString;
 use quotient_sim::operators::Tamper;
 use quotient_sim::server::{Answer, Body, Call, Key, Kind, Reply};
 use serde_json::{Value, json};
@@ -102,6 +106,24 @@ pub(crate) fn operations(call: &mut Call, mut keep: impl FnMut(&mut Value) -> bo
     {
         operations.retain_mut(|operation| keep(operation));
     }
+}
+
+/// The entries of the ledger that was sent, changed.
+pub(crate) fn entries(call: &mut Call, mut change_entry: impl FnMut(&mut Value)) {
+    if call.key.kind != Kind::ConfigMap || !call.verb.may_write() {
+        return;
+    }
+    change(call, |object| {
+        let Some(data) = object.pointer_mut("/binaryData/ledger.json.gz") else { return };
+        let packed: ByteString = serde_json::from_value(data.clone()).unwrap();
+        let mut ledger: Value = serde_json::from_reader(GzDecoder::new(&*packed.0)).unwrap();
+        ledger["entries"].as_object_mut().unwrap().values_mut().for_each(&mut change_entry);
+        let mut repacked = Vec::new();
+        GzEncoder::new(ledger.to_string().as_bytes(), Compression::default())
+            .read_to_end(&mut repacked)
+            .unwrap();
+        *data = serde_json::to_value(ByteString(repacked)).unwrap();
+    });
 }
 
 /// The pod of an eviction, deleted.

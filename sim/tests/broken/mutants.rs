@@ -5,10 +5,10 @@ use std::sync::Arc;
 use quotient_sim::operators::Tamper;
 use quotient_sim::server::{Call, Kind};
 use quotient_sim::trace::Verb;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, is_eviction, is_leaving,
+    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, entries, is_eviction, is_leaving,
     is_quota_write, operations, success, uncounted,
 };
 use super::stage::Stage;
@@ -202,6 +202,22 @@ pub(crate) const ALL: &[Mutant] = &[
         "it does not come to rest",
         |number| Arc::new(Keeps { kind: Kind::ConfigMap, number }),
     ),
+    mutant("what is freed for a queue is not written first", Stage::Plain("newcomer"), "I30", |_| {
+        asks(|call| {
+            entries(call, |entry| {
+                entry.as_object_mut().unwrap().remove("owed");
+            });
+        })
+    }),
+    mutant("more is owed than is freed", Stage::Plain("newcomer"), "I29", |_| {
+        asks(|call| {
+            entries(call, |entry| {
+                if entry.get("owed").is_some() {
+                    entry["owed"] = json!({"cpu": "9"});
+                }
+            });
+        })
+    }),
     mutant("the ledger is written whatever it says by now", Stage::Leaders, "I2 ", |_| {
         asks(|call| {
             if call.key.kind == Kind::ConfigMap {
