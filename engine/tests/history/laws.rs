@@ -171,9 +171,10 @@ fn is_met_by(
     let granted = queue.allocated.less(&queue.used);
     let waits = |unit: &&Amounts| unit.times_in(&lacking, 1 << 20) > unit.times_in(&granted, 1 << 20);
     let units = state.owners.iter().filter(lacks).map(|owner| &owner.shape.requests);
-    let mut units = units.filter(waits).peekable();
+    let mut units = units.filter(waits);
     let claims = state.queues.iter().any(|queue| queue.name == name.name && !queue.request.is_empty());
-    if claims && units.peek().is_none() {
+    // What a queue with a request lacks may be the part that no pod shows.
+    if claims {
         let lacks = not_granted(queue);
         let serves =
             |pod: &&Pod| pod.requests().overlaps(&lacks) && leaves_its_target(world, decided, pod, &lacks);
