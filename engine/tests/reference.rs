@@ -87,12 +87,16 @@ struct Making {
     fitted: Two,
     claimed: Two,
     floor: Two,
+    demand: Two,
     left: [i128; 2],
 }
 
 impl Making {
     fn target(&self, more: Two) -> Two {
-        both(|one| (self.fitted[one] + more[one] + self.claimed[one]).max(self.floor[one]))
+        both(|one| {
+            let fitted = self.fitted[one] + more[one];
+            (fitted + self.claimed[one]).min(self.demand[one].max(fitted)).max(self.floor[one])
+        })
     }
 
     /// The pods within what is deserved; the part of a request that no pod shows which lacks room for it; guarantees.
@@ -107,7 +111,7 @@ impl Making {
             |one: usize| fitted[one] + if queue.pod[one] > room[one] { queue.pod[one] * others } else { 0 };
         let claimed = both(|one| (queue.request[one].min(demand[one]) - shown(one)).max(0).min(room[one]));
         let floor = both(|one| queue.guaranteed[one].min(deserved[one]));
-        Self { fitted, claimed, floor, left: [runs, queue.pods() - count - runs] }
+        Self { fitted, claimed, floor, demand, left: [runs, queue.pods() - count - runs] }
     }
 }
 

@@ -44,13 +44,20 @@ pub(super) struct Making {
     pub(super) claimed: Amounts,
     /// What it has at least.
     pub(super) floor: Amounts,
+    /// What it asks for in all: units that get room from the rest show more of what is claimed.
+    pub(super) demand: Amounts,
     /// Whether it may have more than it deserves.
     pub(super) receives: bool,
 }
 
 impl Making {
     pub(super) fn target(&self) -> Amounts {
-        self.fitted.plus(&self.claimed).max(&self.floor)
+        self.target_with(&self.fitted)
+    }
+
+    /// Its target if the units that have their place request `fitted`.
+    pub(super) fn target_with(&self, fitted: &Amounts) -> Amounts {
+        fitted.plus(&self.claimed).min(&self.demand.max(fitted)).max(&self.floor)
     }
 }
 
@@ -162,5 +169,5 @@ fn begin<'a>(
     let guaranteed: Amounts =
         leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let floor = guaranteed.max(&held).min(deserved);
-    Making { left, fitted, claimed, floor, receives: !leaf.spared }
+    Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.spared }
 }

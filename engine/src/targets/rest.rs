@@ -84,11 +84,12 @@ impl Rest<'_> {
     fn give_next(&mut self, at: Index, leaf: &mut Making, running: bool) -> bool {
         let before = leaf.target();
         let mut given = false;
-        leaf.left.retain_mut(|unit| {
+        let mut left = std::mem::take(&mut leaf.left);
+        left.retain_mut(|unit| {
             if given || (running && !unit.runs) {
                 return true;
             }
-            let after = leaf.fitted.plus(&unit.requests).plus(&leaf.claimed).max(&leaf.floor);
+            let after = leaf.target_with(&leaf.fitted.plus(&unit.requests));
             if !self.fits(at, &after.less(&before)) {
                 return false;
             }
@@ -97,6 +98,7 @@ impl Rest<'_> {
             unit.count = unit.count.saturating_sub(1);
             unit.count > 0
         });
+        leaf.left = left;
         if given {
             let more = leaf.target().less(&before);
             self.room.subtract_all(&more);
