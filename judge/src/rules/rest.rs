@@ -69,7 +69,8 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Ve
         }
         Some(_) => {}
     }
-    let is_excused = queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
+    let is_excused =
+        queue.fits_no_node || queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
     // What its own pods hold already is only missing in its quota.
     let within = deserved.min(target);
     let lacking = within.less(allocated).min(&within.less(&place.charged()));

@@ -84,6 +84,8 @@ pub struct QueueFacts {
     pub preempting: Amounts,
     /// The conditions that are `True`.
     pub conditions: Vec<String>,
+    /// Whether no node could run some of its pods: nothing is reclaimed for these.
+    pub fits_no_node: bool,
 }
 
 impl NodeFacts {
@@ -156,6 +158,7 @@ impl QueueFacts {
 
     pub(super) fn of(queue: &Value) -> Self {
         let conditions = queue.pointer("/status/conditions").and_then(Value::as_array);
+        let unmet = queue.pointer("/status/unmet").and_then(Value::as_array);
         let is_true = |condition: &&Value| text(condition, "/status").as_deref() == Some("True");
         Self {
             uid: text(queue, "/metadata/uid").unwrap_or_default(),
@@ -172,6 +175,7 @@ impl QueueFacts {
             deserved: has(queue, "/status/observedGeneration").then(|| amounts(queue, "/status/deserved")),
             allocated: amounts(queue, "/status/allocated"),
             preempting: amounts(queue, "/status/preempting"),
+            fits_no_node: unmet.into_iter().flatten().any(|unmet| unmet["reason"] == "NoNodeFits"),
             conditions: conditions
                 .into_iter()
                 .flatten()
