@@ -9,6 +9,7 @@ mod owners;
 mod priorities;
 mod queue_jobs;
 mod seeds;
+mod status;
 mod time;
 mod trees;
 mod unmet;
@@ -17,15 +18,29 @@ mod within;
 use std::path::{Path, PathBuf};
 
 use expect_test::Expect;
+use quotient_engine::time::Timestamp;
 
-use crate::args::Format;
+use crate::commands::simulate::{render, simulate};
 use crate::manifests::{self, Cluster};
+use crate::output::Format;
+use crate::snapshot::Snapshot;
 use crate::output::Style;
-use crate::simulate::{render, simulate};
 
 /// A directory of `examples/`.
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
+}
+
+/// A file of `clusters/`, as an API server returned it at this time.
+fn observed(name: &str, time: &str) -> Snapshot {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/clusters").join(name);
+    let mut snapshot = manifests::read_snapshot(&[path]).unwrap();
+    let time: jiff::Timestamp = time.parse().unwrap();
+    snapshot.as_of = Some(Timestamp::from_millis(time.as_millisecond()));
+    snapshot.is_observed = true;
+    snapshot.source = "cluster prod-eu".to_owned();
+    snapshot.entries.iter_mut().for_each(|entry| entry.is_written = false);
+    snapshot
 }
 
 /// A directory with these files.
@@ -47,7 +62,8 @@ fn read(files: &[(&str, &str)]) -> Result<Cluster, String> {
 
 /// The steps until nothing happens any more, as they are printed.
 fn played(cluster: &Cluster, format: Format) -> String {
-    render(&simulate(cluster, true), format, false, Style::Plain).unwrap()
+    let text = render(cluster, &simulate(cluster, true), format, false, Style::Plain).unwrap();
+    text.replace(&*example("").to_string_lossy(), "examples/")
 }
 
 /// The printed steps of one YAML text.

@@ -7,9 +7,9 @@ use quotient_engine::plan::Eviction;
 use quotient_engine::reason::Reason;
 
 use super::{check, read};
-use crate::args::Format;
+use crate::commands::simulate::{render, simulate};
+use crate::output::Format;
 use crate::output::Style;
-use crate::simulate::{render, simulate};
 
 /// Two nodes of 4 cpu; a, of the same weight as b, runs three 1-cpu pods on each.
 fn scattered(deployments: &str, of_a: &str) -> String {
@@ -55,7 +55,7 @@ spec:
 fn what_cannot_start_is_told_with_what_is_in_the_way() {
     let unmet = |deployment: &str| {
         let cluster = read(&[("a.yaml", &scattered(deployment, ""))]).unwrap();
-        let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
+        let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
         text.split_inclusive('\n').filter_map(|line| line.strip_prefix("  unmet  ")).collect::<String>()
     };
     let deployments = [
@@ -119,9 +119,10 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
         &[&deployment("double", 2, ""), &deployment("huge", 5, ""), budget].concat(),
         ", labels: {app: x}",
     );
-    let simulation = simulate(&read(&[("a.yaml", &text)]).unwrap(), false);
+    let cluster = read(&[("a.yaml", &text)]).unwrap();
+    let simulation = simulate(&cluster, false);
     let json = |explain| {
-        let text = render(&simulation, Format::Json, explain, Style::Plain).unwrap();
+        let text = render(&cluster, &simulation, Format::Json, explain, Style::Plain).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["steps"][0].clone()
     };
     let plain = json(false);
@@ -199,12 +200,13 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
           unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
 
         Not stable: more would happen; --until-stable shows it.
-    "#]].assert_eq(&render(&simulation, Format::Table, true, Style::Plain).unwrap());
+    "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());
 }
 
 #[test]
 fn idle_parts_and_overdue_pods_are_shown() {
-    let mut simulation = simulate(&read(&[("a.yaml", &scattered("", ""))]).unwrap(), false);
+    let cluster = read(&[("a.yaml", &scattered("", ""))]).unwrap();
+    let mut simulation = simulate(&cluster, false);
     let plan = &mut simulation.steps[0].plan;
     let idle = &mut plan.queues.get_mut(&QueueName::new("b", "q")).unwrap().idle;
     *idle = [(Resource::Cpu, Amount::new(1500))].into_iter().collect();
@@ -228,8 +230,8 @@ fn idle_parts_and_overdue_pods_are_shown() {
           again  a/p6  gets 600 s of grace, the most that its queue allows, because b/q needs its room
 
         Not stable: more would happen; --until-stable shows it.
-    "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
-    let text = render(&simulation, Format::Json, false, Style::Plain).unwrap();
+    "#]].assert_eq(&render(&cluster, &simulation, Format::Table, false, Style::Plain).unwrap());
+    let text = render(&cluster, &simulation, Format::Json, false, Style::Plain).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["steps"][0]["queues"][1]["idle"], serde_json::json!({"cpu": "1500m", "memory": "0"}));
     assert_eq!(
@@ -265,7 +267,7 @@ status:
        message: 'pods \"web-\" is forbidden: error looking up service account b/x: serviceaccount \"x\" not found'}
 ";
     let cluster = read(&[("a.yaml", cluster)]).unwrap();
-    let text = render(&simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
+    let text = render(&cluster, &simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
     expect![[r#"
         Step 1  capacity 4c 4Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

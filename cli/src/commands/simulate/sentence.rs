@@ -10,7 +10,7 @@ use quotient_index::cause;
 use super::unmet;
 
 /// Why `eviction` is part of `plan`, for people.
-pub(super) fn why(eviction: &Eviction, plan: &Plan) -> String {
+pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let queue = &eviction.queue;
     let used = eviction.used.compact();
     let deserved = eviction.deserved.compact();
@@ -87,7 +87,7 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
 }
 
 /// Which rule kept a pod, for people.
-pub(super) fn why_kept(reason: Reason) -> &'static str {
+pub(crate) fn why_kept(reason: Reason) -> &'static str {
     match reason {
         Reason::PolicyDisabled => "its queue, or one above, has eviction.policy Never",
         Reason::MirrorPod => "its kubelet would only start it again",

@@ -1,6 +1,22 @@
-//! Text for a terminal or a file.
+//! Text for a terminal or a file, and documents for programs.
+
+mod bar;
+mod document;
+mod format;
+mod glyphs;
+mod progress;
+mod screen;
+mod wrap;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
+
+pub(crate) use bar::bar;
+pub(crate) use document::{Document, document, quantities, time_text};
+pub(crate) use format::{Answer, Format, OutputArgs};
+pub(crate) use glyphs::Glyphs;
+pub(crate) use progress::Progress;
+pub(crate) use screen::Screen;
+pub(crate) use wrap::wrap;
 
 /// What a piece of text means; the terminal shows it as a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +37,10 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// Coloured on a terminal, unless the environment asks for none (<https://no-color.org>).
-    pub(crate) fn of_stdout() -> Self {
-        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+    /// Coloured on a terminal, unless the user or the environment asks for none (<https://no-color.org>).
+    pub(crate) fn of_stdout(no_color: bool) -> Self {
+        let refused = no_color
+            || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
         if io::stdout().is_terminal() && !refused { Self::Coloured } else { Self::Plain }
     }
@@ -48,11 +65,29 @@ impl Style {
 pub(crate) struct Cell {
     text: String,
     colour: Colour,
+    side: Side,
+}
+
+/// Where the padding of a field is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Left,
+    Right,
 }
 
 impl Cell {
     pub(crate) fn new(text: &str, colour: Colour) -> Self {
-        Self { text: text.to_owned(), colour }
+        Self { text: text.to_owned(), colour, side: Side::Left }
+    }
+
+    /// The same in another color.
+    pub(crate) fn coloured(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// The same at the right end of its column, as numbers stand.
+    pub(crate) fn right(self) -> Self {
+        Self { side: Side::Right, ..self }
     }
 
     pub(crate) fn plain(text: &str) -> Self {
@@ -62,6 +97,11 @@ impl Cell {
 
 /// The rows as indented lines with aligned columns, nothing behind the last.
 pub(crate) fn align(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
+    columns(rows, style).into_iter().map(|line| format!("  {line}")).collect()
+}
+
+/// The rows as lines with aligned columns, nothing behind the last.
+pub(crate) fn columns(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         widths.resize(widths.len().max(row.len()), 0);
@@ -74,10 +114,15 @@ pub(crate) fn align(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
             let last = row.len().saturating_sub(1);
             let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
                 // Colour is put on before the padding, which is counted without it.
-                let padding = if at == last { 0 } else { width.saturating_sub(cell.text.chars().count()) };
-                format!("{}{:padding$}", style.paint(&cell.text, cell.colour), "")
+                let padding = width.saturating_sub(cell.text.chars().count());
+                let text = style.paint(&cell.text, cell.colour);
+                match cell.side {
+                    Side::Right => format!("{:padding$}{text}", ""),
+                    Side::Left if at == last => text,
+                    Side::Left => format!("{text}{:padding$}", ""),
+                }
             });
-            format!("  {}", cells.collect::<Vec<_>>().join("  "))
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
         })
         .collect()
 }

@@ -44,7 +44,13 @@ pub(crate) struct Step {
 /// nothing can be seen to happen are passed over.
 pub(crate) fn simulate(cluster: &Cluster, until_stable: bool) -> Simulation {
     let most = if until_stable { MOST_STEPS } else { 1 };
-    let Opening { mut snapshot, started: before } = open(cluster);
+    // Manifests describe a cluster at rest; what a real one is about to create, it has not created yet.
+    let opening = if cluster.is_observed {
+        Opening { snapshot: cluster.snapshot.clone(), started: Vec::new() }
+    } else {
+        open(cluster)
+    };
+    let Opening { mut snapshot, started: before } = opening;
     let begun = snapshot.now;
     let mut steps: Vec<Step> = Vec::new();
     let mut stable = false;

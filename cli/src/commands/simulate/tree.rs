@@ -6,7 +6,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, QueuePlan};
 
 /// Every queue with its depth, parents before their children, siblings by name.
-pub(super) fn in_order(plan: &Plan) -> Vec<(usize, &QueueName, &QueuePlan)> {
+pub(crate) fn in_order(plan: &Plan) -> Vec<(usize, &QueueName, &QueuePlan)> {
     let mut children: BTreeMap<Option<&QueueName>, Vec<(&QueueName, &QueuePlan)>> = BTreeMap::new();
     for (name, queue) in &plan.queues {
         children.entry(queue.parent.as_ref()).or_default().push((name, queue));
