@@ -2,6 +2,8 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::diff::DiffArgs;
+use crate::commands::explain::ExplainArgs;
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
 use crate::commands::status::StatusArgs;
@@ -32,6 +34,11 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Show which queue deserves, is allocated and uses what, and what is wrong.
     Status(StatusArgs),
+    /// Explain why a pod, a workload or a queue is as it is.
+    #[command(visible_alias = "why")]
+    Explain(ExplainArgs),
+    /// Show what a change would do before you make it.
+    Diff(Box<DiffArgs>),
     /// Show what Quotient would do, step by step; nothing is changed.
     Simulate(Box<SimulateArgs>),
     /// Write everything that the operator reads into one file.

@@ -52,6 +52,8 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
     let screen = Screen::of_stdout(args.no_color, args.ascii);
     match &args.command {
         Command::Status(args) => commands::status::run(args, connection, screen).await,
+        Command::Explain(args) => commands::explain::run(args, connection, screen).await,
+        Command::Diff(args) => commands::diff::run(args, connection, screen).await,
         Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }

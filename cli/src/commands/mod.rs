@@ -1,5 +1,7 @@
 //! The commands, one module each.
 
+pub(crate) mod diff;
+pub(crate) mod explain;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -11,7 +11,7 @@ mod wrap;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 pub(crate) use bar::bar;
-pub(crate) use document::{Document, document, quantities, time_text};
+pub(crate) use document::{document, quantities, time_text};
 pub(crate) use format::{Answer, Format, OutputArgs};
 pub(crate) use glyphs::Glyphs;
 pub(crate) use progress::Progress;

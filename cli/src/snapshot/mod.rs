@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::manifests::Place;
 
 pub(crate) use file::{SnapshotFileError, is_snapshot, read_file, write_file};
-pub(crate) use overlay::{Change, OverlayError, overlay};
+pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
 pub(crate) use redact::redact;
 
 /// The objects of one instant.

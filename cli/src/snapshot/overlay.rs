@@ -207,9 +207,14 @@ fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, OverlayError> {
     }
     let is_pod =
         |entry: &Entry| text(&entry.value, "/kind") == "Pod" && text(&entry.value, "/spec/nodeName") == node;
-    let pods = snapshot.entries.iter().filter(|entry| is_pod(entry)).count();
+    let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
+    let has_controller = |entry: &&Entry| {
+        let owners = entry.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        owners.is_some_and(|owners| !owners.is_empty())
+    };
+    let (all, recreated) = (pods.clone().count(), pods.filter(has_controller).count());
     snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
-    Ok(format!("drain Node {node} ({pods} pods)"))
+    Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
 }
 
 fn node(name: &str, offer: &BTreeMap<String, String>) -> Value {

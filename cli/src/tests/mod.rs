@@ -1,7 +1,9 @@
 //! Manifests in, printed steps or problems out.
 
 mod budgets;
+mod diff;
 mod examples;
+mod explain;
 mod formats;
 mod input;
 mod modes;
@@ -9,6 +11,7 @@ mod owners;
 mod priorities;
 mod queue_jobs;
 mod seeds;
+mod snapshots;
 mod status;
 mod time;
 mod trees;
@@ -23,8 +26,8 @@ use quotient_engine::time::Timestamp;
 use crate::commands::simulate::{render, simulate};
 use crate::manifests::{self, Cluster};
 use crate::output::Format;
-use crate::snapshot::Snapshot;
 use crate::output::Style;
+use crate::snapshot::Snapshot;
 
 /// A directory of `examples/`.
 fn example(name: &str) -> PathBuf {

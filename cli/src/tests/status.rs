@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 use super::{example, observed};
 use crate::args::{Args, Command};
-use crate::commands::status::{Status, StatusArgs, findings, text};
+use crate::commands::status::{Finding, Status, StatusArgs, findings, text};
 use crate::exit::CommandError;
 use crate::manifests;
 use crate::output::Screen;
@@ -36,38 +36,46 @@ fn ml() -> Snapshot {
 
 #[test]
 fn one_resource_has_bars_and_what_differs() {
-    check(&ml(), "-r gpu", &expect![[r#"
-        Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
-        queues use 64 gpu · 1 of 3 queues is starved
+    check(
+        &ml(),
+        "-r gpu",
+        &expect![[r#"
+            Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+            queues use 64 gpu · 1 of 3 queues is starved
 
-        QUEUE       WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
-        ml               4           -        56         53    56
-          ml-dev         1           8        12          9     9  ████░  3 below for 40 s, reclaiming
-          ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
-        web              1           8         8          8     8  ███
+            QUEUE       WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
+            ml               4           -        56         53    56
+              ml-dev         1           8        12          9     9  ████░  3 below for 40 s, reclaiming
+              ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
+            web              1           8         8          8     8  ███
 
-        ! ml-dev    The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and
-                    are ending. The quota rises as these pods end. See: kubectl quotient explain queue/ml-dev -n ml-dev
-        ! ml-train  Deployment notebooks: 2 pods: the API server rejects its pods: the quota demands a request for cpu of each
-                    container, and one has none; set the requests in its template, or defaultRequests of the Queue. See: kubectl
-                    quotient explain deployment/notebooks -n ml-train
-    "#]]);
+            ! ml-dev    The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and
+                        are ending. The quota rises as these pods end. See: kubectl quotient explain queue/ml-dev -n ml-dev
+            ! ml-train  ReplicaSet notebooks-5d9c: 2 pods: the API server rejects its pods: the quota demands a request for cpu of
+                        each container, and one has none; set the requests in its template, or defaultRequests of the Queue. See:
+                        kubectl quotient explain replicaset/notebooks-5d9c -n ml-train
+        "#]],
+    );
 }
 
 #[test]
 fn all_resources_are_short_and_wide_has_more_columns() {
-    check(&ml(), "ml-train web -o wide", &expect![[r#"
-        Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
-        queues use 55gpu · 0 of 2 queues are starved
+    check(
+        &ml(),
+        "ml-train web -o wide",
+        &expect![[r#"
+            Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+            queues use 55gpu · 0 of 2 queues are starved
 
-        QUEUE     WEIGHT  DEMAND  NOMINAL  LIMIT  PODS   GUARANTEED  DESERVED  ALLOCATED  USED   STATE
-        ml-train       3  60gpu   42gpu    -      44/47  16gpu       44gpu     44gpu      47gpu  Borrowing
-        web            1  8gpu    8gpu     -      8/8    8gpu        8gpu      8gpu       8gpu   OK
+            QUEUE     WEIGHT  DEMAND  NOMINAL  LIMIT  PODS   GUARANTEED  DESERVED  ALLOCATED  USED   STATE
+            ml-train       3  60gpu   42gpu    -      44/47  16gpu       44gpu     44gpu      47gpu  Borrowing
+            web            1  8gpu    8gpu     -      8/8    8gpu        8gpu      8gpu       8gpu   OK
 
-        ! ml-train  Deployment notebooks: 2 pods: the API server rejects its pods: the quota demands a request for cpu of each
-                    container, and one has none; set the requests in its template, or defaultRequests of the Queue. See: kubectl
-                    quotient explain deployment/notebooks -n ml-train
-    "#]]);
+            ! ml-train  ReplicaSet notebooks-5d9c: 2 pods: the API server rejects its pods: the quota demands a request for cpu of
+                        each container, and one has none; set the requests in its template, or defaultRequests of the Queue. See:
+                        kubectl quotient explain replicaset/notebooks-5d9c -n ml-train
+        "#]],
+    );
 }
 
 #[test]
@@ -94,12 +102,20 @@ fn manifests_show_what_the_operator_would_report() {
 
 #[test]
 fn names_alone_are_for_pipes() {
-    check(&ml(), "-n web -o name", &expect![[r#"
+    check(
+        &ml(),
+        "-n web -o name",
+        &expect![[r#"
         queue.quotient.dev/web/web
-    "#]]);
-    check(&ml(), "-n web -A ml-dev -o name", &expect![[r#"
+    "#]],
+    );
+    check(
+        &ml(),
+        "-n web -A ml-dev -o name",
+        &expect![[r#"
         queue.quotient.dev/ml-dev/ml-dev
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -118,7 +134,7 @@ fn a_queue_that_is_starved_for_long_is_a_finding() {
         let snapshot = Snapshot { is_partial: true, ..observed("ml.yaml", time) };
         let (args, connection) = args("");
         let status = Status::of(&snapshot, &args, &connection).unwrap();
-        findings(&status).iter().any(|finding| finding.is_serious())
+        findings(&status).iter().any(Finding::is_serious)
     };
     assert!(!serious("2026-11-24T14:06:19Z"));
     assert!(serious("2026-11-24T14:06:20Z"));

@@ -8,17 +8,17 @@ mod sentence;
 mod steps;
 mod table;
 mod tree;
-mod unmet;
+pub(crate) mod unmet;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Format, Screen, Style, document};
 use crate::source::{ConnectionArgs, Scope};
 
-pub(crate) use args::{SimulateArgs, time};
+pub(crate) use args::SimulateArgs;
+pub(crate) use report::pod_name;
 pub(crate) use sentence::{why, why_kept};
-pub(crate) use steps::{Simulation, Step, simulate};
-pub(crate) use tree::in_order;
+pub(crate) use steps::{Simulation, simulate};
 
 /// Reads, simulates and prints.
 pub(crate) async fn run(
@@ -41,6 +41,15 @@ pub(crate) async fn run(
     let text = render(&cluster, &simulation, args.output.output, args.explain, screen.style)?;
     crate::output::print(&text).map_err(anyhow::Error::from)?;
     Ok(Outcome::Fine)
+}
+
+/// The cluster once controllers have created what nothing keeps them from: what a look at the cluster of manifests would
+/// show. An observed one is shown as it is.
+pub(crate) fn at_rest(mut cluster: Cluster) -> Cluster {
+    if !cluster.is_observed {
+        cluster.snapshot = opening::open(&cluster).snapshot;
+    }
+    cluster
 }
 
 /// The Queues without a share, and what to do about each. They stay so, whatever happens.

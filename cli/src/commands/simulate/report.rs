@@ -254,6 +254,6 @@ fn quantities(amounts: &Amounts, resources: &[Resource]) -> Quantities {
 }
 
 /// `namespace/name`.
-pub(super) fn pod_name(pod: &PodId) -> String {
+pub(crate) fn pod_name(pod: &PodId) -> String {
     format!("{}/{}", pod.namespace, pod.name)
 }

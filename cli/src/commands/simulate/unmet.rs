@@ -5,18 +5,18 @@ use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
 /// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
-pub(super) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
+pub(crate) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, &Unmet)> {
     let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
     leaves.flat_map(|(name, queue)| queue.unmet.iter().map(move |unmet| (name, queue, unmet)))
 }
 
 /// Kind and name, such as `ReplicaSet web`.
-pub(super) fn what(unmet: &Unmet) -> String {
+pub(crate) fn what(unmet: &Unmet) -> String {
     asker(&unmet.who)
 }
 
 /// Who asks: kind and name.
-pub(super) fn asker(asker: &Asker) -> String {
+pub(crate) fn asker(asker: &Asker) -> String {
     match asker {
         Asker::Pod(name) => format!("Pod {name}"),
         Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
@@ -24,7 +24,7 @@ pub(super) fn asker(asker: &Asker) -> String {
 }
 
 /// The name alone.
-pub(super) fn name(unmet: &Unmet) -> &str {
+pub(crate) fn name(unmet: &Unmet) -> &str {
     match &unmet.who {
         Asker::Pod(name) => name.as_str(),
         Asker::Owner(_, name) => name,
@@ -32,7 +32,7 @@ pub(super) fn name(unmet: &Unmet) -> &str {
 }
 
 /// `2 pods of 4c cannot start: Fragmented (…)`.
-pub(super) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
+pub(crate) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
     let pods = if unmet.pods == 1 { "pod" } else { "pods" };
     let state = if unmet.reason == Reason::RoomAvailable { "can start" } else { "cannot start" };
     let (number, each, reason) = (unmet.pods, unmet.requests.compact(), unmet.reason);
@@ -43,7 +43,7 @@ pub(super) fn sentence(queue: &QueuePlan, unmet: &Unmet) -> String {
 const MOST: usize = 240;
 
 /// What stands in the way, for people.
-pub(super) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
+pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
     }

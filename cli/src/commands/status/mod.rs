@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use quotient_engine::advance::settle;
 use quotient_engine::plan::Plan;
 
+use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Format, Screen, columns, document, print};
@@ -19,10 +20,11 @@ use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Live, Scope};
 
 pub(crate) use args::StatusArgs;
-pub(crate) use findings::{Finding, findings};
+pub(crate) use findings::{Finding, findings, needs_a_person};
 use header::header;
 use report::report;
 use rows::Row;
+pub(crate) use rows::duration;
 
 /// How often a live status is read again.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -105,7 +107,7 @@ impl Status {
         args: &StatusArgs,
         connection: &ConnectionArgs,
     ) -> Result<Self, CommandError> {
-        let cluster = Cluster::of(snapshot, None)?;
+        let cluster = at_rest(Cluster::of(snapshot, None)?);
         let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
         let all = views(&cluster, plan.as_ref());
         let selected = match &args.resource {

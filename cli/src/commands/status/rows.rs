@@ -46,7 +46,8 @@ fn largest(rows: &[Row<'_>], selected: &Selected) -> Amount {
 fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen: Screen) -> Vec<Cell> {
     let Row { depth, view } = row;
     let spec = &view.queue.spec;
-    let amount = |map: Option<&quotient_crds::ResourceMap>| amount_cell(&amounts(map), status.selected.as_ref());
+    let amount =
+        |map: Option<&quotient_crds::ResourceMap>| amount_cell(&amounts(map), status.selected.as_ref());
     let bound = |map: Option<&quotient_crds::ResourceMap>| match map {
         Some(map) if !map.is_empty() => amount(Some(map)),
         _ => dash(status.selected.as_ref()),
