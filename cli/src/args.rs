@@ -2,8 +2,11 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::check::CheckArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
+use crate::commands::pause::{PauseArgs, ResumeArgs};
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
 use crate::commands::status::StatusArgs;
@@ -37,12 +40,22 @@ pub(crate) enum Command {
     /// Explain why a pod, a workload or a queue is as it is.
     #[command(visible_alias = "why")]
     Explain(ExplainArgs),
+    /// Check the cluster, the operator, Queues, namespaces and workloads.
+    Check(CheckArgs),
     /// Show what a change would do before you make it.
     Diff(Box<DiffArgs>),
     /// Show what Quotient would do, step by step; nothing is changed.
     Simulate(Box<SimulateArgs>),
     /// Write everything that the operator reads into one file.
     Snapshot(SnapshotArgs),
+    /// Evict no pod from a queue or for it until a time.
+    Pause(PauseArgs),
+    /// End a pause now.
+    Resume(ResumeArgs),
+    /// Take one namespace out of Quotient; no pod is evicted.
+    Release(ReleaseArgs),
+    /// List what uninstalling Quotient would leave behind.
+    Uninstall(UninstallArgs),
 }
 
 const EXIT_CODES: &str = "\

@@ -53,7 +53,12 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
     match &args.command {
         Command::Status(args) => commands::status::run(args, connection, screen).await,
         Command::Explain(args) => commands::explain::run(args, connection, screen).await,
+        Command::Check(args) => commands::check::run(args, connection, screen).await,
         Command::Diff(args) => commands::diff::run(args, connection, screen).await,
+        Command::Pause(args) => commands::pause::pause(args, connection).await,
+        Command::Resume(args) => commands::pause::resume(args, connection).await,
+        Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
+        Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
         Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }

@@ -1,7 +1,10 @@
 //! The commands, one module each.
 
+pub(crate) mod check;
 pub(crate) mod diff;
 pub(crate) mod explain;
+pub(crate) mod leaving;
+pub(crate) mod pause;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod status;

@@ -18,6 +18,10 @@ pub(crate) struct OperatorFacts {
     pub(crate) name: String,
     /// The version that labels or the image name.
     pub(crate) version: Option<String>,
+    /// The account of its pods.
+    pub(crate) service_account: String,
+    /// The priority class of its pods.
+    pub(crate) priority_class: Option<String>,
     /// How many replicas there should be.
     pub(crate) replicas: i32,
     /// How many are ready.
@@ -74,7 +78,8 @@ fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
         return None;
     }
     let spec = deployment.spec.as_ref()?;
-    let containers = &spec.template.spec.as_ref()?.containers;
+    let pod = spec.template.spec.as_ref()?;
+    let containers = &pod.containers;
     let container = containers.iter().find(|container| container.name == CONTAINER)?;
     let namespace = metadata.namespace.clone().unwrap_or_default();
     let image_tag = container.image.as_deref().and_then(|image| image.rsplit_once(':')).map(|(_, tag)| tag);
@@ -84,6 +89,8 @@ fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
         namespace,
         name: metadata.name.clone().unwrap_or_default(),
         version: label(VERSION).or(image_tag).map(str::to_owned),
+        service_account: pod.service_account_name.clone().unwrap_or_else(|| "default".to_owned()),
+        priority_class: pod.priority_class_name.clone().filter(|class| !class.is_empty()),
         replicas: spec.replicas.unwrap_or(1),
         ready: deployment.status.as_ref().and_then(|status| status.ready_replicas).unwrap_or_default(),
     })

@@ -6,6 +6,7 @@ mod format;
 mod glyphs;
 mod progress;
 mod screen;
+mod words;
 mod wrap;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -16,6 +17,7 @@ pub(crate) use format::{Answer, Format, OutputArgs};
 pub(crate) use glyphs::Glyphs;
 pub(crate) use progress::Progress;
 pub(crate) use screen::Screen;
+pub(crate) use words::counted;
 pub(crate) use wrap::wrap;
 
 /// What a piece of text means; the terminal shows it as a colour.

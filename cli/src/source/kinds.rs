@@ -75,6 +75,19 @@ pub(crate) const KINDS: [ApiKind; 20] = [
 /// What happened, as components report it.
 pub(crate) const EVENTS: ApiKind = ApiKind::new("events.k8s.io/v1", "Event", "events");
 
+/// The kinds that are installed.
+pub(crate) const CRDS: ApiKind =
+    ApiKind::new("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions")
+        .of_cluster();
+
+/// The rules of admission.
+pub(crate) const POLICIES: ApiKind = ApiKind::new(
+    "admissionregistration.k8s.io/v1",
+    "ValidatingAdmissionPolicy",
+    "validatingadmissionpolicies",
+)
+.of_cluster();
+
 /// Who leads.
 pub(crate) const LEASES: ApiKind = ApiKind::new("coordination.k8s.io/v1", "Lease", "leases");
 

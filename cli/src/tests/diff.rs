@@ -76,7 +76,7 @@ fn a_newcomer_shows_who_gives_and_what_goes() {
         ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
         1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps
     "#]],
-        )
+        );
     });
     with_newcomer(&["-o", "wide"], |words| {
         check(
@@ -91,7 +91,7 @@ fn a_newcomer_shows_who_gives_and_what_goes() {
         ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
         1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps
     "#]],
-        )
+        );
     });
 }
 

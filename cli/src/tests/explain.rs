@@ -73,8 +73,6 @@ fn rejected_pods_are_told_with_what_helps() {
             Deployment notebooks has 0 of 2 pods.
              √ Queue ml-train has a share
              × a container sets no cpu or memory request, and no LimitRange gives one
-             √ one pod (nothing) is within the deserved share (nothing)
-             √ the quota has room for one more pod
              › 2 pods of ReplicaSet notebooks-5d9c: the API server rejects its pods: the quota demands a request for cpu of each
                container, and one has none; set the requests in its template, or defaultRequests of the Queue
             The pods do not start until you change something.

@@ -1,11 +1,13 @@
 //! Manifests in, printed steps or problems out.
 
 mod budgets;
+mod checks;
 mod diff;
 mod examples;
 mod explain;
 mod formats;
 mod input;
+mod leaving;
 mod modes;
 mod owners;
 mod priorities;
@@ -36,8 +38,12 @@ fn example(name: &str) -> PathBuf {
 
 /// A file of `clusters/`, as an API server returned it at this time.
 fn observed(name: &str, time: &str) -> Snapshot {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/clusters").join(name);
-    let mut snapshot = manifests::read_snapshot(&[path]).unwrap();
+    observed_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/clusters").join(name), time)
+}
+
+/// A file, as an API server returned it at this time.
+fn observed_at(path: &Path, time: &str) -> Snapshot {
+    let mut snapshot = manifests::read_snapshot(&[path.to_owned()]).unwrap();
     let time: jiff::Timestamp = time.parse().unwrap();
     snapshot.as_of = Some(Timestamp::from_millis(time.as_millisecond()));
     snapshot.is_observed = true;

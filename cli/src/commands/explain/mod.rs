@@ -18,6 +18,7 @@ use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Live, Scope, Selection};
 
 pub(crate) use args::ExplainArgs;
+pub(crate) use evicted::ignores_evictions;
 pub(crate) use explanation::Explanation;
 use scene::Scene;
 pub(crate) use target::Target;

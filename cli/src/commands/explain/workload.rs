@@ -115,9 +115,8 @@ fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &
     let deserved = amounts(view.status.deserved.as_ref());
     let allocated = amounts(view.status.allocated.as_ref());
     let used = amounts(view.status.used.as_ref());
-    let Some(each) = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &owner.shape.requests) else {
-        return;
-    };
+    let each = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &owner.shape.requests);
+    let Some(each) = each.filter(|each| !each.is_empty()) else { return };
     let share: Amounts =
         each.resources().map(|resource| (resource.clone(), deserved.get(resource))).collect();
     let fits = each.fits_in(&deserved);

@@ -15,7 +15,7 @@ use crate::manifests::Cluster;
 use crate::output::{Answer, Format, Screen, Style, document};
 use crate::source::{ConnectionArgs, Scope};
 
-pub(crate) use args::SimulateArgs;
+pub(crate) use args::{SimulateArgs, time};
 pub(crate) use report::pod_name;
 pub(crate) use sentence::{why, why_kept};
 pub(crate) use steps::{Simulation, simulate};
