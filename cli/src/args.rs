@@ -3,13 +3,18 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::check::CheckArgs;
+use crate::commands::completion::CompletionArgs;
 use crate::commands::diff::DiffArgs;
+use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
+use crate::commands::init::InitArgs;
 use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
 use crate::commands::pause::{PauseArgs, ResumeArgs};
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
 use crate::commands::status::StatusArgs;
+use crate::commands::top::TopArgs;
+use crate::commands::version::VersionArgs;
 use crate::source::ConnectionArgs;
 
 /// Fair shares of a cluster: who has what, why, and what a change would do.
@@ -40,6 +45,10 @@ pub(crate) enum Command {
     /// Explain why a pod, a workload or a queue is as it is.
     #[command(visible_alias = "why")]
     Explain(ExplainArgs),
+    /// List which queues, namespaces or workloads use most.
+    Top(TopArgs),
+    /// Print what Quotient did, in the order of time.
+    Events(EventsArgs),
     /// Check the cluster, the operator, Queues, namespaces and workloads.
     Check(CheckArgs),
     /// Show what a change would do before you make it.
@@ -56,6 +65,12 @@ pub(crate) enum Command {
     Release(ReleaseArgs),
     /// List what uninstalling Quotient would leave behind.
     Uninstall(UninstallArgs),
+    /// Propose a Queue for every namespace from its use.
+    Init(InitArgs),
+    /// Print a script that completes the command line in a shell.
+    Completion(CompletionArgs),
+    /// Print the version of this command, of the cluster and of the operator.
+    Version(VersionArgs),
 }
 
 const EXIT_CODES: &str = "\

@@ -53,6 +53,11 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
     match &args.command {
         Command::Status(args) => commands::status::run(args, connection, screen).await,
         Command::Explain(args) => commands::explain::run(args, connection, screen).await,
+        Command::Top(args) => commands::top::run(args, connection, screen).await,
+        Command::Events(args) => commands::events::run(args, connection, screen).await,
+        Command::Init(args) => commands::init::run(args, connection, screen).await,
+        Command::Completion(args) => commands::completion::run(args),
+        Command::Version(args) => commands::version::run(args, connection).await,
         Command::Check(args) => commands::check::run(args, connection, screen).await,
         Command::Diff(args) => commands::diff::run(args, connection, screen).await,
         Command::Pause(args) => commands::pause::pause(args, connection).await,

@@ -159,7 +159,7 @@ fn told_of_pause(queue: &Value, until: &str) -> String {
 }
 
 /// Reads `2h`, `1h30m`, `1d`.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text}: write a number with s, m, h or d, such as 2h or 1h30m");
     let mut seconds: u64 = 0;
     let mut number = String::new();

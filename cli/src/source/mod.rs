@@ -13,7 +13,7 @@ use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use connect::ConnectionArgs;
 pub(crate) use error::ClusterError;
-pub(crate) use kinds::{ApiKind, CRDS, KINDS, LEASES, POLICIES, kind};
+pub(crate) use kinds::{ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
 pub(crate) use live::{Live, Selection, now};
 
 /// Where the objects come from; without a flag, the cluster.

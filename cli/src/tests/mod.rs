@@ -16,6 +16,7 @@ mod seeds;
 mod snapshots;
 mod status;
 mod time;
+mod tops;
 mod trees;
 mod unmet;
 mod within;

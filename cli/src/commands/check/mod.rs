@@ -21,6 +21,7 @@ use crate::source::{ConnectionArgs, Live, Scope};
 pub(crate) use args::CheckArgs;
 pub(crate) use facts::Facts;
 pub(crate) use look::Look;
+pub(crate) use namespaces::lacks_requests;
 pub(crate) use registry::CHECKS;
 pub(crate) use report::{Report, Result};
 

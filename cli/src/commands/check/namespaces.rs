@@ -50,7 +50,7 @@ fn template_of(object: &Object) -> Option<&PodTemplateSpec> {
     object.template()
 }
 
-fn lacks_requests(template: &PodTemplateSpec) -> bool {
+pub(crate) fn lacks_requests(template: &PodTemplateSpec) -> bool {
     template.spec.as_ref().is_some_and(containers_lack_requests)
 }
 

@@ -4,7 +4,11 @@ mod inventory;
 mod release;
 mod uninstall;
 
-pub(crate) use release::{ReleaseArgs, release, run as run_release};
-pub(crate) use uninstall::{UninstallArgs, run as run_uninstall, uninstall};
+#[cfg(test)]
+pub(crate) use release::release;
+pub(crate) use release::{ReleaseArgs, run as run_release};
+#[cfg(test)]
+pub(crate) use uninstall::uninstall;
+pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};
 
 use inventory::{Inventory, Leftover};
