@@ -54,6 +54,12 @@ impl Live {
         Ok(Self { client, namespace, name: args.context.clone().unwrap_or(address) })
     }
 
+    /// One of this client, for tests.
+    #[cfg(test)]
+    pub(crate) fn with(client: Client, namespace: &str, name: &str) -> Self {
+        Self { client, namespace: namespace.to_owned(), name: name.to_owned() }
+    }
+
     /// The client, for calls with a type.
     pub(crate) const fn client(&self) -> &Client {
         &self.client

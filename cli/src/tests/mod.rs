@@ -8,6 +8,7 @@ mod explain;
 mod formats;
 mod input;
 mod leaving;
+mod live;
 mod modes;
 mod owners;
 mod priorities;
