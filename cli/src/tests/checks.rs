@@ -361,6 +361,10 @@ fn findings_are_told_with_fix_and_page() {
         47 ok, 1 warning, 1 error, 1 remark
     "#]]
     .assert_eq(&report.text(false, Screen::plain()));
+    assert!(
+        super::PAGE.contains(&report.text(false, Screen::plain())),
+        "docs/reference/cli.md shows something else"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use clap::Parser as _;
 use expect_test::{Expect, expect};
 
-use super::{directory, example};
+use super::{PAGE, directory, example};
 use crate::args::{Args, Command};
 use crate::commands::diff::{Diff, DiffArgs, text};
 use crate::exit::CommandError;
@@ -34,6 +34,8 @@ fn compared(words: &[&str]) -> Result<Diff, CommandError> {
 fn check(words: &[&str], expected: &Expect) {
     let printed = text(&compared(words).unwrap(), args(words).output, Screen::plain()).unwrap();
     expected.assert_eq(&printed);
+    let is_shown = words.first() == Some(&"-f") && words.len() == 2;
+    assert!(!is_shown || PAGE.contains(&printed), "docs/reference/cli.md shows something else");
 }
 
 const NEWCOMER: &str = "

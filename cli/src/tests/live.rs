@@ -121,12 +121,15 @@ async fn an_object_that_does_not_exist_is_none() {
 
 #[tokio::test]
 async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
-    let (live, log) = live(|_| (200, json!({"metadata": {"name": "x"}})));
+    let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
     let patch = json!({"spec": {"pausedUntil": null}});
     live.patch(kind("queues"), "team-a", "x", &patch).await.unwrap();
-    let log = log.lock().unwrap();
-    let (line, body) = &log[0];
-    assert!(line.starts_with("PATCH /apis/quotient.dev/v1alpha1/namespaces/team-a/queues/x?"), "{line}");
-    assert!(line.contains("fieldManager=kubectl-quotient"), "{line}");
+    let asked = asked.lock().unwrap();
+    let (request, body) = &asked[0];
+    assert!(
+        request.starts_with("PATCH /apis/quotient.dev/v1alpha1/namespaces/team-a/queues/x?"),
+        "{request}"
+    );
+    assert!(request.contains("fieldManager=kubectl-quotient"), "{request}");
     assert_eq!(body, &patch);
 }

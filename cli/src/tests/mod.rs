@@ -33,6 +33,9 @@ use crate::output::Format;
 use crate::output::Style;
 use crate::snapshot::Snapshot;
 
+/// The page that shows what the commands print.
+const PAGE: &str = include_str!("../../../docs/reference/cli.md");
+
 /// A directory of `examples/`.
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)

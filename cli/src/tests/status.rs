@@ -3,7 +3,7 @@
 use clap::Parser as _;
 use expect_test::{Expect, expect};
 
-use super::{example, observed};
+use super::{PAGE, example, observed};
 use crate::args::{Args, Command};
 use crate::commands::status::{Finding, Status, StatusArgs, findings, text};
 use crate::exit::CommandError;
@@ -36,6 +36,7 @@ fn ml() -> Snapshot {
 
 #[test]
 fn one_resource_has_bars_and_what_differs() {
+    assert!(PAGE.contains(&printed(&ml(), "-r gpu").unwrap()), "docs/reference/cli.md shows something else");
     check(
         &ml(),
         "-r gpu",
