@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::core::DynamicObject;
 use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings};
+use quotient_index::{Decoded, Index, IndexSettings};
+use serde_json::Value;
 
 use super::defaults::{complete, namespace};
 use super::deployments::roll_out;
@@ -106,6 +108,7 @@ impl Cluster {
         let mut warnings = reader.warnings.clone();
         warnings.extend(skipped(&reader.skipped));
         let missing_namespaces = reader.missing_namespaces();
+        let workloads = std::mem::take(&mut reader.others);
         let has_written = reader.objects.iter().any(|(_, is_written)| *is_written);
         let mut objects = completed(reader.objects, &missing_namespaces, now);
         if has_written {
@@ -129,6 +132,7 @@ impl Cluster {
         for object in &others {
             object.apply_to(&mut index);
         }
+        apply_workloads(&workloads, operator.as_ref(), &mut index);
         let mut seen = if snapshot.is_observed {
             index.snapshot(now)
         } else {
@@ -147,6 +151,22 @@ impl Cluster {
             is_complete: !snapshot.is_partial && snapshot.missing.is_empty(),
             warnings: warnings.into_iter().collect(),
         })
+    }
+}
+
+/// Puts objects of the kinds into the index that only the settings of the operator know.
+fn apply_workloads(objects: &[Value], operator: Option<&OperatorFacts>, index: &mut Index) {
+    let settings = operator.and_then(|operator| operator.settings.as_ref().ok());
+    for kind in settings.iter().flat_map(|settings| &settings.workload_kinds) {
+        let is_of_kind = |object: &&Value| {
+            let text = |field: &str| object.get(field).and_then(Value::as_str);
+            text("kind") == Some(kind.kind()) && text("apiVersion") == Some(kind.api_version())
+        };
+        for object in objects.iter().filter(is_of_kind) {
+            if let Ok(object) = serde_json::from_value::<DynamicObject>(object.clone()) {
+                index.apply_workload(kind, &kind.read(Decoded(Ok(object))));
+            }
+        }
     }
 }
 

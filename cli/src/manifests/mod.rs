@@ -32,5 +32,5 @@ pub(crate) use cluster::read;
 pub(crate) use cluster::{Cluster, read_snapshot};
 pub(crate) use disruption::{Bound, Share};
 pub(crate) use object::Object;
-pub(crate) use operator::OperatorFacts;
+pub(crate) use operator::{OperatorFacts, workload_kinds};
 pub(crate) use problem::{Place, Problems};

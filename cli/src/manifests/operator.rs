@@ -4,8 +4,11 @@ use clap::Parser as _;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Container;
 use quotient_engine::time::Timestamp;
+use quotient_index::WorkloadKind;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
+
+use serde_json::Value;
 
 use super::object::Object;
 
@@ -53,6 +56,13 @@ pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {
     let first =
         deployments.min_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
     first.map(|operator| OperatorFacts { leader: leader(&operator, objects), ..operator })
+}
+
+/// The further kinds of workloads that the flags of this Deployment name.
+pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
+    let deployment = serde_json::from_value::<Deployment>(deployment.clone()).ok();
+    let settings = deployment.and_then(|deployment| facts(&deployment)?.settings.ok());
+    settings.map(|settings| settings.workload_kinds).unwrap_or_default()
 }
 
 /// Who holds the Lease that the operator's flags name.

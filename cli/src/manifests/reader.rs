@@ -25,6 +25,8 @@ pub(super) struct Reader {
     pub(super) latest: Option<Timestamp>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: BTreeSet<String>,
+    /// Objects of other kinds that an API server returned: the operator may be configured to read them.
+    pub(super) others: Vec<Value>,
     /// How many objects there are of each kind that no decision depends on.
     pub(super) skipped: BTreeMap<String, usize>,
     places: BTreeMap<(Kind, String), Place>,
@@ -68,6 +70,10 @@ impl Reader {
     ) -> Result<Option<Object>, Vec<String>> {
         let kind = match kind_of(value).map_err(|message| vec![message])? {
             Found::Known(kind) => kind,
+            Found::Other if !is_written => {
+                self.others.push(value.clone());
+                return Ok(None);
+            }
             Found::Other => {
                 let count = self.skipped.entry(kind_and_group(value)).or_default();
                 *count = count.saturating_add(1);

@@ -1,5 +1,7 @@
 //! The kinds that are read of a cluster: those that the operator watches.
 
+use quotient_index::WorkloadKind;
+
 /// A kind, as the API serves it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ApiKind {
@@ -25,6 +27,12 @@ impl ApiKind {
 
     const fn optional(self) -> Self {
         Self { is_optional: true, ..self }
+    }
+
+    /// A kind of the operator's setting. The process ends soon, and the settings are read once.
+    pub(super) fn configured(kind: &WorkloadKind) -> Self {
+        let plural: &'static str = Box::leak(kind.plural.clone().into_boxed_str());
+        Self::new(kind.api_version(), kind.kind(), plural)
     }
 
     /// The path of its list.

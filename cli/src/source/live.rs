@@ -10,6 +10,7 @@ use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
 use super::{ApiKind, ClusterError, ConnectionArgs, LEASES, Scope, kind};
+use crate::manifests::workload_kinds;
 use crate::output::Progress;
 use crate::snapshot::{Missing, Snapshot};
 
@@ -119,8 +120,32 @@ impl Live {
             .filter_map(|value| value.pointer("/metadata/namespace").and_then(Value::as_str))
             .map(str::to_owned)
             .collect();
+        if scope.is_everything() {
+            self.add_workloads(snapshot).await?;
+        }
         for namespace in namespaces {
             self.add_if_allowed(snapshot, &LEASES, Some(&namespace), &Selection::default()).await?;
+        }
+        Ok(())
+    }
+
+    /// The objects of the kinds that the operator's settings name. Where the API does not serve one, there are none.
+    async fn add_workloads(&self, snapshot: &mut Snapshot) -> Result<(), ClusterError> {
+        let deployments = snapshot.entries.iter().map(|entry| &entry.value).filter(|value| {
+            value.get("kind").and_then(Value::as_str) == Some("Deployment")
+                && value.pointer(PART_OF).and_then(Value::as_str) == Some("quotient")
+        });
+        let kinds: Vec<ApiKind> =
+            deployments.flat_map(workload_kinds).map(|kind| ApiKind::configured(&kind)).collect();
+        for kind in &kinds {
+            match self.list(kind, None, &Selection::default()).await {
+                Ok(found) => snapshot.add(found),
+                Err(error) if error.is_not_found() => {}
+                Err(error) if error.is_forbidden() => {
+                    snapshot.missing.push(Missing { resource: kind.resource(), namespace: None });
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }

@@ -52,3 +52,39 @@ fn another_file_is_no_snapshot() {
     let error = read_file(&directory.path().join("a.json")).unwrap_err().to_string();
     assert!(error.contains("missing field `asOf`"), "{error}");
 }
+
+#[test]
+fn workloads_that_only_the_operator_s_settings_know_are_demand() {
+    const CLUSTER: &str = r#"
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: quotient, namespace: quotient-system, labels: {app.kubernetes.io/part-of: quotient}}
+spec:
+  selector: {matchLabels: {app: quotient}}
+  template:
+    spec:
+      containers:
+        - name: operator
+          args:
+            - '--workload-kinds=[{"group": "example.org", "version": "v1", "kind": "Farm", "plural": "farms", "replicasPath": "spec.size", "templatePath": "spec.template"}]'
+---
+apiVersion: v1
+kind: Node
+metadata: {name: n1, creationTimestamp: "2026-11-01T00:00:00Z"}
+status: {allocatable: {cpu: 8}, conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-11-01T00:00:00Z"}]}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a, uid: q-a}, spec: {}}
+---
+apiVersion: example.org/v1
+kind: Farm
+metadata: {name: crawl, namespace: a, uid: f-1, generation: 1}
+spec: {size: 3, template: {spec: {containers: [{name: main, resources: {requests: {cpu: 1}}}]}}}
+"#;
+    let directory = super::directory(&[("a.yaml", CLUSTER)]);
+    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
+    let cluster = Cluster::of(&snapshot, None).unwrap();
+    assert!(cluster.warnings.is_empty(), "{:?}", cluster.warnings);
+    let plan = settle(&cluster.snapshot).1;
+    let demand: Vec<String> = plan.queues.values().map(|queue| queue.demand.to_string()).collect();
+    assert_eq!(demand, ["cpu 3"]);
+}
