@@ -2,6 +2,8 @@
 
 use quotient_operator::answer::said;
 
+use crate::snapshot::Missing;
+
 /// Why the cluster gave no answer; names the verb and the resource.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ClusterError {
@@ -48,6 +50,16 @@ impl ClusterError {
                 }
             }
             other => Self::Unreachable { verb, resource, reason: causes(&other) },
+        }
+    }
+
+    /// A list that is refused or not served, and without which there is no answer.
+    pub(crate) fn missing(missing: &Missing) -> Self {
+        Self::Forbidden {
+            verb: "list",
+            resource: missing.resource.clone(),
+            namespace: missing.namespace.clone(),
+            message: "the answer depends on it; use a snapshot of a person who may".to_owned(),
         }
     }
 

@@ -75,6 +75,22 @@ impl SourceArgs {
         Ok(live.snapshot(scope).await?)
     }
 
+    /// Reads everything that decisions depend on. Of a cluster a list that is refused is an error, because the answer would be
+    /// that of another cluster.
+    pub(crate) async fn read_all(&self, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
+        let snapshot = self.read(connection, &Scope::everything()).await?;
+        for missing in &snapshot.missing {
+            if self.is_live() {
+                return Err(ClusterError::missing(missing).into());
+            }
+            eprintln!(
+                "warning: {} are not in the snapshot, so the answer may differ from what happens",
+                missing.resource
+            );
+        }
+        Ok(snapshot)
+    }
+
     /// The objects of files or of a snapshot file; none if the cluster is to be asked.
     pub(crate) fn read_files(&self) -> Result<Option<Snapshot>, CommandError> {
         if let Some(path) = &self.snapshot {

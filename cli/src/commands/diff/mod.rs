@@ -14,7 +14,7 @@ use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, read_snapshot};
 use crate::output::{Answer, Format, Screen, document, print};
 use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
-use crate::source::{ConnectionArgs, Scope, SourceArgs};
+use crate::source::{ConnectionArgs, SourceArgs};
 
 pub(crate) use args::{DiffArgs, DiffFormat};
 use comparison::Comparison;
@@ -36,13 +36,7 @@ pub(crate) async fn run(
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
-    let base = source.read(connection, &Scope::everything()).await?;
-    for missing in &base.missing {
-        eprintln!(
-            "warning: {} are missing, because you may not list them; the answer may differ from what happens",
-            missing.resource
-        );
-    }
+    let base = source.read_all(connection).await?;
     let diff = Diff::of(&base, args)?;
     print(&text(&diff, args.output, screen)?).map_err(anyhow::Error::from)?;
     Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))

@@ -12,7 +12,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Cell, Colour, Screen, columns, counted, print};
-use crate::source::{ConnectionArgs, Scope, SourceArgs};
+use crate::source::{ConnectionArgs, SourceArgs};
 
 pub(crate) use proposal::{Proposal, proposals};
 
@@ -50,10 +50,7 @@ pub(crate) async fn run(
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
-    let snapshot = args.source.read(connection, &Scope::everything()).await?;
-    for missing in &snapshot.missing {
-        eprintln!("warning: {} are not looked at: you may not list them", missing.resource);
-    }
+    let snapshot = args.source.read_all(connection).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?);
     let proposals = proposals(&cluster);
     let Some(directory) = &args.output else {

@@ -13,7 +13,7 @@ pub(crate) mod unmet;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Format, Screen, Style, document};
-use crate::source::{ConnectionArgs, Scope};
+use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
 pub(crate) use report::pod_name;
@@ -26,7 +26,7 @@ pub(crate) async fn run(
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
-    let snapshot = args.source.read(connection, &Scope::everything()).await?;
+    let snapshot = args.source.read_all(connection).await?;
     let cluster = Cluster::of(&snapshot, args.now)?;
     for warning in &cluster.warnings {
         eprintln!("warning: {warning}");
