@@ -7,7 +7,7 @@ use crate::manifests::Cluster;
 use crate::output::{Answer, OutputArgs, document};
 use crate::source::{ClusterError, ConnectionArgs, Live, Scope, now};
 
-/// Whose version.
+/// Which versions.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct VersionArgs {

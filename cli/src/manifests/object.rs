@@ -33,7 +33,7 @@ pub(crate) enum Object {
     LimitRange(Box<LimitRange>),
     HorizontalPodAutoscaler(Box<HorizontalPodAutoscaler>),
     PodGroup(Box<AnyPodGroup>),
-    /// No decision depends on it; it says who leads.
+    /// No decision depends on it; it names the leader.
     Lease(Box<Lease>),
 }
 

@@ -65,7 +65,7 @@ pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
     settings.map(|settings| settings.workload_kinds).unwrap_or_default()
 }
 
-/// Who holds the Lease that the operator's flags name.
+/// The holder of the Lease that the operator's flags name.
 fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Option<Timestamp>)> {
     let wanted = operator.settings.as_ref().ok()?.lease.as_ref()?;
     let lease = objects.iter().find_map(|object| match object {

@@ -59,7 +59,7 @@ impl ClusterError {
             verb: "list",
             resource: missing.resource.clone(),
             namespace: missing.namespace.clone(),
-            message: "the answer depends on it; use a snapshot of a person who may".to_owned(),
+            message: "the answer depends on it; use a snapshot instead".to_owned(),
         }
     }
 

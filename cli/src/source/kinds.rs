@@ -96,7 +96,7 @@ pub(crate) const POLICIES: ApiKind = ApiKind::new(
 )
 .of_cluster();
 
-/// Who leads.
+/// The Lease of the leader.
 pub(crate) const LEASES: ApiKind = ApiKind::new("coordination.k8s.io/v1", "Lease", "leases");
 
 /// The kind with this plural among those of Kubernetes and Quotient; the first of [`KINDS`] if there is none, which a test

@@ -1,4 +1,4 @@
-//! What only a running API server knows: its version, its kinds, its policies, and who may do what.
+//! What only a running API server knows: its version, its kinds, its policies and its rights.
 
 use futures::StreamExt as _;
 use futures::stream;

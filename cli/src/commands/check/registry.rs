@@ -66,16 +66,6 @@ pub(crate) struct Found {
 }
 
 impl Check {
-    const fn new(
-        id: &'static str,
-        group: Group,
-        severity: Severity,
-        fix: &'static str,
-        look: fn(&Look<'_>) -> Seen,
-    ) -> Self {
-        Self { id, group, severity, fix, look }
-    }
-
     /// Whether it makes sense before Quotient is installed.
     pub(super) fn is_for_newcomers(&self) -> bool {
         let about_quotient = matches!(self.group, Group::Operator | Group::Queues);
@@ -83,341 +73,100 @@ impl Check {
     }
 }
 
-use Group::{Cluster, Namespaces, Operator, Queues, Workloads};
-use Severity::{Error, Info, Warning};
+macro_rules! checks {
+    ($($id:literal $group:ident $severity:ident $look:path: $fix:literal;)*) => {
+        /// Every check, in the order in which they are printed.
+        pub(crate) const CHECKS: &[Check] = &[$(Check {
+            id: $id,
+            group: Group::$group,
+            severity: Severity::$severity,
+            fix: $fix,
+            look: $look,
+        }),*];
+    };
+}
 
-/// Every check, in the order in which they are printed.
-pub(crate) const CHECKS: [Check; 50] = [
-    Check::new(
-        "kubernetes-version",
-        Cluster,
-        Warning,
-        "use a Kubernetes version from 1.34 to 1.36",
-        of_cluster::version,
-    ),
-    Check::new(
-        "crd-missing",
-        Cluster,
-        Error,
-        "install the chart with crds.install, or apply crds/yaml",
-        of_cluster::crd_missing,
-    ),
-    Check::new(
-        "crd-outdated",
-        Cluster,
-        Error,
-        "apply the kinds of this version: crds/yaml",
-        of_cluster::crd_outdated,
-    ),
-    Check::new(
-        "admission-policies",
-        Cluster,
-        Warning,
-        "install the chart with admission.confineOperator and admission.protectQuotas",
-        of_cluster::policies,
-    ),
-    Check::new(
-        "no-capacity",
-        Cluster,
-        Error,
-        "wait for a Ready node, or correct --node-selector",
-        of_cluster::no_capacity,
-    ),
-    Check::new(
-        "nodes-not-ready",
-        Cluster,
-        Warning,
-        "repair or remove these nodes: their capacity is not shared",
-        of_cluster::nodes_not_ready,
-    ),
-    Check::new(
-        "autoscaler",
-        Cluster,
-        Error,
-        "set config.capacity to the limit of the autoscaler, such as {cpu: 500}",
-        of_cluster::autoscaler,
-    ),
-    Check::new(
-        "ceiling-below-nodes",
-        Cluster,
-        Warning,
-        "raise config.capacity to what the autoscaler may reach",
-        of_cluster::ceiling,
-    ),
-    Check::new(
-        "kueue",
-        Cluster,
-        Warning,
-        "let one of the two manage a namespace: remove the label kueue.x-k8s.io/queue-name, or the Queue",
-        of_cluster::kueue,
-    ),
-    Check::new(
-        "operator-missing",
-        Operator,
-        Error,
-        "install the chart: helm install quotient",
-        of_operator::missing,
-    ),
-    Check::new(
-        "operator-not-ready",
-        Operator,
-        Error,
-        "look at its pods: kubectl -n quotient-system describe pods",
-        of_operator::not_ready,
-    ),
-    Check::new(
-        "operator-one-replica",
-        Operator,
-        Info,
-        "set replicaCount to 2, so that another replica takes over at once",
-        of_operator::one_replica,
-    ),
-    Check::new(
-        "operator-no-leader",
-        Operator,
-        Error,
-        "look at the logs of the operator: no replica renews the Lease",
-        of_operator::no_leader,
-    ),
-    Check::new("operator-flags", Operator, Error, "correct the flags of the Deployment", of_operator::flags),
-    Check::new(
-        "operator-version",
-        Operator,
-        Warning,
-        "use the command line and the operator of one version",
-        of_operator::version,
-    ),
-    Check::new(
-        "operator-mode",
-        Operator,
-        Info,
-        "raise config.mode when the shares look right",
-        of_operator::mode,
-    ),
-    Check::new(
-        "operator-rights",
-        Operator,
-        Error,
-        "install the roles of the chart of this version",
-        of_operator::rights,
-    ),
-    Check::new(
-        "operator-priority",
-        Operator,
-        Warning,
-        "set priorityClassName, such as system-cluster-critical",
-        of_operator::priority,
-    ),
-    Check::new(
-        "queue-stalled",
-        Queues,
-        Error,
-        "see the message, and: kubectl quotient explain queue/NAME",
-        of_queues::stalled,
-    ),
-    Check::new(
-        "queue-not-ready",
-        Queues,
-        Warning,
-        "see the condition Ready of the Queue",
-        of_queues::not_ready,
-    ),
-    Check::new(
-        "queue-starved",
-        Queues,
-        Warning,
-        "see: kubectl quotient explain queue/NAME",
-        of_queues::starved,
-    ),
-    Check::new(
-        "guarantee-unmeetable",
-        Queues,
-        Warning,
-        "lower guaranteed of a Queue, or add nodes",
-        of_queues::unmeetable,
-    ),
-    Check::new(
-        "queue-without-status",
-        Queues,
-        Error,
-        "see whether the operator runs and leads",
-        of_queues::without_status,
-    ),
-    Check::new(
-        "queue-status-outdated",
-        Queues,
-        Warning,
-        "see whether the operator runs and leads",
-        of_queues::outdated,
-    ),
-    Check::new(
-        "queue-deleting",
-        Queues,
-        Warning,
-        "remove the finalizers that keep the Queue",
-        of_queues::deleting,
-    ),
-    Check::new("queue-paused", Queues, Info, "end it now: kubectl quotient resume QUEUE", of_queues::paused),
-    Check::new(
-        "standing-claim",
-        Queues,
-        Warning,
-        "remove spec.request: pods of other queues are evicted for a team without pods",
-        of_queues::standing_claim,
-    ),
-    Check::new(
-        "parent-without-children",
-        Queues,
-        Warning,
-        "give child queues a parentRef, or remove children",
-        of_queues::childless,
-    ),
-    Check::new(
-        "several-queues",
-        Queues,
-        Warning,
-        "delete all but one: the oldest counts",
-        of_queues::several,
-    ),
-    Check::new(
-        "queue-in-protected-namespace",
-        Queues,
-        Error,
-        "delete the Queue: it has no effect there",
-        of_queues::protected,
-    ),
-    Check::new(
-        "never-evicted-above-share",
-        Queues,
-        Warning,
-        "set eviction.policy: Allowed, or wait until pods finish",
-        of_queues::never_evicted,
-    ),
-    Check::new(
-        "missing-requests",
-        Namespaces,
-        Warning,
-        "set requests in the templates, or defaultRequests of the Queue",
-        namespaces::missing_requests,
-    ),
-    Check::new(
-        "unmanaged",
-        Namespaces,
-        Warning,
-        "create Queues: kubectl quotient init --from-usage",
-        namespaces::unmanaged,
-    ),
-    Check::new(
-        "foreign-quota",
-        Namespaces,
-        Info,
-        "remove the other ResourceQuota, unless it is meant as a limit",
-        namespaces::foreign_quota,
-    ),
-    Check::new(
-        "quota-of-others",
-        Namespaces,
-        Error,
-        "rename the ResourceQuota quotient of another program",
-        namespaces::quota_of_others,
-    ),
-    Check::new(
-        "orphaned-quota",
-        Namespaces,
-        Warning,
-        "delete it: kubectl -n NAMESPACE delete resourcequota quotient",
-        namespaces::orphaned,
-    ),
-    Check::new(
-        "quota-not-enforced",
-        Namespaces,
-        Error,
-        "see whether kube-controller-manager runs its quota controller",
-        namespaces::not_enforced,
-    ),
-    Check::new(
-        "limit-range-conflict",
-        Namespaces,
-        Warning,
-        "set defaultRequests within the LimitRange of the namespace",
-        namespaces::limit_ranges,
-    ),
-    Check::new(
-        "pods-rejected",
-        Workloads,
-        Error,
-        "see: kubectl quotient explain KIND/NAME",
-        of_workloads::rejected,
-    ),
-    Check::new(
-        "pod-above-share",
-        Workloads,
-        Warning,
-        "request less in one pod, or raise weight or guaranteed of the Queue",
-        of_workloads::above_share,
-    ),
-    Check::new(
-        "no-node-fits",
-        Workloads,
-        Warning,
-        "correct selector, affinity, tolerations or size, or add such a node",
-        of_workloads::no_node,
-    ),
-    Check::new(
-        "set-aside",
-        Workloads,
-        Warning,
-        "see the events of the workload: its pods had room and did not start",
-        of_workloads::set_aside,
-    ),
-    Check::new("no-surge-room", Workloads, Warning, "set maxUnavailable to at least 1", of_workloads::surge),
-    Check::new(
-        "job-retries",
-        Workloads,
-        Warning,
-        "add a podFailurePolicy that ignores DisruptionTarget",
-        of_workloads::job_retries,
-    ),
-    Check::new(
-        "budget-zero",
-        Workloads,
-        Warning,
-        "let the PodDisruptionBudget allow one pod, or add replicas",
-        of_workloads::budgets,
-    ),
-    Check::new(
-        "bare-pods",
-        Workloads,
-        Info,
-        "use a Job or a Deployment: nothing creates an evicted bare pod again",
-        of_workloads::bare,
-    ),
-    Check::new(
-        "long-grace",
-        Workloads,
-        Info,
-        "shorten terminationGracePeriodSeconds, or raise eviction.maxGraceSeconds",
-        of_workloads::grace,
-    ),
-    Check::new(
-        "stuck-terminating",
-        Workloads,
-        Warning,
-        "remove finalizers or lost nodes, or set eviction.forceAfterSeconds",
-        of_workloads::stuck,
-    ),
-    Check::new(
-        "kubevirt",
-        Workloads,
-        Warning,
-        "set eviction.policy: Never: an eviction migrates a virtual machine and frees nothing",
-        of_workloads::kubevirt,
-    ),
-    Check::new(
-        "device-claims",
-        Workloads,
-        Info,
-        "use extended resources: devices of resource claims are in no share",
-        of_workloads::claims,
-    ),
-];
+checks! {
+    "kubernetes-version" Cluster Warning of_cluster::version: "use a Kubernetes version from 1.34 to 1.36";
+    "crd-missing" Cluster Error of_cluster::crd_missing:
+        "install the chart with crds.install, or apply crds/yaml";
+    "crd-outdated" Cluster Error of_cluster::crd_outdated: "apply the kinds of this version: crds/yaml";
+    "admission-policies" Cluster Warning of_cluster::policies:
+        "install the chart with admission.confineOperator and admission.protectQuotas";
+    "no-capacity" Cluster Error of_cluster::no_capacity: "wait for a Ready node, or correct --node-selector";
+    "nodes-not-ready" Cluster Warning of_cluster::nodes_not_ready:
+        "repair or remove these nodes: their capacity is not shared";
+    "autoscaler" Cluster Error of_cluster::autoscaler:
+        "set config.capacity to the limit of the autoscaler, such as {cpu: 500}";
+    "ceiling-below-nodes" Cluster Warning of_cluster::ceiling:
+        "raise config.capacity to what the autoscaler may reach";
+    "kueue" Cluster Warning of_cluster::kueue:
+        "let one of the two manage a namespace: remove the label kueue.x-k8s.io/queue-name, or the Queue";
+    "operator-missing" Operator Error of_operator::missing: "install the chart: helm install quotient";
+    "operator-not-ready" Operator Error of_operator::not_ready:
+        "look at its pods: kubectl -n quotient-system describe pods";
+    "operator-one-replica" Operator Info of_operator::one_replica:
+        "set replicaCount to 2, so that another replica takes over at once";
+    "operator-no-leader" Operator Error of_operator::no_leader:
+        "look at the logs of the operator: no replica renews the Lease";
+    "operator-flags" Operator Error of_operator::flags: "correct the flags of the Deployment";
+    "operator-version" Operator Warning of_operator::version:
+        "use the command line and the operator of one version";
+    "operator-mode" Operator Info of_operator::mode: "raise config.mode when the shares look right";
+    "operator-rights" Operator Error of_operator::rights: "install the roles of the chart of this version";
+    "operator-priority" Operator Warning of_operator::priority:
+        "set priorityClassName, such as system-cluster-critical";
+    "queue-stalled" Queues Error of_queues::stalled:
+        "see the message, and: kubectl quotient explain queue/NAME";
+    "queue-not-ready" Queues Warning of_queues::not_ready: "see the condition Ready of the Queue";
+    "queue-starved" Queues Warning of_queues::starved: "see: kubectl quotient explain queue/NAME";
+    "guarantee-unmeetable" Queues Warning of_queues::unmeetable: "lower guaranteed of a Queue, or add nodes";
+    "queue-without-status" Queues Error of_queues::without_status: "see whether the operator runs and leads";
+    "queue-status-outdated" Queues Warning of_queues::outdated: "see whether the operator runs and leads";
+    "queue-deleting" Queues Warning of_queues::deleting: "remove the finalizers that keep the Queue";
+    "queue-paused" Queues Info of_queues::paused: "end it now: kubectl quotient resume QUEUE";
+    "standing-claim" Queues Warning of_queues::standing_claim:
+        "remove spec.request: pods of other queues are evicted for a team without pods";
+    "parent-without-children" Queues Warning of_queues::childless:
+        "give child queues a parentRef, or remove children";
+    "several-queues" Queues Warning of_queues::several: "delete all but one: the oldest counts";
+    "queue-in-protected-namespace" Queues Error of_queues::protected:
+        "delete the Queue: it has no effect there";
+    "never-evicted-above-share" Queues Warning of_queues::never_evicted:
+        "set eviction.policy: Allowed, or wait until pods finish";
+    "missing-requests" Namespaces Warning namespaces::missing_requests:
+        "set requests in the templates, or defaultRequests of the Queue";
+    "unmanaged" Namespaces Warning namespaces::unmanaged: "create Queues: kubectl quotient init --from-usage";
+    "foreign-quota" Namespaces Info namespaces::foreign_quota:
+        "remove the other ResourceQuota, unless it is meant as a limit";
+    "quota-of-others" Namespaces Error namespaces::quota_of_others:
+        "rename the ResourceQuota quotient of another program";
+    "orphaned-quota" Namespaces Warning namespaces::orphaned:
+        "delete it: kubectl -n NAMESPACE delete resourcequota quotient";
+    "quota-not-enforced" Namespaces Error namespaces::not_enforced:
+        "see whether kube-controller-manager runs its quota controller";
+    "limit-range-conflict" Namespaces Warning namespaces::limit_ranges:
+        "set defaultRequests within the LimitRange of the namespace";
+    "pods-rejected" Workloads Error of_workloads::rejected: "see: kubectl quotient explain KIND/NAME";
+    "pod-above-share" Workloads Warning of_workloads::above_share:
+        "request less in one pod, or raise weight or guaranteed of the Queue";
+    "no-node-fits" Workloads Warning of_workloads::no_node:
+        "correct selector, affinity, tolerations or size, or add such a node";
+    "set-aside" Workloads Warning of_workloads::set_aside:
+        "see the events of the workload: its pods had room and did not start";
+    "no-surge-room" Workloads Warning of_workloads::surge: "set maxUnavailable to at least 1";
+    "job-retries" Workloads Warning of_workloads::job_retries:
+        "add a podFailurePolicy that ignores DisruptionTarget";
+    "budget-zero" Workloads Warning of_workloads::budgets:
+        "let the PodDisruptionBudget allow one pod, or add replicas";
+    "bare-pods" Workloads Info of_workloads::bare:
+        "use a Job or a Deployment: nothing creates an evicted bare pod again";
+    "long-grace" Workloads Info of_workloads::grace:
+        "shorten terminationGracePeriodSeconds, or raise eviction.maxGraceSeconds";
+    "stuck-terminating" Workloads Warning of_workloads::stuck:
+        "remove finalizers or lost nodes, or set eviction.forceAfterSeconds";
+    "kubevirt" Workloads Warning of_workloads::kubevirt:
+        "set eviction.policy: Never: an eviction migrates a virtual machine and frees nothing";
+    "device-claims" Workloads Info of_workloads::claims:
+        "use extended resources: devices of resource claims are in no share";
+}

@@ -52,7 +52,7 @@ pub(crate) fn at_rest(mut cluster: Cluster) -> Cluster {
     cluster
 }
 
-/// The Queues without a share, and what to do about each. They stay so, whatever happens.
+/// The Queues without a share, and what to do about each. No step changes that.
 pub(crate) fn stalled(simulation: &Simulation) -> Vec<String> {
     let stalls = simulation.steps.first().into_iter().flat_map(|step| &step.plan.stalled);
     stalls

@@ -58,7 +58,7 @@ Examples:
   # All queues
   kubectl quotient status
 
-  # Who uses the GPUs?
+  # Which queues use the GPUs?
   kubectl quotient status -r gpu
 
   # Two queues with every column

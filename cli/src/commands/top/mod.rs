@@ -71,10 +71,10 @@ Of a cluster the command reads Queues, nodes, pods and workloads; -n bounds it t
 
 const EXAMPLES: &str = "\
 Examples:
-  # Who is above its share?
+  # Which queues are above their shares?
   kubectl quotient top queues --sort over
 
-  # Who uses the GPUs, with or without a Queue?
+  # Which namespaces use GPUs, with or without a Queue?
   kubectl quotient top namespaces -r gpu
 
   # What in this team?
