@@ -205,3 +205,30 @@ fn programs_read_marks_and_facts() {
     assert_eq!(json["needsAPerson"], false);
     assert_eq!(json["facts"][0]["title"], "Why");
 }
+
+#[test]
+fn a_queue_job_is_told_task_by_task() {
+    check(&files("queue-jobs"), "queuejob/train", &expect![[r#"
+        QueueJob train is Starting: it has 5 slots, needs 5 at once, and 0 of its pods run.
+         √ its slots: Admitted
+
+        Deserved   cpu 5, memory 5Gi
+        Allocated  cpu 5, memory 5Gi
+
+        Nothing to do: the pods start by themselves.
+    "#]]);
+    let told = check(
+        &files("queue-jobs"),
+        "queuejob/wide",
+        &expect![[r#"
+            QueueJob wide is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
+             × other pods of its queue hold too much for the 4 pods that it needs at once
+
+            Deserved   nothing
+            Allocated  nothing
+
+            Nothing to do: the pods start by themselves.
+        "#]],
+    );
+    assert!(!told.needs_a_person);
+}

@@ -30,7 +30,8 @@ fn of_resource(view: &QueueView, siblings: &[&QueueView], resource: &Resource) -
     let titles = ["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "DESERVED/WEIGHT", ""];
     let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
     let level = level(siblings, resource);
-    for other in siblings {
+    let listed = listed(view, siblings, resource);
+    for other in &listed {
         let (demand, deserved) = (of(&other.status.demand), of(&other.status.deserved));
         let per_weight = per_weight(deserved, other.weight());
         let note = if deserved >= demand { "has all it asks for" } else { "at the level" };
@@ -45,6 +46,10 @@ fn of_resource(view: &QueueView, siblings: &[&QueueView], resource: &Resource) -
         ]);
     }
     lines.extend(align(&rows, Style::Plain));
+    let more = siblings.len().saturating_sub(listed.len());
+    if more > 0 {
+        lines.push(format!("  and {more} more queues with smaller shares"));
+    }
     let (demand, deserved) = (of(&view.status.demand), of(&view.status.deserved));
     lines.push(match level {
         _ if deserved >= demand => format!("  {} deserves all of its demand.", view.name.in_words()),
@@ -58,6 +63,21 @@ fn of_resource(view: &QueueView, siblings: &[&QueueView], resource: &Resource) -
         None => format!("  {} has weight 0: it gets what no sibling needs.", view.name.in_words()),
     });
     lines
+}
+
+/// The most siblings that are listed.
+const MOST: usize = 20;
+
+/// The queue itself and the siblings with the largest shares, by name.
+fn listed<'v>(view: &QueueView, siblings: &[&'v QueueView], resource: &Resource) -> Vec<&'v QueueView> {
+    let mut listed = siblings.to_vec();
+    listed.sort_by_key(|other| {
+        let deserved = amounts(other.status.deserved.as_ref()).get(resource);
+        (other.name != view.name, std::cmp::Reverse(deserved))
+    });
+    listed.truncate(MOST);
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    listed
 }
 
 /// What each unit of weight gets of those that ask for more than they get.

@@ -6,6 +6,7 @@ mod evicted;
 mod explanation;
 mod pod;
 mod queue;
+mod queue_job;
 mod scene;
 mod target;
 mod workload;
@@ -137,6 +138,7 @@ pub(crate) fn explain(
     match target.kind {
         TargetKind::Queue => queue::explain(&scene, target, with_arithmetic),
         TargetKind::Pod => pod::explain(&scene, target),
+        TargetKind::QueueJob => queue_job::explain(&scene, target),
         _ => workload::explain(&scene, target),
     }
     .map_err(CommandError::Usage)

@@ -50,7 +50,7 @@ pub(super) fn waits(step: &Step, style: Style) -> Vec<String> {
 }
 
 /// Why it has no slots, for people; none if it has some or asks for none.
-pub(super) fn why_it_waits(job: &QueueJobPlan) -> Option<String> {
+pub(crate) fn why_it_waits(job: &QueueJobPlan) -> Option<String> {
     if job.total() > 0 {
         return None;
     }

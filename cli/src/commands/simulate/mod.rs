@@ -16,6 +16,7 @@ use crate::output::{Answer, Format, Screen, Style, document};
 use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
+pub(crate) use jobs::why_it_waits;
 pub(crate) use report::pod_name;
 pub(crate) use sentence::{why, why_kept};
 pub(crate) use steps::{Simulation, simulate};

@@ -9,6 +9,9 @@ use crate::queues::QueueView;
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
 const PATIENCE_SECONDS: i64 = 300;
 
+/// The most findings that are told to people.
+const MOST_TOLD: usize = 20;
+
 /// Something about a queue that a person should read.
 #[derive(Clone, Debug)]
 pub(crate) struct Finding {
@@ -99,7 +102,12 @@ pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
         });
         lines.collect::<Vec<_>>()
     };
-    found.iter().flat_map(paragraph).collect()
+    let mut lines: Vec<String> = found.iter().take(MOST_TOLD).flat_map(paragraph).collect();
+    let more = found.len().saturating_sub(MOST_TOLD);
+    if more > 0 {
+        lines.push(format!("{more} more findings: -o json has all of them, and so has one QUEUE at a time"));
+    }
+    lines
 }
 
 /// With a full stop.
