@@ -208,7 +208,10 @@ fn programs_read_marks_and_facts() {
 
 #[test]
 fn a_queue_job_is_told_task_by_task() {
-    check(&files("queue-jobs"), "queuejob/train", &expect![[r#"
+    check(
+        &files("queue-jobs"),
+        "queuejob/train",
+        &expect![[r#"
         QueueJob train is Starting: it has 5 slots, needs 5 at once, and 0 of its pods run.
          √ its slots: Admitted
 
@@ -216,7 +219,8 @@ fn a_queue_job_is_told_task_by_task() {
         Allocated  cpu 5, memory 5Gi
 
         Nothing to do: the pods start by themselves.
-    "#]]);
+    "#]],
+    );
     let told = check(
         &files("queue-jobs"),
         "queuejob/wide",

@@ -91,10 +91,13 @@ const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
 const NODE_POOL: &str = "karpenter.sh/nodepool";
 
 pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
-    let settings = look.cluster.operator.as_ref()?.settings.as_ref().ok()?;
-    let has_ceiling = !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty();
-    if has_ceiling {
-        return Some(Vec::new());
+    look.require("deployments.apps")?;
+    look.require("nodes")?;
+    if let Some(operator) = &look.cluster.operator {
+        let settings = operator.settings.as_ref().ok()?;
+        if !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty() {
+            return Some(Vec::new());
+        }
     }
     let sign = look.objects().find_map(|(namespace, name, object)| match object {
         Object::Deployment(_) if AUTOSCALERS.iter().any(|program| name.contains(program)) => {

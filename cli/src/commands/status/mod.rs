@@ -6,6 +6,7 @@ mod header;
 mod report;
 mod rows;
 
+use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use quotient_engine::advance::settle;
@@ -53,8 +54,9 @@ pub(crate) async fn run(
         let found = findings(&status);
         let outcome = Outcome::of(found.iter().any(Finding::is_serious));
         let text = text(&status, &found, args.output.output, screen)?;
-        if text != printed && (!args.wait || args.watch) {
-            print(&text).map_err(anyhow::Error::from)?;
+        if is_news(&text, &printed) && (!args.wait || args.watch) {
+            let clear = if args.watch && io::stdout().is_terminal() { CLEAR } else { "" };
+            print(&format!("{clear}{text}")).map_err(anyhow::Error::from)?;
         }
         printed.clone_from(&text);
         let is_settled = !found.iter().any(|finding| finding.is_waited_for);
@@ -77,6 +79,14 @@ pub(crate) async fn run(
         }
         tokio::time::sleep(INTERVAL).await;
     }
+}
+
+/// Moves to the corner of the screen and clears it.
+const CLEAR: &str = "\u{1b}[H\u{1b}[2J";
+
+/// Whether more than the first line differs, which tells how long ago the Lease was renewed.
+fn is_news(text: &str, printed: &str) -> bool {
+    printed.is_empty() || text.lines().skip(1).ne(printed.lines().skip(1))
 }
 
 /// The Queues and the nodes; of a cluster nothing more, so that large ones answer as fast.
