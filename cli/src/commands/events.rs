@@ -58,6 +58,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     time: String,
     #[serde(skip)]
@@ -76,6 +77,7 @@ pub(crate) struct Entry {
 
 /// All of them.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Report<'a> {
     events: &'a [Entry],
 }
@@ -197,6 +199,12 @@ pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
     let mut lines = columns(&rows.collect::<Vec<_>>(), screen.style);
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Report<'static>>)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ Examples:
 
 /// The versions.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Versions {
     client: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +84,12 @@ fn text(versions: &Versions) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Versions>)
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ const API_VERSION: &str = "cli.quotient.dev/v1";
 
 /// An answer for programs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Document<T> {
     api_version: &'static str,

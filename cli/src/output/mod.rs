@@ -12,6 +12,8 @@ mod wrap;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 pub(crate) use bar::bar;
+#[cfg(test)]
+pub(crate) use document::Document;
 pub(crate) use document::{document, quantities, time_text};
 pub(crate) use format::{Answer, Format, OutputArgs};
 pub(crate) use glyphs::Glyphs;

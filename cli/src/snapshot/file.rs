@@ -36,6 +36,7 @@ pub(crate) enum SnapshotFileError {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Body<'a> {
     redacted: bool,
     /// Whether an API server returned the items; manifests lack what it adds.
@@ -45,6 +46,7 @@ struct Body<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MissingText {
     resource: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,4 +142,10 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, SnapshotFileError> {
         missing.map(|MissingText { resource, namespace }| Missing { resource, namespace }).collect();
     snapshot.add(stored.items);
     Ok(snapshot)
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Body<'static>>)
 }

@@ -9,6 +9,8 @@ use serde_json::Value;
 
 use crate::manifests::Place;
 
+#[cfg(test)]
+pub(crate) use file::schema;
 pub(crate) use file::{SnapshotFileError, is_snapshot, read_file, write_file};
 pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
 pub(crate) use redact::redact;

@@ -68,7 +68,7 @@ impl Live {
 
     /// The objects of `scope`. A kind that the user may not list is noted as missing.
     pub(crate) async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, ClusterError> {
-        let mut progress = Progress::begin();
+        let progress = Progress::begin("reading the cluster");
         let mut snapshot = Snapshot::observed(now(), &format!("cluster {}", self.name));
         let lists = scope.kinds.iter().map(|kind| async move {
             (*kind, self.list(kind, scope.namespace.as_deref(), &Selection::default()).await)

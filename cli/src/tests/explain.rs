@@ -1,6 +1,7 @@
 //! `explain`: of what the operator reported, and of manifests.
 
 use expect_test::{Expect, expect};
+use quotient_engine::time::Timestamp;
 
 use super::{PAGE, example, observed};
 use crate::commands::explain::{Explanation, Target, explain};
@@ -201,7 +202,10 @@ fn what_does_not_exist_is_named() {
 #[test]
 fn programs_read_marks_and_facts() {
     let told = explained(&ml(), "pod/trainer-46", Some("ml-train")).unwrap();
-    let json = serde_json::to_value(&told).unwrap();
+    let document = crate::output::document("Explanation", Timestamp::default(), "cluster", &told);
+    let text = serde_json::to_string(&document).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["kind"], &json["object"]["kind"]), (&"Explanation".into(), &"Pod".into()), "{text}");
     assert_eq!(json["needsAPerson"], false);
     assert_eq!(json["facts"][0]["title"], "Why");
 }

@@ -13,6 +13,7 @@ mod modes;
 mod owners;
 mod priorities;
 mod queue_jobs;
+mod schemas;
 mod seeds;
 mod snapshots;
 mod status;

@@ -65,3 +65,9 @@ pub(crate) fn check(
     let results = wanted.map(|check| Result::of(check, &look)).collect();
     Report::new(results, cluster)
 }
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Report>)
+}

@@ -22,6 +22,7 @@ pub(crate) type Seen = Option<Vec<String>>;
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Group {
     Cluster,
@@ -48,6 +49,7 @@ impl Group {
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Severity {
     /// Quotient does not do its work.
@@ -60,6 +62,7 @@ pub(crate) enum Severity {
 
 /// What was found: the first few in words, and how many there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Found {
     pub(crate) text: String,
     pub(crate) count: usize,

@@ -15,6 +15,7 @@ const MOST_TOLD: usize = 3;
 
 /// The result of one check.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Result {
     pub(crate) id: &'static str,
     group: Group,
@@ -30,6 +31,7 @@ pub(crate) struct Result {
 
 /// All results.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Report {
     pub(crate) results: Vec<Result>,
     ok: usize,

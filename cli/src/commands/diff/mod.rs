@@ -12,7 +12,7 @@ mod table;
 use crate::commands::simulate::simulate;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, read_snapshot};
-use crate::output::{Answer, Format, Screen, document, print};
+use crate::output::{Answer, Format, Progress, Screen, document, print};
 use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
 use crate::source::{ConnectionArgs, SourceArgs};
 
@@ -53,11 +53,15 @@ impl Diff {
             }
             other => CommandError::Usage(other.to_string()),
         })?;
+        let progress = Progress::begin("playing the cluster without the change");
         let before = Cluster::of(base, None)?;
         // Both are looked at in the same instant.
         let now = before.snapshot.now;
         let after = Cluster::of(&overlaid, Some(now))?;
-        let comparison = Comparison::of(&simulate(&before, true), &simulate(&after, true), &after);
+        let without = simulate(&before, true);
+        progress.tell("playing the cluster with the change");
+        let comparison = Comparison::of(&without, &simulate(&after, true), &after);
+        drop(progress);
         let verdicts = args.fail_on.iter().map(|gate| gate.judge(&comparison)).collect();
         Ok(Self { base: before, changes, comparison, verdicts })
     }
@@ -90,4 +94,10 @@ pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<St
         names: diff.comparison.evicted.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     Ok(answer.text(format)?)
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<report::Report>)
 }

@@ -11,6 +11,7 @@ use super::gates::Verdict;
 use crate::output::quantities;
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
     changes: Vec<String>,
@@ -29,6 +30,7 @@ pub(super) struct Report {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct QueueReport {
     queue: String,
     deserved: Moved,
@@ -38,12 +40,14 @@ struct QueueReport {
 
 /// Absent where the queue does not exist.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Moved {
     before: Option<BTreeMap<String, String>>,
     after: Option<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct EvictionReport {
     pod: String,
@@ -56,6 +60,7 @@ struct EvictionReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct GateReport {
     gate: String,
     passed: bool,

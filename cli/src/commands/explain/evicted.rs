@@ -31,14 +31,10 @@ pub(super) fn explain(
             "because the pods used more than the cluster has or the limit of a queue allows".to_owned()
         }
     };
-    let mut told = Explanation {
-        kind: target.kind.name().to_owned(),
-        namespace: scene.namespace.clone(),
-        name: target.name.clone(),
-        headline: format!("Evicted {ago} ago by Quotient {why} (not by the node, not by the scheduler)."),
-        reason: Some(reclaim.reason.clone()),
-        ..Explanation::default()
-    };
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    told.headline = format!("Evicted {ago} ago by Quotient {why} (not by the node, not by the scheduler).");
+    told.reason = Some(reclaim.reason.clone());
+
     told.fact("Why", numbers(scene, view, reclaim, &returned));
     told.fact("Why this pod", candidates(reclaim));
     told.fact("Comes back", comes_back(scene, view, reclaim));

@@ -6,11 +6,11 @@ use crate::output::{Colour, Screen, wrap};
 
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Explanation {
-    pub(crate) kind: String,
-    pub(crate) namespace: String,
-    pub(crate) name: String,
+    /// What is explained.
+    pub(crate) object: ObjectName,
     /// What is the case.
     pub(crate) headline: String,
     /// The engine's word for it, if there is one.
@@ -30,8 +30,18 @@ pub(crate) struct Explanation {
     pub(crate) lines: Vec<String>,
 }
 
+/// An object by its name.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ObjectName {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
 /// Something that was looked at.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Check {
     pub(crate) mark: Mark,
     pub(crate) text: String,
@@ -39,6 +49,7 @@ pub(crate) struct Check {
 
 /// How it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) enum Mark {
     /// As it should be.
     Good,
@@ -50,12 +61,19 @@ pub(crate) enum Mark {
 
 /// A word and what is to be said about it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Fact {
     pub(crate) title: &'static str,
     pub(crate) text: String,
 }
 
 impl Explanation {
+    /// One that says nothing yet.
+    pub(super) fn of(kind: &str, namespace: &str, name: &str) -> Self {
+        let [kind, namespace, name] = [kind, namespace, name].map(str::to_owned);
+        Self { object: ObjectName { kind, namespace, name }, ..Self::default() }
+    }
+
     pub(crate) fn check(&mut self, is_good: bool, text: impl Into<String>) {
         let mark = if is_good { Mark::Good } else { Mark::Bad };
         self.checks.push(Check { mark, text: text.into() });

@@ -143,3 +143,9 @@ pub(crate) fn explain(
     }
     .map_err(CommandError::Usage)
 }
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Explanation>)
+}

@@ -39,12 +39,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
 /// The pod as it is.
 fn now(scene: &Scene<'_>, pod: &Pod) -> Explanation {
     let name = pod.metadata.name.clone().unwrap_or_default();
-    let mut told = Explanation {
-        kind: "Pod".to_owned(),
-        namespace: scene.namespace.clone(),
-        name: name.clone(),
-        ..Explanation::default()
-    };
+    let mut told = Explanation::of("Pod", &scene.namespace, &name);
     let status = pod.status.as_ref();
     let phase = status.and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
     let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
@@ -93,7 +88,7 @@ fn ends(told: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
 
 /// A pod that has a node.
 fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, node: &str) {
-    let name = &told.name;
+    let name = &told.object.name;
     let waiting = waiting_containers(pod);
     told.headline = match (phase, waiting.is_empty()) {
         ("Running", true) => format!("Pod {name} runs on {node}."),
@@ -127,7 +122,7 @@ fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, nod
     told.fact("Eviction", risk);
     if let Some(plan) = &scene.plan {
         let is_it = |other: &quotient_engine::plan::PodId| {
-            other.name.as_str() == told.name && other.namespace.as_str() == scene.namespace
+            other.name.as_str() == told.object.name && other.namespace.as_str() == scene.namespace
         };
         let chosen = plan.evictions.iter().chain(&plan.waiting).find(|eviction| is_it(&eviction.pod));
         let withheld = plan.withheld.iter().find(|eviction| is_it(&eviction.pod));
@@ -163,7 +158,7 @@ fn waiting_containers(pod: &Pod) -> Vec<String> {
 
 /// A pod without a node.
 fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
-    let name = told.name.clone();
+    let name = told.object.name.clone();
     let spec = pod.spec.as_ref();
     let gates: Vec<&str> = spec
         .and_then(|spec| spec.scheduling_gates.as_ref())

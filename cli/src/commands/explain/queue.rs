@@ -23,13 +23,9 @@ pub(super) fn explain(
         .iter()
         .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == scene.namespace);
     let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
-    let mut told = Explanation {
-        kind: target.kind.name().to_owned(),
-        namespace: scene.namespace.clone(),
-        name: target.name.clone(),
-        headline: headline(scene, view),
-        ..Explanation::default()
-    };
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    told.headline = headline(scene, view);
+
     if let Some((reason, message)) = view.stalled() {
         told.check(false, message.to_owned());
         told.reason = Some(reason.to_owned());

@@ -16,12 +16,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
     let Some(object @ Object::QueueJob(job)) = object else {
         return Err(format!("there is no {target} in namespace {}", scene.namespace));
     };
-    let mut told = Explanation {
-        kind: target.kind.name().to_owned(),
-        namespace: scene.namespace.clone(),
-        name: target.name.clone(),
-        ..Explanation::default()
-    };
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
     let name = QueueJobName {
         namespace: Namespace::from(scene.namespace.as_str()),
         name: target.name.as_str().into(),

@@ -16,12 +16,7 @@ use crate::queues::{QueueView, amounts};
 pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
     let object = scene.object(target.kind, &target.name);
     let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
-    let mut told = Explanation {
-        kind: target.kind.name().to_owned(),
-        namespace: scene.namespace.clone(),
-        name: target.name.clone(),
-        ..Explanation::default()
-    };
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
     let names = scene.creators(object);
     let owners = owners(scene, object, &names);
     let wanted = owners.iter().map(|owner| owner.wanted).fold(0, u32::saturating_add);

@@ -12,7 +12,7 @@ pub(crate) mod unmet;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, Format, Screen, Style, document};
+use crate::output::{Answer, Format, Progress, Screen, Style, document};
 use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
@@ -32,7 +32,9 @@ pub(crate) async fn run(
     for warning in &cluster.warnings {
         eprintln!("warning: {warning}");
     }
+    let progress = Progress::begin("playing the cluster");
     let simulation = simulate(&cluster, args.until_stable);
+    drop(progress);
     if args.output.output != Format::Table {
         // The table shows them itself.
         for warning in stalled(&simulation) {
@@ -77,4 +79,10 @@ pub(crate) fn render(
         names: queues.map(|queue| format!("queue.quotient.dev/{queue}")).collect(),
     }
     .text(format)
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<report::Report>)
 }

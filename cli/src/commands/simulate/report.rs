@@ -13,6 +13,7 @@ use super::steps::{Simulation, Step};
 use super::{jobs, unmet};
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
     started_before: Vec<String>,
@@ -21,6 +22,7 @@ pub(super) struct Report {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct StepReport {
     step: usize,
@@ -43,6 +45,7 @@ struct StepReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct QueueReport {
     queue: String,
     demand: Quantities,
@@ -54,6 +57,7 @@ struct QueueReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct QueueJobReport {
     queue_job: String,
@@ -78,6 +82,7 @@ struct QueueJobReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct EvictionReport {
     pod: String,
     queue: String,
@@ -86,6 +91,7 @@ struct EvictionReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct EvictedAgainReport {
     pod: String,
@@ -95,6 +101,7 @@ struct EvictedAgainReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct ScalingReport {
     kind: &'static str,
     name: String,
@@ -108,6 +115,7 @@ struct ScalingReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct UnmetReport {
     queue: String,
     what: String,
@@ -118,6 +126,7 @@ struct UnmetReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct PassedOverReport {
     pod: String,
     queue: String,

@@ -178,3 +178,9 @@ fn table(status: &Status, found: &[Finding], is_wide: bool, screen: Screen) -> S
     lines.push(String::new());
     lines.join("\n")
 }
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<report::Report>)
+}

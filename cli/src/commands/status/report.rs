@@ -12,6 +12,7 @@ use crate::output::{quantities, time_text};
 use crate::queues::{QueueView, resource_names};
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,6 +27,7 @@ pub(super) struct Report {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct OperatorReport {
     namespace: String,
@@ -39,6 +41,7 @@ struct OperatorReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct QueueReport {
     namespace: String,
@@ -57,6 +60,7 @@ struct QueueReport {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 struct FindingReport {
     queue: String,

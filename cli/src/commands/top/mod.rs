@@ -95,6 +95,7 @@ const KINDS: [&str; 9] = [
 
 /// For programs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Report<'a> {
     rows: &'a [Row],
 }
@@ -165,4 +166,10 @@ pub(crate) fn text(rows: &[Row], what: What, selected: Option<&Selected>, screen
     let mut lines = columns(&table, screen.style);
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Report<'static>>)
 }

@@ -15,6 +15,7 @@ use crate::queues::{QueueView, Selected, amounts};
 
 /// A queue, a namespace or a workload.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Row {
     pub(super) name: String,
     pub(super) namespace: String,
@@ -22,14 +23,19 @@ pub(crate) struct Row {
     queue: Option<String>,
     pods: usize,
     #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     pub(super) used: Amounts,
     #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     deserved: Amounts,
     #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     over: Amounts,
     #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     borrowed: Amounts,
     #[serde(serialize_with = "quantities")]
+    #[cfg_attr(test, schemars(with = "BTreeMap<String, String>"))]
     lent: Amounts,
 }
 
