@@ -35,7 +35,8 @@ pub(crate) async fn run(
         (snapshot, None)
     } else {
         let live = Live::connect(connection).await?;
-        (live.snapshot(&Scope::everything()).await?, Some(live))
+        let scope = Scope { namespace: connection.namespace.clone(), ..Scope::everything() };
+        (live.snapshot(&scope).await?, Some(live))
     };
     let cluster = Cluster::of(&snapshot, None)?;
     let facts = match facts {

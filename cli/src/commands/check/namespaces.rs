@@ -39,7 +39,8 @@ pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
 
 /// Namespaces with a Queue; where there is no Queue at all, every one.
 fn is_considered(look: &Look<'_>, namespace: &str) -> bool {
-    look.is_managed(namespace) || look.views.is_empty() && !namespace.starts_with("kube-")
+    let is_system = namespace.starts_with("kube-") || is_operators(look, namespace);
+    look.is_managed(namespace) || look.views.is_empty() && !is_system
 }
 
 /// What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.

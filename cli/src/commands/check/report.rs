@@ -91,7 +91,11 @@ impl Report {
             lines.extend(self.of_group(group, is_wide, screen));
         }
         if !self.missing.is_empty() {
-            lines.push(format!("You may not list {}: some checks see less.", self.missing.join(", ")));
+            let text = format!(
+                "You may not list {}: some checks do not look, or see less.",
+                self.missing.join(", ")
+            );
+            lines.extend(wrap(&text, screen.width));
         }
         lines.push(self.summary());
         lines.push(String::new());

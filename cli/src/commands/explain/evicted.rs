@@ -4,7 +4,7 @@ use k8s_openapi::api::batch::v1::Job;
 use quotient_crds::RecentReclaim;
 use quotient_engine::amounts::Amounts;
 
-use super::explanation::Explanation;
+use super::explanation::{EVICTED, Explanation};
 use super::scene::Scene;
 use super::target::{Target, TargetKind};
 use crate::commands::status::duration;
@@ -32,7 +32,7 @@ pub(super) fn explain(
         }
     };
     let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
-    told.headline = format!("Evicted {ago} ago by Quotient {why} (not by the node, not by the scheduler).");
+    told.headline = format!("{EVICTED} {ago} ago by Quotient {why} (not by the node, not by the scheduler).");
     told.reason = Some(reclaim.reason.clone());
 
     told.fact("Why", numbers(scene, view, reclaim, &returned));
@@ -65,10 +65,11 @@ fn numbers(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returne
     let line = |view: &QueueView| {
         let used = of(amounts(view.status.used.as_ref()));
         let deserved = of(amounts(view.status.deserved.as_ref()));
-        let (over, below) = (used.less(&deserved), deserved.less(&used));
-        let difference = match (over.is_empty(), below.is_empty()) {
+        let over = used.less(&deserved);
+        let lacking = of(amounts(view.status.preempting.as_ref()));
+        let difference = match (over.is_empty(), lacking.is_empty()) {
             (false, _) => format!(": {} over", over.compact()),
-            (true, false) => format!(": {} below", below.compact()),
+            (true, false) => format!(": {} below", lacking.compact()),
             (true, true) => String::new(),
         };
         let (used, deserved) = (used.compact(), deserved.compact());

@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::output::{Colour, Screen, wrap};
 
+/// How the first sentence about an eviction begins.
+pub(super) const EVICTED: &str = "Evicted";
+
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -72,6 +75,16 @@ impl Explanation {
     pub(super) fn of(kind: &str, namespace: &str, name: &str) -> Self {
         let [kind, namespace, name] = [kind, namespace, name].map(str::to_owned);
         Self { object: ObjectName { kind, namespace, name }, ..Self::default() }
+    }
+
+    /// Whether it explains an eviction.
+    pub(super) fn is_eviction(&self) -> bool {
+        self.headline.starts_with(EVICTED)
+    }
+
+    /// Puts what the operator said then before what is known now.
+    pub(super) fn add_note(&mut self, note: Option<String>) {
+        self.facts.splice(0..0, note.map(|text| Fact { title: "Said then", text }));
     }
 
     pub(crate) fn check(&mut self, is_good: bool, text: impl Into<String>) {

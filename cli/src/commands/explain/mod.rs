@@ -16,7 +16,7 @@ use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Screen, document};
 use crate::snapshot::Snapshot;
-use crate::source::{ConnectionArgs, Live, Scope, Selection};
+use crate::source::{ConnectionArgs, EVENTS, Live, Scope, Selection};
 
 pub(crate) use args::ExplainArgs;
 pub(crate) use evicted::ignores_evictions;
@@ -49,7 +49,10 @@ pub(crate) async fn run(
     let mut namespace = connection.namespace.clone();
     let snapshot = read(args, &target, connection, &mut namespace).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?);
-    let explanation = explain(&cluster, &target, namespace.as_deref(), args.arithmetic)?;
+    let mut explanation = explain(&cluster, &target, namespace.as_deref(), args.arithmetic)?;
+    if explanation.is_eviction() && args.source.is_live() {
+        explanation.add_note(said_then(connection, &explanation).await?);
+    }
     let answer = Answer {
         table: &|_| explanation.text(screen),
         document: &document("Explanation", cluster.snapshot.now, &cluster.source, &explanation),
@@ -57,6 +60,24 @@ pub(crate) async fn run(
     };
     answer.print(args.output.output)?;
     Ok(Outcome::of(explanation.needs_a_person))
+}
+
+/// What the operator said in the event on the pod, with the numbers of that time. Events may be gone, or forbidden.
+async fn said_then(
+    connection: &ConnectionArgs,
+    explanation: &Explanation,
+) -> Result<Option<String>, CommandError> {
+    let live = Live::connect(connection).await?;
+    let fields = format!("reason=Reclaimed,regarding.name={}", explanation.object.name);
+    let selection = Selection { fields: &fields, labels: "" };
+    match live.list(&EVENTS, Some(&explanation.object.namespace), &selection).await {
+        Ok(events) => {
+            let note = events.last().and_then(|event| event.get("note")?.as_str());
+            Ok(note.map(str::to_owned))
+        }
+        Err(error) if error.is_forbidden() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Of a cluster the namespace alone; for the arithmetic of a share all Queues.

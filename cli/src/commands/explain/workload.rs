@@ -26,9 +26,14 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
     } else {
         format!("{target} has {there} of {wanted} pods.")
     };
+    let pending = pending(scene, &owners);
     let lacks_nothing = scene.unmet(&names).is_empty();
-    if lacks_nothing && there >= wanted {
+    if there >= wanted && pending.is_empty() {
+        // What the status may still list has been created since.
         told.headline.push_str(" None is missing.");
+    } else if there >= wanted {
+        told.headline = format!("{} {} have no node yet.", told.headline, pending.len());
+        add_unmet(&mut told, scene, &pending);
     } else if let Some(view) = scene.queue() {
         checks(&mut told, scene, view, &owners);
         add_unmet(&mut told, scene, &names);
@@ -79,6 +84,15 @@ fn pods(scene: &Scene<'_>, owners: &[&Owner]) -> u32 {
 
 /// How the operator and the API server name a container without requests.
 const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
+
+/// Those of their pods that no node has taken, as kind and name.
+fn pending(scene: &Scene<'_>, owners: &[&Owner]) -> BTreeSet<(String, String)> {
+    let pods = scene.state().into_iter().flat_map(|state| &state.pods);
+    let is_theirs = |pod: &&Pod| {
+        pod.is_live() && pod.node.is_none() && owners.iter().any(|owner| pod.owner() == Some(&owner.uid))
+    };
+    pods.filter(is_theirs).map(|pod| ("Pod".to_owned(), pod.name.to_string())).collect()
+}
 
 /// What is in order and what is not, from the outside to the inside.
 fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &[&Owner]) {

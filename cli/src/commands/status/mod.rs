@@ -104,9 +104,14 @@ async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot
         eprintln!("You may not list Queues in all namespaces; these are of namespace {}.", live.namespace);
         snapshot = live.snapshot(&Scope::of(&kinds, Some(&live.namespace))).await?;
     }
-    if lacks_queues(&snapshot) {
+    if let Some(missing) = snapshot.missing.iter().find(|missing| missing.resource.starts_with("queues.")) {
         // The list names the right that is missing.
-        live.list(crate::source::kind("queues"), of_one, &crate::source::Selection::default()).await?;
+        live.list(
+            crate::source::kind("queues"),
+            missing.namespace.as_deref(),
+            &crate::source::Selection::default(),
+        )
+        .await?;
     }
     Ok(snapshot)
 }
