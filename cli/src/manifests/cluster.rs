@@ -43,6 +43,8 @@ pub(crate) struct Cluster {
     pub(crate) source: String,
     /// The lists that the API server refused.
     pub(crate) missing: Vec<Missing>,
+    /// Whether only some kinds, or one namespace, were asked for.
+    pub(crate) is_partial: bool,
     /// Whether everything that decisions depend on was read.
     pub(crate) is_complete: bool,
     /// What was read but makes no difference, a line each.
@@ -148,6 +150,7 @@ impl Cluster {
             is_observed: snapshot.is_observed,
             source: snapshot.source.clone(),
             missing: snapshot.missing.clone(),
+            is_partial: snapshot.is_partial,
             is_complete: !snapshot.is_partial && snapshot.missing.is_empty(),
             warnings: warnings.into_iter().collect(),
         })

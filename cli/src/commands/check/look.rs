@@ -41,6 +41,11 @@ impl<'a> Look<'a> {
         (!is_missing).then_some(())
     }
 
+    /// None for one namespace: what is elsewhere was not looked for.
+    pub(super) fn require_whole(&self) -> Option<()> {
+        (!self.cluster.is_partial).then_some(())
+    }
+
     /// None for files: what nothing wrote yet cannot be wrong.
     pub(super) fn require_observed(&self) -> Option<()> {
         self.cluster.is_observed.then_some(())

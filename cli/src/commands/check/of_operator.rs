@@ -11,6 +11,7 @@ const OLDEST_LEASE: i64 = 60;
 
 pub(super) fn missing(look: &Look<'_>) -> Seen {
     look.require_observed()?;
+    look.require_whole()?;
     look.require("deployments.apps")?;
     Some(found(look.cluster.operator.is_none(), || {
         "no Deployment has the label app.kubernetes.io/part-of=quotient".to_owned()
