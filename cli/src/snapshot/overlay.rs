@@ -107,6 +107,8 @@ fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
     remove_unmentioned(&mut found.value, &entry.value);
     merge(&mut found.value, without_status(entry.value));
     found.place = entry.place;
+    // It is checked and completed as its author wrote it, and its controller acts on it.
+    found.is_written = true;
     format!("change {told}")
 }
 
@@ -194,6 +196,7 @@ fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, OverlayErro
         }
     }
     merge(&mut entry.value, Value::Object(Map::from_iter([("spec".to_owned(), patch)])));
+    entry.is_written = true;
     let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     Ok(format!("set {} of {} to {written}", path.join("."), words(&entry.value)))
 }

@@ -203,3 +203,92 @@ fn a_change_of_what_does_not_exist_is_refused() {
     let command_line = ["kubectl-quotient", "diff", "--snapshot", "x"];
     assert!(Args::try_parse_from(command_line).is_err(), "without a change");
 }
+
+/// A Deployment with one pod, as an API server returned it, with what kubectl applied last.
+const OBSERVED: &str = r#"
+apiVersion: v1
+kind: Node
+metadata: {name: n1, uid: n-1, creationTimestamp: "2026-11-01T00:00:00Z"}
+status: {allocatable: {cpu: 8, memory: 16Gi}, conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-11-01T00:00:00Z"}]}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata:
+  name: a
+  namespace: a
+  uid: q-a
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: '{"spec": {"limit": {"cpu": 2}}}'
+spec: {weight: 1, limit: {cpu: 2}, mode: Full}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: a, uid: d-web, generation: 1}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: web-5d9c
+  namespace: a
+  uid: r-web
+  generation: 1
+  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d-web, controller: true}]
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-5d9c-1
+  namespace: a
+  uid: p-1
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5d9c, uid: r-web, controller: true}]
+spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
+status: {phase: Running, startTime: "2026-11-01T00:00:00Z"}
+"#;
+
+#[test]
+fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
+    let directory = directory(&[
+        ("cluster.yaml", OBSERVED),
+        (
+            "web.yaml",
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a}, spec: {replicas: 4}}",
+        ),
+        (
+            "queue.yaml",
+            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}}",
+        ),
+    ]);
+    let base = super::observed_at(&directory.path().join("cluster.yaml"), "2026-11-24T14:00:00Z");
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let check = |words: &[&str], expected: &Expect| {
+        let args = args(words);
+        let printed = text(&Diff::of(&base, &args).unwrap(), args.output, Screen::plain()).unwrap();
+        expected.assert_eq(&printed);
+    };
+    // The Deployment is scaled, and the limit keeps two pods from starting.
+    check(&["-f", &path("web.yaml")], &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+        QUEUE  DESERVED            USED             EVICTED
+        a      2c 8.5Gi → 2c 10Gi  1c 1Gi → 2c 2Gi  1 pod starts
+        ! ReplicaSet web-5d9c in a: 2 pods of 1c 1Gi cannot start: AboveLimit (the limit of the queue, or of one above it, would
+          be exceeded)
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+    "#]]);
+    // kubectl applied the limit, and the manifest leaves it out.
+    check(&["-f", &path("web.yaml"), &path("queue.yaml")], &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web; change Queue a
+        QUEUE  DESERVED            USED             EVICTED
+        a      2c 8.5Gi → 6c 10Gi  1c 1Gi → 4c 4Gi  3 pods start
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+    "#]]);
+    let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
+    assert_eq!(refused.code(), 2);
+}
