@@ -9,7 +9,7 @@ use quotient_engine::names::Namespace;
 use super::{Inventory, Leftover};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Object};
-use crate::output::{Screen, counted, print, wrap};
+use crate::output::{Progress, Screen, counted, print, wrap};
 use crate::source::{ConnectionArgs, Live, Scope, Selection, SourceArgs, kind};
 
 /// Which namespace.
@@ -55,8 +55,8 @@ pub(crate) struct Release {
     effects: Vec<String>,
 }
 
-/// How long garbage collection may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long garbage collection may take: it learns of a new kind within half a minute.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Looks, and deletes unless something is in the way.
 pub(crate) async fn run(
@@ -105,6 +105,7 @@ async fn delete(live: &Live, namespace: &str, queues: &[String]) -> Result<Outco
         live.delete(kind("queues"), namespace, queue).await?;
         print(&format!("queue.quotient.dev/{queue} deleted\n")).map_err(anyhow::Error::from)?;
     }
+    let _progress = Progress::begin("waiting until Kubernetes has deleted the quota");
     let began = Instant::now();
     while live.get(kind("resourcequotas"), Some(namespace), QUOTA).await?.is_some() {
         if began.elapsed() >= PATIENCE {
