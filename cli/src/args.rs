@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::check::CheckArgs;
-use crate::commands::completion::CompletionArgs;
+use crate::commands::completion::{CompletionArgs, WordsArgs};
 use crate::commands::diff::DiffArgs;
 use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
@@ -69,6 +69,9 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Print a script that completes the command line in a shell.
     Completion(CompletionArgs),
+    /// Print what the last word may become.
+    #[command(name = "__complete", hide = true)]
+    Complete(WordsArgs),
     /// Print the version of this command, of the cluster and of the operator.
     Version(VersionArgs),
 }
@@ -103,7 +106,7 @@ mod tests {
     #[test]
     fn the_examples_of_every_help_are_command_lines() {
         let mut seen = 0;
-        for command in Args::command().get_subcommands() {
+        for command in Args::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             let Some(help) = command.get_after_long_help() else {
                 panic!("{} has no examples", command.get_name())
             };

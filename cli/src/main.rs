@@ -57,6 +57,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Events(args) => commands::events::run(args, connection, screen).await,
         Command::Init(args) => commands::init::run(args, connection, screen).await,
         Command::Completion(args) => commands::completion::run(args),
+        Command::Complete(args) => commands::completion::complete(args),
         Command::Version(args) => commands::version::run(args, connection).await,
         Command::Check(args) => commands::check::run(args, connection, screen).await,
         Command::Diff(args) => commands::diff::run(args, connection, screen).await,
