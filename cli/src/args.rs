@@ -37,42 +37,42 @@ pub(crate) struct Args {
     pub(crate) ascii: bool,
 }
 
-/// What is asked.
+/// What is asked. The long help of each command is beside its flags; a doc comment here would replace it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show which queue deserves, is allocated and uses what, and what is wrong.
+    #[command(about = "Show which queue deserves, is allocated and uses what, and what is wrong")]
     Status(StatusArgs),
-    /// Explain why a pod, a workload or a queue is as it is.
+    #[command(about = "Explain why a pod, a workload or a queue is as it is")]
     #[command(visible_alias = "why")]
     Explain(ExplainArgs),
-    /// List which queues, namespaces or workloads use most.
+    #[command(about = "List which queues, namespaces or workloads use most")]
     Top(TopArgs),
-    /// Print what Quotient did, in the order of time.
+    #[command(about = "Print what Quotient did, in the order of time")]
     Events(EventsArgs),
-    /// Check the cluster, the operator, Queues, namespaces and workloads.
+    #[command(about = "Check the cluster, the operator, Queues, namespaces and workloads")]
     Check(CheckArgs),
-    /// Show what a change would do before you make it.
+    #[command(about = "Show what a change would do before you make it")]
     Diff(Box<DiffArgs>),
-    /// Show what Quotient would do, step by step; nothing is changed.
+    #[command(about = "Show what Quotient would do, step by step; nothing is changed")]
     Simulate(Box<SimulateArgs>),
-    /// Write everything that the operator reads into one file.
+    #[command(about = "Write everything that the operator reads into one file")]
     Snapshot(SnapshotArgs),
-    /// Evict no pod from a queue or for it until a time.
+    #[command(about = "Evict no pod from a queue or for it until a time")]
     Pause(PauseArgs),
-    /// End a pause now.
+    #[command(about = "End a pause now")]
     Resume(ResumeArgs),
-    /// Take one namespace out of Quotient; no pod is evicted.
+    #[command(about = "Take one namespace out of Quotient; no pod is evicted")]
     Release(ReleaseArgs),
-    /// List what uninstalling Quotient would leave behind.
+    #[command(about = "List what uninstalling Quotient would leave behind")]
     Uninstall(UninstallArgs),
-    /// Propose a Queue for every namespace from its use.
+    #[command(about = "Propose a Queue for every namespace from its use")]
     Init(InitArgs),
-    /// Print a script that completes the command line in a shell.
+    #[command(about = "Print a script that completes the command line in a shell")]
     Completion(CompletionArgs),
-    /// Print what the last word may become.
+    #[command(about = "Print what the last word may become")]
     #[command(name = "__complete", hide = true)]
     Complete(WordsArgs),
-    /// Print the version of this command, of the cluster and of the operator.
+    #[command(about = "Print the version of this command, of the cluster and of the operator")]
     Version(VersionArgs),
 }
 
@@ -111,6 +111,7 @@ mod tests {
                 panic!("{} has no examples", command.get_name())
             };
             let help = help.to_string();
+            assert!(command.get_long_about().is_some(), "{} does not say what it does", command.get_name());
             let lines = help.lines().map(str::trim).filter_map(|line| line.strip_prefix("kubectl quotient "));
             for line in lines {
                 let line = line.split(" | ").next().unwrap_or_default();

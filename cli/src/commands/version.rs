@@ -9,7 +9,7 @@ use crate::source::{ClusterError, ConnectionArgs, Live, Scope, now};
 
 /// Which versions.
 #[derive(Debug, clap::Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct VersionArgs {
     /// Ask the cluster, too.
     #[arg(long)]
@@ -18,6 +18,9 @@ pub(crate) struct VersionArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
+
+const ABOUT: &str = "\
+Print the version of this command; with --server also those of the cluster and of the operator, if its Deployment is visible.";
 
 const EXAMPLES: &str = "\
 Examples:

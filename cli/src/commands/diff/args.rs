@@ -10,7 +10,7 @@ use crate::snapshot::Setting;
 
 /// The change, what it is compared with, and what must not happen.
 #[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES, override_usage = USAGE)]
 #[command(group = ArgGroup::new("change").required(true).multiple(true).args(["files", "set", "drain", "add_node"]))]
 pub(crate) struct DiffArgs {
     /// Manifests to apply: files, directories (their *.yaml, *.yml and *.json, by name) or `-` for standard input. May be
@@ -61,6 +61,9 @@ pub(crate) enum DiffFormat {
     /// A test report in which every gate is a test.
     Junit,
 }
+
+const USAGE: &str = "\
+kubectl quotient diff [-f FILE|DIR]... [--set ...]... [--drain NODE]... [--add-node ...]... [OPTIONS]";
 
 const ABOUT: &str = "\
 Show what a change would do before you make it: shares before and after, evicted pods, and how long it takes.
