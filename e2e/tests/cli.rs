@@ -81,7 +81,8 @@ fn administrator(stage: &Stage) -> Person {
 
 async fn tenant(stage: &Stage) -> Result<Person> {
     let kubeconfig = stage.bed.user_kubeconfig("member", None)?;
-    let bind = ["create", "rolebinding", "member", "--clusterrole=edit", "--user=member", "--namespace=team-2"];
+    let bind =
+        ["create", "rolebinding", "member", "--clusterrole=edit", "--user=member", "--namespace=team-2"];
     stage.bed.kubectl(bind).await?;
     Ok(Person { program: stage.programs.command_line.clone(), kubeconfig })
 }
