@@ -19,8 +19,8 @@ pub(crate) use format::{Answer, Format, OutputArgs};
 pub(crate) use glyphs::Glyphs;
 pub(crate) use progress::Progress;
 pub(crate) use screen::Screen;
-pub(crate) use words::counted;
-pub(crate) use wrap::wrap;
+pub(crate) use words::{counted, duration};
+pub(crate) use wrap::{hanging, wrap};
 
 /// What a piece of text means; the terminal shows it as a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,3 +4,12 @@
 pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
+
+/// `40 s`, `12 min`, `3 h`.
+pub(crate) fn duration(seconds: i64) -> String {
+    match seconds {
+        ..=119 => format!("{seconds} s"),
+        120..=7199 => format!("{} min", seconds.div_euclid(60)),
+        _ => format!("{} h", seconds.div_euclid(3600)),
+    }
+}

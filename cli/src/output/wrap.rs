@@ -15,6 +15,14 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// `text` behind `first`, which is `indent` characters wide; further lines are indented as much. `width` is that of all.
+pub(crate) fn hanging(first: &str, indent: usize, text: &str, width: usize) -> Vec<String> {
+    let lines = wrap(text, width.saturating_sub(indent)).into_iter().enumerate();
+    lines
+        .map(|(at, line)| if at == 0 { format!("{first}{line}") } else { format!("{:indent$}{line}", "") })
+        .collect()
+}
+
 fn length(text: &str) -> usize {
     text.chars().count()
 }
@@ -28,5 +36,6 @@ mod tests {
         assert_eq!(wrap("one two  three four", 9), ["one two", "three", "four"]);
         assert_eq!(wrap("extraordinary", 5), ["extraordinary"]);
         assert!(wrap("", 5).is_empty());
+        assert_eq!(hanging("! ", 2, "one two three", 9), ["! one two", "  three"]);
     }
 }

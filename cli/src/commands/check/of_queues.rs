@@ -7,7 +7,7 @@ use quotient_engine::names::Namespace;
 
 use super::Look;
 use super::registry::Seen;
-use crate::commands::status::duration;
+use crate::output::duration;
 use crate::queues::{QueueView, amounts};
 
 /// How long a queue may be starved, and one may be deleted, in seconds.

@@ -7,8 +7,8 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use super::Look;
 use super::registry::Seen;
 use crate::commands::explain::ignores_evictions;
-use crate::commands::status::duration;
 use crate::manifests::Object;
+use crate::output::duration;
 
 /// What the Queues report with this reason.
 fn unmet(look: &Look<'_>, reason: &str) -> Seen {

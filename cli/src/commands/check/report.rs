@@ -5,10 +5,13 @@ use serde::Serialize;
 use super::Look;
 use super::registry::{Check, Found, Group, Severity};
 use crate::manifests::Cluster;
-use crate::output::{Colour, Screen, counted, wrap};
+use crate::output::{Colour, Screen, counted, hanging, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
+
+/// The width of the column of groups.
+const GROUP_WIDTH: usize = 13;
 
 /// The most findings of one check that are told in words.
 const MOST_TOLD: usize = 3;
@@ -113,15 +116,15 @@ impl Report {
         let mut lines = Vec::new();
         if !ok.is_empty() {
             let names = if is_wide { ok.join(", ") } else { counted(ok.len(), "check", "checks") };
-            lines.extend(indented(&format!("{good} "), 2, &names, screen));
+            lines.extend(hanging(&format!("{good} "), 2, &names, text_width(screen)));
         }
         for result in results {
             lines.extend(result.lines(screen));
         }
-        let mut title = format!("{:12} ", group.name());
+        let mut title = format!("{:GROUP_WIDTH$}", group.name());
         for line in &mut lines {
             *line = format!("{title}{line}");
-            title = " ".repeat(13);
+            title = " ".repeat(GROUP_WIDTH);
         }
         lines
     }
@@ -152,16 +155,14 @@ impl Result {
         };
         let mark = screen.style.paint(glyph, colour);
         let indent = glyph.chars().count().saturating_add(1);
-        let mut lines = indented(&format!("{mark} "), indent, &found.text, screen);
+        let mut lines = hanging(&format!("{mark} "), indent, &found.text, text_width(screen));
         let fix = format!("fix: {} ({})", self.fix, self.docs);
-        lines.extend(indented("  ", 2, &fix, screen));
+        lines.extend(hanging("  ", 2, &fix, text_width(screen)));
         lines
     }
 }
 
-fn indented(first: &str, indent: usize, text: &str, screen: Screen) -> Vec<String> {
-    let lines = wrap(text, screen.width.saturating_sub(indent.saturating_add(13))).into_iter().enumerate();
-    lines
-        .map(|(at, line)| if at == 0 { format!("{first}{line}") } else { format!("{:indent$}{line}", "") })
-        .collect()
+/// The width beside the column of groups.
+const fn text_width(screen: Screen) -> usize {
+    screen.width.saturating_sub(GROUP_WIDTH)
 }

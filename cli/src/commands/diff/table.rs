@@ -6,7 +6,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Diff;
 use super::comparison::{Comparison, QueueDiff};
-use crate::output::{Cell, Colour, Screen, align, columns, time_text, wrap};
+use crate::output::{Cell, Colour, Screen, align, columns, hanging, time_text, wrap};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -141,13 +141,7 @@ fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
     let more = (more > 0).then(|| format!("{more} more workloads cannot start all of their pods"));
     let all = stalled.chain(unmeetable).chain(unmet).chain(more);
     let mark = screen.style.paint("!", Colour::Notice);
-    let paragraph = |text: String| {
-        let lines = wrap(&text, screen.width.saturating_sub(2)).into_iter().enumerate();
-        lines
-            .map(|(at, line)| if at == 0 { format!("{mark} {line}") } else { format!("  {line}") })
-            .collect::<Vec<_>>()
-    };
-    all.flat_map(paragraph).collect()
+    all.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)).collect()
 }
 
 /// `8 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps`.

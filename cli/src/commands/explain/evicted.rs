@@ -7,8 +7,8 @@ use quotient_engine::amounts::Amounts;
 use super::explanation::{EVICTED, Explanation};
 use super::scene::Scene;
 use super::target::{Target, TargetKind};
-use crate::commands::status::duration;
 use crate::manifests::Object;
+use crate::output::duration;
 use crate::queues::{QueueView, amounts};
 
 pub(super) fn explain(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::output::{Colour, Screen, wrap};
+use crate::output::{Colour, Screen, hanging, wrap};
 
 /// How the first sentence about an eviction begins.
 pub(super) const EVICTED: &str = "Evicted";
@@ -114,7 +114,7 @@ impl Explanation {
                 &format!(" {mark} "),
                 glyph.chars().count().saturating_add(2),
                 &check.text,
-                screen,
+                screen.width,
             ));
         }
         if !self.facts.is_empty() {
@@ -125,7 +125,7 @@ impl Explanation {
             let title = screen.style.paint(fact.title, Colour::Strong);
             let padding = width.saturating_sub(fact.title.len());
             let first = format!("{title}{:padding$}  ", "");
-            lines.extend(hanging(&first, width.saturating_add(2), &fact.text, screen));
+            lines.extend(hanging(&first, width.saturating_add(2), &fact.text, screen.width));
         }
         if !self.lines.is_empty() {
             lines.push(String::new());
@@ -140,13 +140,4 @@ impl Explanation {
         lines.push(String::new());
         lines.join("\n")
     }
-}
-
-/// `text` behind `first`, which is `indent` wide; further lines are indented as much.
-fn hanging(first: &str, indent: usize, text: &str, screen: Screen) -> Vec<String> {
-    let lines = wrap(text, screen.width.saturating_sub(indent));
-    let lines = lines.into_iter().enumerate();
-    lines
-        .map(|(at, line)| if at == 0 { format!("{first}{line}") } else { format!("{:indent$}{line}", "") })
-        .collect()
 }

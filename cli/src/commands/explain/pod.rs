@@ -10,7 +10,7 @@ use super::scene::Scene;
 use super::target::Target;
 use super::workload::add_unmet;
 use crate::commands::simulate::{why, why_kept};
-use crate::commands::status::duration;
+use crate::output::duration;
 use crate::queues::amounts;
 
 pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {

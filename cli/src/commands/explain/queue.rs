@@ -7,7 +7,8 @@ use super::arithmetic::arithmetic;
 use super::explanation::Explanation;
 use super::scene::Scene;
 use super::target::Target;
-use crate::commands::status::{duration, needs_a_person};
+use crate::commands::status::needs_a_person;
+use crate::output::duration;
 use crate::queues::{QueueView, amounts};
 
 /// The most evictions that are listed.

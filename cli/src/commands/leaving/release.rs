@@ -9,7 +9,7 @@ use quotient_engine::names::Namespace;
 use super::{Inventory, Leftover};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Object};
-use crate::output::{Progress, Screen, counted, print, wrap};
+use crate::output::{Progress, Screen, counted, hanging, print};
 use crate::source::{ConnectionArgs, Live, Scope, Selection, SourceArgs, kind};
 
 /// Which namespace.
@@ -191,11 +191,9 @@ impl Release {
         let mut lines =
             vec![format!("Release of namespace {namespace}: delete Queue {}", self.queues.join(", "))];
         let mut list = |mark: &str, texts: &[String]| {
+            let indent = mark.chars().count().saturating_add(2);
             for text in texts {
-                let wrapped = wrap(text, screen.width.saturating_sub(3)).into_iter().enumerate();
-                lines.extend(wrapped.map(|(at, line)| {
-                    if at == 0 { format!(" {mark} {line}") } else { format!("   {line}") }
-                }));
+                lines.extend(hanging(&format!(" {mark} "), indent, text, screen.width));
             }
         };
         list(screen.glyphs.next, &self.effects);

@@ -3,7 +3,7 @@
 use quotient_crds::ConditionType;
 
 use super::Status;
-use crate::output::{Colour, Screen, wrap};
+use crate::output::{Colour, Screen, hanging};
 use crate::queues::QueueView;
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
@@ -91,16 +91,11 @@ pub(crate) fn needs_a_person(reason: &str) -> bool {
 pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
     let name_width = found.iter().map(|finding| finding.queue.chars().count()).max().unwrap_or_default();
     let indent = name_width.saturating_add(4);
-    let width = screen.width.saturating_sub(indent);
     let paragraph = |finding: &Finding| {
         let colour = if finding.is_serious { Colour::Alarm } else { Colour::Notice };
         let text = format!("{} See: kubectl quotient {}", ended(&finding.message), finding.command);
-        let lines = wrap(&text, width);
         let first = format!("{} {:name_width$}  ", screen.style.paint("!", colour), finding.queue);
-        let lines = lines.into_iter().enumerate().map(move |(at, line)| {
-            if at == 0 { format!("{first}{line}") } else { format!("{:indent$}{line}", "") }
-        });
-        lines.collect::<Vec<_>>()
+        hanging(&first, indent, &text, screen.width)
     };
     let mut lines: Vec<String> = found.iter().take(MOST_TOLD).flat_map(paragraph).collect();
     let more = found.len().saturating_sub(MOST_TOLD);

@@ -25,7 +25,6 @@ pub(crate) use findings::{Finding, findings, needs_a_person};
 use header::header;
 use report::report;
 use rows::Row;
-pub(crate) use rows::duration;
 
 /// How often a live status is read again.
 const INTERVAL: Duration = Duration::from_secs(2);

@@ -3,7 +3,7 @@
 use quotient_engine::amounts::{Amount, Amounts};
 
 use super::Status;
-use crate::output::{Cell, Colour, Screen, bar};
+use crate::output::{Cell, Colour, Screen, bar, duration};
 use crate::queues::{QueueView, Selected, Starvation, amounts};
 
 /// A queue and its place in the tree.
@@ -140,14 +140,5 @@ fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<
             format!("{} below{since}, {what}", selected.one(preempting))
         }
         _ => String::new(),
-    }
-}
-
-/// `40 s`, `12 min`, `3 h`.
-pub(crate) fn duration(seconds: i64) -> String {
-    match seconds {
-        ..=119 => format!("{seconds} s"),
-        120..=7199 => format!("{} min", seconds.div_euclid(60)),
-        _ => format!("{} h", seconds.div_euclid(3600)),
     }
 }
