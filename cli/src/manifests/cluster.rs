@@ -92,6 +92,14 @@ pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster,
 }
 
 impl Cluster {
+    /// Says on standard error what was read but makes no difference.
+    pub(crate) fn warned(self) -> Self {
+        for warning in &self.warnings {
+            eprintln!("warning: {warning}");
+        }
+        self
+    }
+
     /// The cluster that the objects describe, at `now`; none for the time at which they were read.
     pub(crate) fn of(snapshot: &Snapshot, now: Option<Timestamp>) -> Result<Self, Problems> {
         let mut reader = Reader::default();

@@ -88,3 +88,27 @@ spec: {size: 3, template: {spec: {containers: [{name: main, resources: {requests
     let demand: Vec<String> = plan.queues.values().map(|queue| queue.demand.to_string()).collect();
     assert_eq!(demand, ["cpu 3"]);
 }
+
+#[test]
+fn an_object_that_cannot_be_read_is_skipped_and_named() {
+    const CLUSTER: &str = "
+{apiVersion: v1, kind: Pod, metadata: {name: odd, namespace: a}, spec: 7}
+---
+{apiVersion: v1, kind: Pod, metadata: {namespace: a}}
+---
+{apiVersion: apps/v1, kind: Deployment, metadata: {name: odd, namespace: a}, spec: {replicas: many}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}, status: {unmet: 3}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b}, spec: {weight: 2, later: true}}
+";
+    let directory = super::directory(&[("a.yaml", CLUSTER)]);
+    let snapshot = super::observed_at(&directory.path().join("a.yaml"), "2026-11-24T14:00:00Z");
+    let cluster = Cluster::of(&snapshot, None).unwrap();
+    let told = cluster.warnings.join("\n");
+    for name in ["Pod a/odd", "Pod is skipped", "Deployment a/odd", "Queue a/a"] {
+        assert!(told.contains(name), "not {name}:\n{told}");
+    }
+    // A field of a newer version is no mistake of the cluster.
+    assert_eq!(settle(&cluster.snapshot).1.queues.len(), 1);
+}

@@ -38,7 +38,7 @@ pub(crate) async fn run(
         let scope = Scope { namespace: connection.namespace.clone(), ..Scope::everything() };
         (live.snapshot(&scope).await?, Some(live))
     };
-    let cluster = Cluster::of(&snapshot, None)?;
+    let cluster = Cluster::of(&snapshot, None)?.warned();
     let facts = match facts {
         Some(live) => Some(Facts::read(&live, cluster.operator.as_ref()).await?),
         None => None,

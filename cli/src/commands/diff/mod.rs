@@ -27,6 +27,8 @@ pub(crate) struct Diff {
     pub(crate) changes: Vec<String>,
     pub(crate) comparison: Comparison,
     pub(crate) verdicts: Vec<Verdict>,
+    /// What was read and makes no difference, a line each.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Reads, compares and prints.
@@ -38,6 +40,9 @@ pub(crate) async fn run(
     let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
     let base = source.read_all(connection).await?;
     let diff = Diff::of(&base, args)?;
+    for warning in &diff.warnings {
+        eprintln!("warning: {warning}");
+    }
     print(&text(&diff, args.output, screen)?).map_err(anyhow::Error::from)?;
     Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))
 }
@@ -63,7 +68,7 @@ impl Diff {
         let comparison = Comparison::of(&without, &simulate(&after, true), &after);
         drop(progress);
         let verdicts = args.fail_on.iter().map(|gate| gate.judge(&comparison)).collect();
-        Ok(Self { base: before, changes, comparison, verdicts })
+        Ok(Self { base: before, changes, comparison, verdicts, warnings: after.warnings })
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) async fn run(
     let target = Target::parse(&args.target).map_err(CommandError::Usage)?;
     let mut namespace = connection.namespace.clone();
     let snapshot = read(args, &target, connection, &mut namespace).await?;
-    let cluster = at_rest(Cluster::of(&snapshot, None)?);
+    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let mut explanation = explain(&cluster, &target, namespace.as_deref(), args.arithmetic)?;
     if explanation.is_eviction() && args.source.is_live() {
         explanation.add_note(said_then(connection, &explanation).await?);

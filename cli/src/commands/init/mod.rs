@@ -51,7 +51,7 @@ pub(crate) async fn run(
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let snapshot = args.source.read_all(connection).await?;
-    let cluster = at_rest(Cluster::of(&snapshot, None)?);
+    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let proposals = proposals(&cluster);
     let Some(directory) = &args.output else {
         let documents: Vec<String> = proposals.iter().map(Proposal::manifest).collect();

@@ -39,7 +39,7 @@ pub(crate) async fn run(
     for missing in &snapshot.missing {
         eprintln!("warning: {} are not looked at: you may not list them", missing.resource);
     }
-    let (text, is_clean) = uninstall(&Cluster::of(&snapshot, None)?, screen);
+    let (text, is_clean) = uninstall(&Cluster::of(&snapshot, None)?.warned(), screen);
     print(&text).map_err(anyhow::Error::from)?;
     Ok(Outcome::of(!is_clean))
 }

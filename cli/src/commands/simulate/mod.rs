@@ -28,10 +28,7 @@ pub(crate) async fn run(
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
     let snapshot = args.source.read_all(connection).await?;
-    let cluster = Cluster::of(&snapshot, args.now)?;
-    for warning in &cluster.warnings {
-        eprintln!("warning: {warning}");
-    }
+    let cluster = Cluster::of(&snapshot, args.now)?.warned();
     let progress = Progress::begin("playing the cluster");
     let simulation = simulate(&cluster, args.until_stable);
     drop(progress);

@@ -49,7 +49,10 @@ pub(crate) async fn run(
     let began = Instant::now();
     let mut printed = String::new();
     loop {
-        let status = Status::of(&read(args, connection).await?, args, connection)?;
+        let mut status = Status::of(&read(args, connection).await?, args, connection)?;
+        if printed.is_empty() {
+            status.cluster = status.cluster.warned();
+        }
         let found = findings(&status);
         let outcome = Outcome::of(found.iter().any(Finding::is_serious));
         let text = text(&status, &found, args.output.output, screen)?;

@@ -111,7 +111,7 @@ pub(crate) async fn run(
     for missing in &snapshot.missing {
         eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }
-    let cluster = at_rest(Cluster::of(&snapshot, None)?);
+    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let (rows, selected) = top(&cluster, args, connection.namespace.as_deref())?;
     let answer = Answer {
         table: &|_| text(&rows, args.what, selected.as_ref(), screen),
