@@ -133,6 +133,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
         Ok(())
     })
     .await?;
+    admin.asks("explain queue/team-1 --whole-cluster").await?.says(0, "Queue team-1 deserves");
     admin.asks("explain queue/team-1 --arithmetic").await?.says(0, "cpu: 8 are divided");
     eventually("the events are told", PATIENCE, async || {
         let told = admin.asks("events team-2 -A").await?;

@@ -15,6 +15,10 @@ pub(crate) struct ExplainArgs {
     #[arg(long)]
     pub(crate) arithmetic: bool,
 
+    /// Read the whole cluster instead of one namespace, and tell also what the next decision does and when room is free.
+    #[arg(long, conflicts_with_all = ["files", "snapshot"])]
+    pub(crate) whole_cluster: bool,
+
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
@@ -40,6 +44,9 @@ Examples:
 
   # Why is this the share of the queue?
   kubectl quotient explain queue/ml-dev --arithmetic
+
+  # When is there room? This needs the rights to list everything that the operator reads
+  kubectl quotient explain deploy/api -n web --whole-cluster
 
   # The short name
   kubectl quotient why job/train";

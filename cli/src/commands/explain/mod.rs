@@ -90,6 +90,9 @@ async fn read(
     if let Some(snapshot) = args.source.read_files()? {
         return Ok(snapshot);
     }
+    if args.whole_cluster {
+        return args.source.read_all(connection).await;
+    }
     let live = Live::connect(connection).await?;
     let is_queue = target.kind == TargetKind::Queue;
     if is_queue && namespace.is_none() {
