@@ -53,6 +53,12 @@ pub(crate) async fn run(
     let snapshot = args.source.read_all(connection).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
     let proposals = proposals(&cluster);
+    if proposals.is_empty() {
+        eprintln!(
+            "Every namespace with pods has a Queue, or is one of the system: there is nothing to propose."
+        );
+        return Ok(Outcome::Fine);
+    }
     let Some(directory) = &args.output else {
         let documents: Vec<String> = proposals.iter().map(Proposal::manifest).collect();
         print(&documents.join("---\n")).map_err(anyhow::Error::from)?;
