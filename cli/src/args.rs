@@ -1,131 +1,89 @@
-//! The command line, and the help that teaches it.
+//! The command line: every command, and the flags that all of them have.
 
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
 
-use clap::{Parser, Subcommand, ValueEnum};
-use quotient_engine::time::Timestamp;
+use crate::commands::check::CheckArgs;
+use crate::commands::completion::{CompletionArgs, WordsArgs};
+use crate::commands::diff::DiffArgs;
+use crate::commands::events::EventsArgs;
+use crate::commands::explain::ExplainArgs;
+use crate::commands::init::InitArgs;
+use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
+use crate::commands::pause::{PauseArgs, ResumeArgs};
+use crate::commands::simulate::SimulateArgs;
+use crate::commands::snapshot::SnapshotArgs;
+use crate::commands::status::StatusArgs;
+use crate::commands::top::TopArgs;
+use crate::commands::version::VersionArgs;
+use crate::source::ConnectionArgs;
 
-/// Fair shares of a cluster: what Quotient would do, and why.
+/// Fair shares of a cluster: which queue has what, why, and what a change would do.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-quotient", bin_name = "kubectl quotient", version, arg_required_else_help = true)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+
+    /// Print without colors. The variable `NO_COLOR` does the same.
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+
+    /// Print ASCII characters alone.
+    #[arg(long, global = true)]
+    pub(crate) ascii: bool,
 }
 
+/// What is asked. The long help of each command is beside its flags; a doc comment here would replace it.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show what Quotient would do with a cluster described by manifests; nothing is contacted or changed.
-    #[command(long_about = SIMULATE, after_long_help = EXAMPLES)]
-    Simulate(Simulate),
+    #[command(about = "Show which queue deserves, is allocated and uses what, and what is wrong")]
+    Status(StatusArgs),
+    #[command(about = "Explain why a pod, a workload or a queue is as it is")]
+    #[command(visible_alias = "why")]
+    Explain(ExplainArgs),
+    #[command(about = "List which queues, namespaces or workloads use most")]
+    Top(TopArgs),
+    #[command(about = "Print what Quotient did, in the order of time")]
+    Events(EventsArgs),
+    #[command(about = "Check the cluster, the operator, Queues, namespaces and workloads")]
+    Check(CheckArgs),
+    #[command(about = "Show what a change would do before you make it")]
+    Diff(Box<DiffArgs>),
+    #[command(about = "Show what Quotient would do, step by step; nothing is changed")]
+    Simulate(Box<SimulateArgs>),
+    #[command(about = "Write everything that the operator reads into one file")]
+    Snapshot(SnapshotArgs),
+    #[command(about = "Evict no pod from a queue or for it until a time")]
+    Pause(PauseArgs),
+    #[command(about = "End a pause now")]
+    Resume(ResumeArgs),
+    #[command(about = "Take one namespace out of Quotient; no pod is evicted")]
+    Release(ReleaseArgs),
+    #[command(about = "List what uninstalling Quotient would leave behind")]
+    Uninstall(UninstallArgs),
+    #[command(about = "Propose a Queue for every namespace from its use")]
+    Init(InitArgs),
+    #[command(about = "Print a script that completes the command line in a shell")]
+    Completion(CompletionArgs),
+    #[command(about = "Print what the last word may become")]
+    #[command(name = "__complete", hide = true)]
+    Complete(WordsArgs),
+    #[command(about = "Print the version of this command, of the cluster and of the operator")]
+    Version(VersionArgs),
 }
 
-/// What to simulate, and how to show it.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Simulate {
-    /// Manifests to read: files, directories (their *.yaml, *.yml and *.json, by name) or `-` for standard
-    /// input. May be given several times.
-    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR", required = true, num_args = 1..)]
-    pub(crate) files: Vec<PathBuf>,
-
-    /// Go on, one step after the other, until the next one would be the same.
-    ///
-    /// At most 1000 steps; without this, the first step alone is shown.
-    #[arg(long)]
-    pub(crate) until_stable: bool,
-
-    /// Show also which pods a rule kept where something was taken, and which rule.
-    #[arg(long)]
-    pub(crate) explain: bool,
-
-    /// The time at which the cluster is looked at, such as 2026-11-21T12:00:00Z.
-    ///
-    /// Default: the latest timestamp that stands in metadata or status of the input, so that the same files
-    /// always give the same answer.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    pub(crate) now: Option<Timestamp>,
-
-    /// How to print the steps.
-    #[arg(short = 'o', long, value_name = "FORMAT", value_enum, default_value_t = Format::Table)]
-    pub(crate) output: Format,
-}
-
-/// How to print.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people: amounts in short form, such as "3c 9Gi 2gpu".
-    Table,
-    /// For programs: amounts as Kubernetes quantities, every resource named.
-    Json,
-    /// The same as json, in YAML.
-    Yaml,
-}
-
-fn time(text: &str) -> Result<Timestamp, String> {
-    text.parse::<jiff::Timestamp>()
-        .map(|time| Timestamp::from_millis(time.as_millisecond()))
-        .map_err(|error| format!("write a time such as 2026-11-21T12:00:00Z ({error})"))
-}
-
-const SIMULATE: &str = "\
-Show what Quotient would do with a cluster described by manifests.
-
-Reads ordinary manifests (Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, \
-PriorityClass, Queue, ResourceQuota; YAML or JSON; several documents or a List), asks the same engine as the \
-operator, and prints each step: what every queue asks for, deserves, is allocated and uses (children below their \
-parents), which pods are evicted and why, which start, and which cannot. Nothing is contacted or changed.
-
-A step is what one round of the operator leads to once the API server has taken in its quotas. Then the evicted \
-pods go, owners create what their quotas admit, pending pods are bound where they fit, and the next step begins; \
-where only time would change anything, when it has passed.
-
-What manifests leave out:
-  - Without an explicit namespace an object is in \"default\".
-  - A pod with spec.nodeName runs, one without is pending, unless status.phase says otherwise.
-  - A pod that runs and has no status.startTime started when it was created.
-  - A pod belongs to the owner that its ownerReferences name as controller, by uid or else by kind and name.
-  - A Deployment without a ReplicaSet has one of its own name; with one that wants pods, it is scaled to the \
-Deployment's replicas.
-  - A DaemonSet without status wants a pod on every node that its template admits.
-  - An owner without some of its pods has created, before the first step, those that the quota of its namespace \
-admits; in a namespace that has a Queue and no quota yet it waits for the first step.
-  - A PodDisruptionBudget without status allows what the disruption controller would.
-  - A pod without priority has that of its PriorityClass, or of the default one.
-  - A namespace that no manifest describes has no labels but kubernetes.io/metadata.name, by which a parent \
-queue may select it; one that is described has this label, too.
-  - Objects without creationTimestamp are created at the time that the cluster is looked at.
-  - A node without status.conditions is Ready; its room is status.allocatable, else status.capacity.
-  - The ResourceQuota \"quotient\" of a namespace, with or without Quotient's label, is what its queue is allocated \
-at the beginning; without status.hard, spec.hard is enforced. Other ResourceQuotas are limits.
-
-Exit status: 0 when the input was understood, also if pods would be evicted; 2 when it was not, with a line for \
-each problem that names file, object and field.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # What would happen next in the cluster that these files describe?
-  kubectl quotient simulate -f cluster/
-
-  # And in the end, when a third queue joins? Which pods does a rule keep?
-  kubectl quotient simulate -f cluster/ -f new-queue.yaml --until-stable --explain
-
-  # What if node-7 were cordoned, in the cluster as it is now?
-  kubectl get -A -o json nodes,namespaces,pods,queues.quotient.dev,resourcequotas,\
-deployments.apps,replicasets.apps,statefulsets.apps,daemonsets.apps,jobs.batch,\
-poddisruptionbudgets,priorityclasses \\
-    | jq '(.items[] | select(.metadata.name == \"node-7\"))
-            .spec.unschedulable = true' \\
-    | kubectl quotient simulate -f - --until-stable
-
-  # Which pods would go, for a script?
-  kubectl quotient simulate -f cluster/ -o json | jq -r '.steps[].evictions[].pod'
-
-  # Which cannot start in the end, and why?
-  kubectl quotient simulate -f cluster/ --until-stable -o json \\
-    | jq -r '.steps[-1].unmet[] | \"\\(.queue) \\(.what): \\(.pods) pods, \\(.message)\"'";
+const EXIT_CODES: &str = "\
+Exit codes: 0 fine; 1 a finding, such as a starved queue; 2 the command line or its input is not understood; \
+3 the cluster cannot be reached or forbids it; 4 --wait timed out.";
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use clap::CommandFactory;
 
@@ -137,15 +95,34 @@ mod tests {
     #[test]
     fn several_files_may_follow_one_flag() {
         let args = Args::try_parse_from(["q", "simulate", "-f", "a", "b", "-f", "-", "-o", "json"]).unwrap();
-        let Command::Simulate(simulate) = args.command;
-        assert_eq!(simulate.files, ["a", "b", "-"].map(PathBuf::from));
-        assert_eq!(simulate.output, Format::Json);
+        let Command::Simulate(simulate) = args.command else { panic!("another command") };
+        assert_eq!(simulate.source.files, ["a", "b", "-"].map(PathBuf::from));
         assert!(!simulate.until_stable);
+        assert!(Args::try_parse_from(["q", "simulate"]).is_err());
+        assert!(Args::try_parse_from(["q", "simulate", "--live", "-f", "a"]).is_err());
     }
 
+    /// Each is tried: it has to be a command line that is understood.
     #[test]
-    fn a_time_is_read_or_explained() {
-        assert_eq!(time("1970-01-01T01:00:00+01:00"), Ok(Timestamp::from_millis(0)));
-        assert!(time("yesterday").unwrap_err().starts_with("write a time such as"));
+    fn the_examples_of_every_help_are_command_lines() {
+        let mut seen = 0;
+        for command in Args::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let Some(help) = command.get_after_long_help() else {
+                panic!("{} has no examples", command.get_name())
+            };
+            let help = help.to_string();
+            assert!(command.get_long_about().is_some(), "{} does not say what it does", command.get_name());
+            let lines = help.lines().map(str::trim).filter_map(|line| line.strip_prefix("kubectl quotient "));
+            for line in lines {
+                let line = line.split(" | ").next().unwrap_or_default();
+                let line = line.split(" > ").next().unwrap_or_default().trim_end_matches(['\\', ' ']);
+                let words = std::iter::once("q").chain(line.split(' ').filter(|word| !word.is_empty()));
+                if let Err(error) = Args::try_parse_from(words.clone()) {
+                    panic!("{}: {error}", words.collect::<Vec<_>>().join(" "));
+                }
+                seen += 1;
+            }
+        }
+        assert!(seen >= 5, "{seen}");
     }
 }

@@ -1,18 +1,25 @@
-//! `kubectl-quotient`: what Quotient would do, and why, from the command line.
+//! `kubectl-quotient`: what a cluster shares, why, and what a change would do, from the command line.
 //!
 //! ```text
-//!  files ──► manifests ──► index ──► engine: settle, advance, … ──► report ──► table, JSON or YAML
-//!                               controllers ──┘ (what new pods look like, what budgets allow)
+//!  cluster ───────┐
+//!  snapshot file ─┼─► snapshot ──► typed objects ──► index ──► engine ──► a command's answer ──► table, JSON or YAML
+//!  manifests ─────┘        ▲ change                                 ▲
+//!                          └─ `diff`                   controllers ─┘ (what new pods look like, what budgets allow)
 //! ```
 //!
-//! **Architecture invariant:** `simulate` decides nothing itself. It reads manifests into the operator's index
-//! and asks the operator's engine, so what it prints is what the operator would do.
+//! **Architecture invariant:** no command decides anything. Objects go into the operator's index, and the operator's
+//! engine is asked, so what is printed is what the operator would do. What the operator says itself, in the status of a
+//! Queue, is shown as it is.
 
 mod args;
+mod commands;
 mod controllers;
+mod exit;
 mod manifests;
 mod output;
-mod simulate;
+mod queues;
+mod snapshot;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -20,13 +27,45 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use args::{Args, Command};
+use exit::{CommandError, Outcome};
+use output::Screen;
+
 fn main() -> ExitCode {
-    let args::Command::Simulate(simulate) = args::Args::parse().command;
-    let Err(error) = simulate::run(&simulate) else { return ExitCode::SUCCESS };
-    if let Some(problems) = error.downcast_ref::<manifests::Problems>() {
-        eprintln!("{problems}");
-        return ExitCode::from(2);
+    let args = Args::parse();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let result = match runtime {
+        Ok(runtime) => runtime.block_on(run(&args)),
+        Err(error) => Err(CommandError::Other(error.into())),
+    };
+    match result {
+        Ok(outcome) => outcome.into(),
+        Err(error) => {
+            eprintln!("{}", error.text());
+            ExitCode::from(error.code())
+        }
     }
-    eprintln!("error: {error:#}");
-    ExitCode::FAILURE
+}
+
+async fn run(args: &Args) -> Result<Outcome, CommandError> {
+    let connection = &args.connection;
+    let screen = Screen::of_stdout(args.no_color, args.ascii);
+    match &args.command {
+        Command::Status(args) => commands::status::run(args, connection, screen).await,
+        Command::Explain(args) => commands::explain::run(args, connection, screen).await,
+        Command::Top(args) => commands::top::run(args, connection, screen).await,
+        Command::Events(args) => commands::events::run(args, connection, screen).await,
+        Command::Init(args) => commands::init::run(args, connection, screen).await,
+        Command::Completion(args) => commands::completion::run(args),
+        Command::Complete(args) => commands::completion::complete(args),
+        Command::Version(args) => commands::version::run(args, connection).await,
+        Command::Check(args) => commands::check::run(args, connection, screen).await,
+        Command::Diff(args) => commands::diff::run(args, connection, screen).await,
+        Command::Pause(args) => commands::pause::pause(args, connection).await,
+        Command::Resume(args) => commands::pause::resume(args, connection).await,
+        Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
+        Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
+        Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
+        Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
+    }
 }

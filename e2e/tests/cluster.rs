@@ -9,6 +9,7 @@ mod asks;
 mod bad_days;
 mod bad_input;
 mod chart;
+mod cli;
 mod crowds;
 mod default_requests;
 mod demo;

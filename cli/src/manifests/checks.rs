@@ -26,7 +26,12 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
         | Object::StatefulSet(_)
         | Object::DaemonSet(_)
         | Object::Job(_) => mistakes_of_owner(object),
-        Object::Namespace(_) | Object::PriorityClass(_) => Vec::new(),
+        Object::Namespace(_)
+        | Object::PriorityClass(_)
+        | Object::LimitRange(_)
+        | Object::HorizontalPodAutoscaler(_)
+        | Object::PodGroup(_)
+        | Object::Lease(_) => Vec::new(),
     }
 }
 

@@ -1,163 +1,137 @@
-//! A cluster put together from manifests.
+//! A cluster put together from the objects of one instant.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use quotient_engine::snapshot::Snapshot;
+use kube::core::DynamicObject;
+use quotient_engine::snapshot;
 use quotient_engine::time::Timestamp;
-use quotient_index::{Index, IndexSettings};
+use quotient_index::{Decoded, Index, IndexSettings};
 use serde_json::Value;
 
-use super::checks::{futility, mistakes};
-use super::decode::{Decoded, decode};
 use super::defaults::{complete, namespace};
 use super::deployments::roll_out;
 use super::documents::documents;
 use super::identity::identify;
-use super::known::Kind;
-use super::latest_time::latest_time;
 use super::lists::take_apart;
 use super::object::Object;
+use super::operator::{OperatorFacts, find_operator};
 use super::priorities::{prioritize, unknown_classes};
-use super::problem::{Place, Problem, Problems};
+use super::problem::{Problem, Problems};
 use super::queue_jobs::add_jobs;
+use super::reader::Reader;
 use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
+use crate::snapshot::{Entry, Missing, Snapshot};
 
-/// The namespace of objects that name none.
-const DEFAULT_NAMESPACE: &str = "default";
-
-/// What the manifests describe.
+/// What the objects describe.
 #[derive(Debug)]
 pub(crate) struct Cluster {
-    /// As the operator would see it.
-    pub(crate) snapshot: Snapshot,
+    /// As the operator sees it.
+    pub(crate) snapshot: snapshot::Snapshot,
+    /// The objects, completed.
+    pub(crate) objects: Vec<Object>,
     /// What goes on in it besides.
     pub(crate) controllers: Controllers,
+    /// The operator that runs in it, if its Deployment was read.
+    pub(crate) operator: Option<OperatorFacts>,
+    /// Whether an API server returned the objects.
+    pub(crate) is_observed: bool,
+    /// Where they come from.
+    pub(crate) source: String,
+    /// The lists that the API server refused.
+    pub(crate) missing: Vec<Missing>,
+    /// Whether only some kinds, or one namespace, were asked for.
+    pub(crate) is_partial: bool,
+    /// Whether everything that decisions depend on was read.
+    pub(crate) is_complete: bool,
     /// What was read but makes no difference, a line each.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Reads the manifests. `now` is when the cluster is looked at; none for the latest time in the input.
+/// The objects of manifests.
+pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
+    let mut problems = Vec::new();
+    let mut entries = Vec::new();
+    for source in &read_all(paths, &mut problems) {
+        for (place, document) in documents(source, &mut problems) {
+            let objects = take_apart(place, document, &mut problems);
+            entries.extend(objects.into_iter().map(|(place, value)| Entry {
+                place,
+                value,
+                is_written: true,
+            }));
+        }
+    }
+    if !problems.is_empty() {
+        // The rest is looked at all the same: everything that is wrong is reported at once.
+        let mut reader = Reader::with(problems);
+        for entry in &entries {
+            reader.take(entry);
+        }
+        return Err(Problems(reader.problems));
+    }
+    let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    Ok(Snapshot {
+        as_of: None,
+        source: names.join(", "),
+        is_observed: false,
+        is_partial: false,
+        is_redacted: false,
+        entries,
+        missing: Vec::new(),
+    })
+}
+
+/// Reads manifests. `now` is when the cluster is looked at; none for the latest time in the input.
+#[cfg(test)]
 pub(crate) fn read(paths: &[PathBuf], now: Option<Timestamp>) -> Result<Cluster, Problems> {
-    let mut reader = Reader::default();
-    let sources = read_all(paths, &mut reader.problems);
-    for source in &sources {
-        for (place, document) in documents(source, &mut reader.problems) {
-            for (place, object) in take_apart(place, document, &mut reader.problems) {
-                reader.take(&place, object);
-            }
-        }
-    }
-    reader.finish(now)
+    Cluster::of(&read_snapshot(paths)?, now)
 }
 
-#[derive(Default)]
-struct Reader {
-    objects: Vec<Object>,
-    places: BTreeMap<(Kind, String), Place>,
-    latest: Option<Timestamp>,
-    problems: Vec<Problem>,
-    warnings: BTreeSet<String>,
-}
-
-impl Reader {
-    /// Takes one object in, or remembers what is wrong with it.
-    fn take(&mut self, place: &Place, value: Value) {
-        let latest = latest_time(&value);
-        let name = displayed_name(&value);
-        match self.decoded(place, value) {
-            Ok(object) => {
-                self.objects.push(object);
-                self.latest = self.latest.max(latest);
-            }
-            Err(messages) => self.problems.extend(messages.into_iter().map(|message| Problem {
-                place: place.clone(),
-                object: name.clone(),
-                message,
-            })),
+impl Cluster {
+    /// Says on standard error what was read but makes no difference.
+    pub(crate) fn warned(self) -> Self {
+        for warning in &self.warnings {
+            eprintln!("warning: {warning}");
         }
+        self
     }
 
-    fn decoded(&mut self, place: &Place, value: Value) -> Result<Object, Vec<String>> {
-        let kind = kind_of(&value).map_err(|message| vec![message])?;
-        let Decoded { mut object, unknown_fields } = decode(kind, value).map_err(|message| vec![message])?;
-
-        // Ours are all known. Others may be of a newer Kubernetes, or misspelled: a warning for each kind, since
-        // a dump of a cluster repeats them in every object.
-        if matches!(kind, Kind::Queue | Kind::QueueJob) && !unknown_fields.is_empty() {
-            let message = |field: String| format!("{field}: a {} has no such field", kind.name());
-            return Err(unknown_fields.into_iter().map(message).collect());
+    /// The cluster that the objects describe, at `now`; none for the time at which they were read.
+    pub(crate) fn of(snapshot: &Snapshot, now: Option<Timestamp>) -> Result<Self, Problems> {
+        let mut reader = Reader::default();
+        for entry in &snapshot.entries {
+            reader.take(entry);
         }
-        for field in unknown_fields {
-            let field = without_numbers(&field);
-            self.warnings.insert(format!("{}: field {field} is not known and ignored", kind.name()));
+        if reader.problems.is_empty() && reader.objects.is_empty() && !snapshot.is_observed {
+            reader
+                .problems
+                .push(Problem::of_file("input", "there is no object in it that decisions depend on"));
         }
-
-        let metadata = object.metadata_mut();
-        let Some(name) = metadata.name.clone().filter(|name| !name.is_empty()) else {
-            return Err(vec!["metadata.name: give the object a name".to_owned()]);
-        };
-        let full_name = if kind.is_namespaced() {
-            let namespace = metadata.namespace.take().filter(|namespace| !namespace.is_empty());
-            let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-            let full_name = format!("{namespace}/{name}");
-            metadata.namespace = Some(namespace);
-            full_name
-        } else {
-            metadata.namespace = None;
-            name
-        };
-
-        let mistakes = mistakes(&object);
-        if !mistakes.is_empty() {
-            return Err(mistakes);
+        if !reader.problems.is_empty() {
+            return Err(Problems(reader.problems));
         }
-        if let Some(futility) = futility(&object) {
-            self.warnings.insert(format!("{place}: {} {full_name}: {futility}", kind.name()));
+        let now = now.or(snapshot.as_of).or(reader.latest).unwrap_or_default();
+        let mut warnings = reader.warnings.clone();
+        warnings.extend(skipped(&reader.skipped));
+        let missing_namespaces = reader.missing_namespaces();
+        let workloads = std::mem::take(&mut reader.others);
+        let has_written = reader.objects.iter().any(|(_, is_written)| *is_written);
+        let mut objects = completed(reader.objects, &missing_namespaces, now);
+        if has_written {
+            roll_out(&mut objects);
+            add_jobs(&mut objects);
+            warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
+                format!(
+                    "PriorityClass {class} is named but not described: pods of it are taken to have priority 0"
+                )
+            }));
         }
-        if let Some(other) = self.places.insert((kind, full_name), place.clone()) {
-            return Err(vec![format!("it stands in {other} already; give each object once")]);
-        }
-        Ok(object)
-    }
-
-    /// Objects may be in namespaces that no manifest describes; in a cluster those exist all the same.
-    fn add_missing_namespaces(&mut self) {
-        let used = self.places.keys().filter(|(kind, _)| kind.is_namespaced());
-        let used: BTreeSet<String> =
-            used.filter_map(|(_, name)| Some(name.split_once('/')?.0.to_owned())).collect();
-        let missing =
-            used.into_iter().filter(|name| !self.places.contains_key(&(Kind::Namespace, name.clone())));
-        self.objects.extend(missing.map(|name| namespace(&name)));
-    }
-
-    fn finish(mut self, now: Option<Timestamp>) -> Result<Cluster, Problems> {
-        if self.problems.is_empty() && self.objects.is_empty() {
-            self.problems.push(Problem::of_file("input", "there is no object in it"));
-        }
-        if !self.problems.is_empty() {
-            return Err(Problems(self.problems));
-        }
-        self.add_missing_namespaces();
-        let now = now.or(self.latest).unwrap_or_default();
-        let created = Time(jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default());
-        let mut objects = self.objects;
-        identify(&mut objects);
-        for object in &mut objects {
-            complete(object, &created);
-        }
-        roll_out(&mut objects);
-        add_jobs(&mut objects);
-        self.warnings.extend(unknown_classes(&objects).into_iter().map(|class| {
-            format!(
-                "PriorityClass {class} is named but not described: pods of it are taken to have priority 0"
-            )
-        }));
-        // Manifests describe nodes as they are meant: one that is Ready counts, however recently it became so.
-        let mut index = Index::new(IndexSettings { ready_seconds: 0, ..IndexSettings::default() });
+        let operator = if snapshot.is_observed { find_operator(&objects) } else { None };
+        let mut index = Index::new(settings(operator.as_ref(), has_written));
         let (classes, mut others): (Vec<Object>, Vec<Object>) =
             objects.into_iter().partition(|object| matches!(object, Object::PriorityClass(_)));
         for class in &classes {
@@ -168,45 +142,72 @@ impl Reader {
         for object in &others {
             object.apply_to(&mut index);
         }
-        let mut snapshot = with_every_owner(&mut index, &others, now);
-        controllers.begin(&mut snapshot);
-        Ok(Cluster { snapshot, controllers, warnings: self.warnings.into_iter().collect() })
-    }
-}
-
-fn kind_of(value: &Value) -> Result<Kind, String> {
-    if !value.is_object() {
-        return Err("this is no object: a manifest has apiVersion, kind and metadata".to_owned());
-    }
-    let text = |field: &str| value.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let name = text("kind").ok_or("kind: a manifest says what it describes, such as kind: Pod")?;
-    let api_version = text("apiVersion").ok_or("apiVersion: a manifest names it, such as apiVersion: v1")?;
-    Kind::find(api_version, name)
-}
-
-/// Kind, namespace and name as they stand in the manifest, for messages.
-fn displayed_name(value: &Value) -> Option<String> {
-    let kind = value.get("kind").and_then(Value::as_str)?;
-    let metadata = value.get("metadata");
-    let text = |field: &str| metadata.and_then(|metadata| metadata.get(field)).and_then(Value::as_str);
-    Some(match (text("namespace"), text("name")) {
-        (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
-        (None, Some(name)) => format!("{kind} {name}"),
-        (_, None) => kind.to_owned(),
-    })
-}
-
-/// The path without the places in lists: `spec.containers[].resource`.
-fn without_numbers(path: &str) -> String {
-    let mut inside = false;
-    path.chars()
-        .filter(|character| {
-            match character {
-                '[' => inside = true,
-                ']' => inside = false,
-                _ => return !inside,
-            }
-            true
+        apply_workloads(&workloads, operator.as_ref(), &mut index);
+        let mut seen = if snapshot.is_observed {
+            index.snapshot(now)
+        } else {
+            with_every_owner(&mut index, &others, now)
+        };
+        controllers.begin(&mut seen);
+        others.extend(classes);
+        Ok(Self {
+            snapshot: seen,
+            objects: others,
+            controllers,
+            operator,
+            is_observed: snapshot.is_observed,
+            source: snapshot.source.clone(),
+            missing: snapshot.missing.clone(),
+            is_partial: snapshot.is_partial,
+            is_complete: !snapshot.is_partial && snapshot.missing.is_empty(),
+            warnings: warnings.into_iter().collect(),
         })
-        .collect()
+    }
+}
+
+/// Puts objects of the kinds into the index that only the settings of the operator know.
+fn apply_workloads(objects: &[Value], operator: Option<&OperatorFacts>, index: &mut Index) {
+    let settings = operator.and_then(|operator| operator.settings.as_ref().ok());
+    for kind in settings.iter().flat_map(|settings| &settings.workload_kinds) {
+        let is_of_kind = |object: &&Value| {
+            let text = |field: &str| object.get(field).and_then(Value::as_str);
+            text("kind") == Some(kind.kind()) && text("apiVersion") == Some(kind.api_version())
+        };
+        for object in objects.iter().filter(is_of_kind) {
+            if let Ok(object) = serde_json::from_value::<DynamicObject>(object.clone()) {
+                index.apply_workload(kind, &kind.read(Decoded(Ok(object))));
+            }
+        }
+    }
+}
+
+/// The objects with ids, those of manifests completed as the API server would.
+fn completed(read: Vec<(Object, bool)>, missing_namespaces: &[String], now: Timestamp) -> Vec<Object> {
+    let created = Time(jiff::Timestamp::from_millisecond(now.millis()).unwrap_or_default());
+    let namespaces = missing_namespaces.iter().map(|name| (namespace(name), true));
+    let (mut objects, written): (Vec<Object>, Vec<bool>) = read.into_iter().chain(namespaces).unzip();
+    identify(&mut objects);
+    for (object, is_written) in objects.iter_mut().zip(written) {
+        if is_written {
+            complete(object, &created);
+        }
+    }
+    objects
+}
+
+/// Those of the operator. Manifests describe nodes as they are meant: one that is Ready counts, however recently it became
+/// so.
+fn settings(operator: Option<&OperatorFacts>, has_written: bool) -> IndexSettings {
+    let known = operator.and_then(|operator| operator.settings.as_ref().ok());
+    let settings = known.map(|settings| settings.index.clone()).unwrap_or_default();
+    if has_written { IndexSettings { ready_seconds: 0, ..settings } } else { settings }
+}
+
+/// `3 objects of kinds that no decision depends on are skipped: ConfigMap (2), Service (1)`.
+fn skipped(kinds: &BTreeMap<String, usize>) -> Option<String> {
+    let total: usize = kinds.values().sum();
+    let named: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} ({count})")).collect();
+    let objects = if total == 1 { "object is" } else { "objects are" };
+    let of = "of a kind that no decision depends on";
+    (total > 0).then(|| format!("{total} {objects} skipped, {of}: {}", named.join(", ")))
 }

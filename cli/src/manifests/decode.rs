@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::known::Kind;
 use super::object::Object;
+use super::pod_group::AnyPodGroup;
 
 /// An object, and the fields of it that its type does not know.
 pub(super) struct Decoded {
@@ -17,6 +18,7 @@ pub(super) struct Decoded {
 
 /// Reads `value` as an object of `kind`. The error names the field.
 pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
+    let api_version = value.get("apiVersion").and_then(Value::as_str).unwrap_or_default().to_owned();
     // They have done their duty, and our own types know them not as fields.
     if let Value::Object(fields) = &mut value {
         fields.remove("apiVersion");
@@ -37,6 +39,10 @@ pub(super) fn decode(kind: Kind, mut value: Value) -> Result<Decoded, String> {
         Kind::Queue => Object::Queue(typed(value, &mut unknown_fields)?),
         Kind::QueueJob => Object::QueueJob(typed(value, &mut unknown_fields)?),
         Kind::ResourceQuota => Object::ResourceQuota(typed(value, &mut unknown_fields)?),
+        Kind::LimitRange => Object::LimitRange(typed(value, &mut unknown_fields)?),
+        Kind::HorizontalPodAutoscaler => Object::HorizontalPodAutoscaler(typed(value, &mut unknown_fields)?),
+        Kind::Lease => Object::Lease(typed(value, &mut unknown_fields)?),
+        Kind::PodGroup => Object::PodGroup(Box::new(AnyPodGroup::read(&api_version, value)?)),
     };
     Ok(Decoded { object, unknown_fields })
 }

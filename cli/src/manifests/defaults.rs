@@ -28,7 +28,11 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         | Object::Queue(_)
         | Object::QueueJob(_)
         | Object::PodDisruptionBudget(_)
-        | Object::PriorityClass(_) => {}
+        | Object::PriorityClass(_)
+        | Object::LimitRange(_)
+        | Object::HorizontalPodAutoscaler(_)
+        | Object::PodGroup(_)
+        | Object::Lease(_) => {}
     }
 }
 

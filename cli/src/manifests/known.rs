@@ -2,7 +2,9 @@
 
 use quotient_crds::names::API_VERSION;
 
-/// A kind of object that `simulate` understands.
+use super::pod_group::API_VERSIONS;
+
+/// A kind of object that decisions depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Namespace,
@@ -18,10 +20,23 @@ pub(crate) enum Kind {
     Queue,
     QueueJob,
     ResourceQuota,
+    LimitRange,
+    HorizontalPodAutoscaler,
+    PodGroup,
+    Lease,
+}
+
+/// What a kind of a manifest is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// One that decisions depend on.
+    Known(Kind),
+    /// One that no decision depends on.
+    Other,
 }
 
 /// Every kind, as they are listed to users.
-const ALL: [Kind; 13] = [
+const ALL: [Kind; 17] = [
     Kind::Namespace,
     Kind::Node,
     Kind::Pod,
@@ -35,23 +50,32 @@ const ALL: [Kind; 13] = [
     Kind::Queue,
     Kind::QueueJob,
     Kind::ResourceQuota,
+    Kind::LimitRange,
+    Kind::HorizontalPodAutoscaler,
+    Kind::PodGroup,
+    Kind::Lease,
 ];
+
+/// The group in which Kubernetes once served what it serves elsewhere now.
+const FORMER: &str = "extensions";
 
 impl Kind {
     /// The kind of this name in this API group and version.
-    pub(super) fn find(api_version: &str, name: &str) -> Result<Self, String> {
-        let found = ALL.into_iter().find(|kind| kind.name() == name);
-        match found {
-            Some(kind) if kind.api_version() == api_version => Ok(kind),
-            Some(kind) => Err(format!(
-                "apiVersion: {name} is understood in {}, not in {api_version}",
-                kind.api_version()
-            )),
-            None => {
-                let names: Vec<&str> = ALL.iter().map(|kind| kind.name()).collect();
-                Err(format!("kind: {name} is not understood; what is: {}", names.join(", ")))
-            }
+    pub(super) fn find(api_version: &str, name: &str) -> Result<Found, String> {
+        let Some(kind) = ALL.into_iter().find(|kind| kind.name() == name) else { return Ok(Found::Other) };
+        let is_served = match kind {
+            Self::PodGroup => API_VERSIONS.contains(&api_version),
+            kind => kind.api_version() == api_version,
+        };
+        if is_served {
+            return Ok(Found::Known(kind));
         }
+        // Another group may have a kind of the same name, such as Queue of Volcano.
+        let is_of_others = group(kind.api_version()) != group(api_version) && group(api_version) != FORMER;
+        if kind == Self::PodGroup || is_of_others {
+            return Ok(Found::Other);
+        }
+        Err(format!("apiVersion: {name} is understood in {}, not in {api_version}", kind.api_version()))
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -69,16 +93,24 @@ impl Kind {
             Self::Queue => "Queue",
             Self::QueueJob => "QueueJob",
             Self::ResourceQuota => "ResourceQuota",
+            Self::LimitRange => "LimitRange",
+            Self::HorizontalPodAutoscaler => "HorizontalPodAutoscaler",
+            Self::PodGroup => "PodGroup",
+            Self::Lease => "Lease",
         }
     }
 
     pub(crate) const fn api_version(self) -> &'static str {
         match self {
-            Self::Namespace | Self::Node | Self::Pod | Self::ResourceQuota => "v1",
+            Self::Namespace | Self::Node | Self::Pod | Self::ResourceQuota | Self::LimitRange => "v1",
             Self::Deployment | Self::ReplicaSet | Self::StatefulSet | Self::DaemonSet => "apps/v1",
             Self::Job => "batch/v1",
             Self::PodDisruptionBudget => "policy/v1",
             Self::PriorityClass => "scheduling.k8s.io/v1",
+            Self::HorizontalPodAutoscaler => "autoscaling/v2",
+            Self::Lease => "coordination.k8s.io/v1",
+            // Several groups serve it.
+            Self::PodGroup => "scheduling.x-k8s.io/v1alpha1",
             Self::Queue | Self::QueueJob => API_VERSION,
         }
     }
@@ -100,4 +132,9 @@ impl Kind {
                 | Self::QueueJob
         )
     }
+}
+
+/// The API group; empty for the core group.
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
 }

@@ -1,4 +1,4 @@
-//! Manifests: from files to the operator's index.
+//! Objects of files, snapshots and clusters: typed, checked, completed, in the operator's index.
 //!
 //! ```text
 //!  file ──► text ──► documents ──► Lists taken apart ──► typed, checked ──► ids, defaults, rollouts ──► Index
@@ -18,13 +18,19 @@ mod known;
 mod latest_time;
 mod lists;
 mod object;
+mod operator;
+mod pod_group;
 mod priorities;
 mod problem;
 mod queue_jobs;
+mod reader;
 mod sources;
 mod ungoverned;
 
-pub(crate) use cluster::{Cluster, read};
+#[cfg(test)]
+pub(crate) use cluster::read;
+pub(crate) use cluster::{Cluster, read_snapshot};
 pub(crate) use disruption::{Bound, Share};
 pub(crate) use object::Object;
-pub(crate) use problem::Problems;
+pub(crate) use operator::{OperatorFacts, workload_kinds};
+pub(crate) use problem::{Place, Problems};

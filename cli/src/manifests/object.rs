@@ -1,8 +1,10 @@
 //! One object of the input, typed.
 
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
-use k8s_openapi::api::core::v1::{Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
@@ -10,6 +12,7 @@ use quotient_crds::{Queue, QueueJob};
 use quotient_index::{Index, Keeps};
 
 use super::known::Kind;
+use super::pod_group::AnyPodGroup;
 
 /// An object of a kind that is understood.
 #[derive(Debug)]
@@ -27,11 +30,16 @@ pub(crate) enum Object {
     Queue(Box<Queue>),
     QueueJob(Box<QueueJob>),
     ResourceQuota(Box<ResourceQuota>),
+    LimitRange(Box<LimitRange>),
+    HorizontalPodAutoscaler(Box<HorizontalPodAutoscaler>),
+    PodGroup(Box<AnyPodGroup>),
+    /// No decision depends on it; it names the leader.
+    Lease(Box<Lease>),
 }
 
 /// The same for whatever kind `$object` is of.
 macro_rules! whatever_kind {
-    ($self:expr, $object:ident => $same:expr) => {
+    ($self:expr, $object:ident => $same:expr, $group:expr) => {
         match $self {
             Self::Namespace($object) => $same,
             Self::Node($object) => $same,
@@ -46,6 +54,10 @@ macro_rules! whatever_kind {
             Self::Queue($object) => $same,
             Self::QueueJob($object) => $same,
             Self::ResourceQuota($object) => $same,
+            Self::LimitRange($object) => $same,
+            Self::HorizontalPodAutoscaler($object) => $same,
+            Self::PodGroup($object) => $group,
+            Self::Lease($object) => $same,
         }
     };
 }
@@ -66,15 +78,19 @@ impl Object {
             Self::Queue(_) => Kind::Queue,
             Self::QueueJob(_) => Kind::QueueJob,
             Self::ResourceQuota(_) => Kind::ResourceQuota,
+            Self::LimitRange(_) => Kind::LimitRange,
+            Self::HorizontalPodAutoscaler(_) => Kind::HorizontalPodAutoscaler,
+            Self::PodGroup(_) => Kind::PodGroup,
+            Self::Lease(_) => Kind::Lease,
         }
     }
 
     pub(crate) fn metadata(&self) -> &ObjectMeta {
-        whatever_kind!(self, object => &object.metadata)
+        whatever_kind!(self, object => &object.metadata, object.metadata())
     }
 
     pub(super) fn metadata_mut(&mut self) -> &mut ObjectMeta {
-        whatever_kind!(self, object => &mut object.metadata)
+        whatever_kind!(self, object => &mut object.metadata, object.metadata_mut())
     }
 
     /// Its controller, if it names one.
@@ -111,6 +127,10 @@ impl Object {
             Self::Queue(object) => index.apply(&**object),
             Self::QueueJob(object) => index.apply(&**object),
             Self::ResourceQuota(object) => index.apply(&**object),
+            Self::LimitRange(object) => index.apply(&**object),
+            Self::HorizontalPodAutoscaler(object) => index.apply(&**object),
+            Self::PodGroup(object) => object.apply_to(index),
+            Self::Lease(_) => false,
         };
     }
 }

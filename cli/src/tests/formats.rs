@@ -3,10 +3,10 @@
 use expect_test::{expect, expect_file};
 
 use super::{check, example, played, read};
-use crate::args::Format;
+use crate::commands::simulate::{render, simulate, stalled};
 use crate::manifests;
+use crate::output::Format;
 use crate::output::Style;
-use crate::simulate::{render, simulate, stalled};
 
 #[test]
 fn json_names_every_resource() {
@@ -27,11 +27,11 @@ fn yaml_says_the_same_as_json() {
 #[test]
 fn one_step_is_shown_unless_more_are_asked_for() {
     let cluster = manifests::read(&[example("newcomer")], None).unwrap();
-    let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
+    let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
     assert!(text.ends_with("\nNot stable: more would happen; --until-stable shows it.\n"), "{text}");
     assert!(!text.contains("Step 2"), "{text}");
     let cluster = manifests::read(&[example("two-queues")], None).unwrap();
-    let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
+    let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
     assert!(text.ends_with("\nStable: nothing more would happen.\n"), "{text}");
 }
 

@@ -12,7 +12,24 @@ fn check_problems(files: &[(&str, &str)], expected: &Expect) {
 }
 
 #[test]
-fn other_kinds_are_refused_by_name() {
+fn kinds_that_no_decision_depends_on_are_skipped_and_counted() {
+    let object = |api: &str, kind: &str, name: &str| {
+        format!("{{apiVersion: {api}, kind: {kind}, metadata: {{name: {name}}}}}\n---\n")
+    };
+    let text = [
+        object("v1", "Namespace", "a"),
+        object("v1", "ConfigMap", "b"),
+        object("v1", "ConfigMap", "c"),
+        object("scheduling.volcano.sh/v1beta1", "Queue", "d"),
+    ];
+    let cluster = read(&[("a.yaml", &text.concat())]).unwrap();
+    let [warning] = &cluster.warnings[..] else { panic!("{:?}", cluster.warnings) };
+    let expected = "3 objects are skipped, of a kind that no decision depends on: ConfigMap (2), Queue.scheduling.volcano.sh (1)";
+    assert_eq!(warning, expected);
+}
+
+#[test]
+fn objects_without_a_known_kind_and_version_are_refused() {
     check_problems(
         &[(
             "cluster.yaml",
@@ -38,9 +55,7 @@ metadata: {name: p}
 ",
         )],
         &expect![[r#"
-            error: DIR/cluster.yaml (document 1): CronJob team-a/nightly: kind: CronJob is not understood; what is: Namespace, Node, Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, PodDisruptionBudget, PriorityClass, Queue, QueueJob, ResourceQuota
             error: DIR/cluster.yaml (document 2): Deployment team-a/web: apiVersion: Deployment is understood in apps/v1, not in extensions/v1beta1
-            error: DIR/cluster.yaml (document 3): Queue theirs: apiVersion: Queue is understood in quotient.dev/v1alpha1, not in scheduling.volcano.sh/v1beta1
             error: DIR/cluster.yaml (document 4): kind: a manifest says what it describes, such as kind: Pod
             error: DIR/cluster.yaml (document 5): Pod p: apiVersion: a manifest names it, such as apiVersion: v1
             error: DIR/cluster.yaml (document 6): this is no object: a manifest has apiVersion, kind and metadata"#]],
@@ -134,7 +149,10 @@ fn files_that_cannot_be_read_are_named() {
         &[("ignored.txt", "")],
         &expect!["error: DIR: read directory: there is no *.yaml, *.yml or *.json file in it"],
     );
-    check_problems(&[("empty.yaml", "# nothing\n---\n")], &expect!["error: input: there is no object in it"]);
+    check_problems(
+        &[("empty.yaml", "# nothing\n---\n")],
+        &expect!["error: input: there is no object in it that decisions depend on"],
+    );
     let missing = manifests::read(&["missing.yaml".into()], None).unwrap_err().to_string();
     assert!(missing.starts_with("error: missing.yaml: read file: No such file"), "{missing}");
 }

@@ -1,15 +1,24 @@
 //! Manifests in, printed steps or problems out.
 
 mod budgets;
+mod checks;
+mod diff;
 mod examples;
+mod explain;
 mod formats;
 mod input;
+mod leaving;
+mod live;
 mod modes;
 mod owners;
 mod priorities;
 mod queue_jobs;
+mod schemas;
 mod seeds;
+mod snapshots;
+mod status;
 mod time;
+mod tops;
 mod trees;
 mod unmet;
 mod within;
@@ -17,15 +26,36 @@ mod within;
 use std::path::{Path, PathBuf};
 
 use expect_test::Expect;
+use quotient_engine::time::Timestamp;
 
-use crate::args::Format;
+use crate::commands::simulate::{render, simulate};
 use crate::manifests::{self, Cluster};
+use crate::output::Format;
 use crate::output::Style;
-use crate::simulate::{render, simulate};
+use crate::snapshot::Snapshot;
+
+/// The page that shows what the commands print.
+const PAGE: &str = include_str!("../../../docs/reference/cli.md");
 
 /// A directory of `examples/`.
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples").join(name)
+}
+
+/// A file of `clusters/`, as an API server returned it at this time.
+fn observed(name: &str, time: &str) -> Snapshot {
+    observed_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/clusters").join(name), time)
+}
+
+/// A file, as an API server returned it at this time.
+fn observed_at(path: &Path, time: &str) -> Snapshot {
+    let mut snapshot = manifests::read_snapshot(&[path.to_owned()]).unwrap();
+    let time: jiff::Timestamp = time.parse().unwrap();
+    snapshot.as_of = Some(Timestamp::from_millis(time.as_millisecond()));
+    snapshot.is_observed = true;
+    snapshot.source = "cluster prod-eu".to_owned();
+    snapshot.entries.iter_mut().for_each(|entry| entry.is_written = false);
+    snapshot
 }
 
 /// A directory with these files.
@@ -47,7 +77,8 @@ fn read(files: &[(&str, &str)]) -> Result<Cluster, String> {
 
 /// The steps until nothing happens any more, as they are printed.
 fn played(cluster: &Cluster, format: Format) -> String {
-    render(&simulate(cluster, true), format, false, Style::Plain).unwrap()
+    let text = render(cluster, &simulate(cluster, true), format, false, Style::Plain).unwrap();
+    text.replace(&*example("").to_string_lossy(), "examples/")
 }
 
 /// The printed steps of one YAML text.

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use super::{check, played, read};
-use crate::args::Format;
+use crate::output::Format;
 
 /// `a` uses all of the cluster, and `b` asks for one cpu of it.
 fn input(a: &str, b: &str) -> String {

@@ -3,8 +3,8 @@
 use expect_test::{Expect, expect, expect_file};
 
 use super::{check, example, played, read};
-use crate::args::Format;
 use crate::manifests;
+use crate::output::Format;
 
 const NODE: &str = "
 apiVersion: v1

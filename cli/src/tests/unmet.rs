@@ -5,9 +5,9 @@ use quotient_engine::plan::Eviction;
 use quotient_engine::reason::Reason;
 
 use super::{check, read};
-use crate::args::Format;
+use crate::commands::simulate::{render, simulate};
+use crate::output::Format;
 use crate::output::Style;
-use crate::simulate::{render, simulate};
 
 /// Two nodes of 4 cpu; a, of the same weight as b, runs three 1-cpu pods on each.
 fn scattered(deployments: &str, of_a: &str) -> String {
@@ -53,7 +53,7 @@ spec:
 fn what_cannot_start_is_told_with_what_is_in_the_way() {
     let unmet = |deployment: &str| {
         let cluster = read(&[("a.yaml", &scattered(deployment, ""))]).unwrap();
-        let text = render(&simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
+        let text = render(&cluster, &simulate(&cluster, false), Format::Table, false, Style::Plain).unwrap();
         text.split_inclusive('\n').filter_map(|line| line.strip_prefix("  unmet  ")).collect::<String>()
     };
     let deployments = [
@@ -117,9 +117,10 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
         &[&deployment("double", 2, ""), &deployment("huge", 5, ""), budget].concat(),
         ", labels: {app: x}",
     );
-    let simulation = simulate(&read(&[("a.yaml", &text)]).unwrap(), false);
+    let cluster = read(&[("a.yaml", &text)]).unwrap();
+    let simulation = simulate(&cluster, false);
     let json = |explain| {
-        let text = render(&simulation, Format::Json, explain, Style::Plain).unwrap();
+        let text = render(&cluster, &simulation, Format::Json, explain, Style::Plain).unwrap();
         serde_json::from_str::<serde_json::Value>(&text).unwrap()["steps"][0].clone()
     };
     let plain = json(false);
@@ -208,12 +209,13 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
           unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
 
         Not stable: more would happen; --until-stable shows it.
-    "#]].assert_eq(&render(&simulation, Format::Table, true, Style::Plain).unwrap());
+    "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());
 }
 
 #[test]
 fn overdue_pods_are_shown() {
-    let mut simulation = simulate(&read(&[("a.yaml", &scattered("", ""))]).unwrap(), false);
+    let cluster = read(&[("a.yaml", &scattered("", ""))]).unwrap();
+    let mut simulation = simulate(&cluster, false);
     let plan = &mut simulation.steps[0].plan;
     let evicted = plan.evictions[0].clone();
     let overdue = Eviction {
@@ -235,8 +237,8 @@ fn overdue_pods_are_shown() {
           again  a/p6  gets 600 s of grace, the most that its queue allows, because b/q needs its room
 
         Not stable: more would happen; --until-stable shows it.
-    "#]].assert_eq(&render(&simulation, Format::Table, false, Style::Plain).unwrap());
-    let text = render(&simulation, Format::Json, false, Style::Plain).unwrap();
+    "#]].assert_eq(&render(&cluster, &simulation, Format::Table, false, Style::Plain).unwrap());
+    let text = render(&cluster, &simulation, Format::Json, false, Style::Plain).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json["steps"][0]["queues"][0]["borrowed"], serde_json::json!({"cpu": "2", "memory": "0"}));
     assert_eq!(
@@ -272,7 +274,7 @@ status:
        message: 'pods \"web-\" is forbidden: error looking up service account b/x: serviceaccount \"x\" not found'}
 ";
     let cluster = read(&[("a.yaml", cluster)]).unwrap();
-    let text = render(&simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
+    let text = render(&cluster, &simulate(&cluster, true), Format::Table, false, Style::Plain).unwrap();
     expect![[r#"
         Step 1  capacity 4c 4Gi
           QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

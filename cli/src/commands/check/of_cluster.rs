@@ -1,0 +1,146 @@
+//! Checks of the cluster itself.
+
+use quotient_crds::manifests;
+use quotient_engine::amounts::Amounts;
+use serde_json::Value;
+
+use super::Look;
+use super::registry::Seen;
+use crate::manifests::Object;
+
+/// The minor versions of Kubernetes that Quotient is tested with.
+const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
+
+pub(super) fn version(look: &Look<'_>) -> Seen {
+    let (major, minor) = look.facts?.version?;
+    let is_supported = major == 1 && SUPPORTED.contains(&minor);
+    Some(found(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
+}
+
+/// One finding, or none.
+pub(super) fn found(is_found: bool, text: impl FnOnce() -> String) -> Vec<String> {
+    is_found.then(text).into_iter().collect()
+}
+
+/// The kinds of Quotient, by the names of their definitions.
+const DEFINITIONS: [&str; 2] = ["queues.quotient.dev", "queuejobs.quotient.dev"];
+
+fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
+    crds.iter().find(|crd| crd.pointer("/metadata/name").and_then(Value::as_str) == Some(wanted))
+}
+
+pub(super) fn crd_missing(look: &Look<'_>) -> Seen {
+    let crds = look.facts?.crds.as_ref()?;
+    let missing = DEFINITIONS.iter().filter(|name| definition(crds, name).is_none());
+    Some(missing.map(|name| format!("the kind {name} is not installed")).collect())
+}
+
+/// The fields of spec that this version knows and the installed kind does not.
+pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
+    let crds = look.facts?.crds.as_ref()?;
+    let known = manifests().ok()?;
+    let mut outdated = Vec::new();
+    for manifest in known {
+        let expected: Value = serde_yaml_ng::from_str(&manifest.text).ok()?;
+        let name = expected.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let Some(installed) = definition(crds, name) else { continue };
+        let installed = fields(installed);
+        let missing: Vec<String> =
+            fields(&expected).into_iter().filter(|field| !installed.contains(field)).collect();
+        if !missing.is_empty() {
+            outdated.push(format!("the kind {name} lacks spec.{}", missing.join(", spec.")));
+        }
+    }
+    Some(outdated)
+}
+
+fn fields(crd: &Value) -> Vec<String> {
+    let spec = crd.pointer("/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties");
+    spec.and_then(Value::as_object).map(|fields| fields.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// The policies of the chart that bind the operator and protect the quotas.
+const POLICIES: [&str; 2] = ["quotient-operator", "quotient-quotas"];
+
+pub(super) fn policies(look: &Look<'_>) -> Seen {
+    let policies = look.facts?.policies.as_ref()?;
+    let missing = POLICIES.iter().filter(|name| !policies.iter().any(|policy| policy == *name));
+    Some(missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed")).collect())
+}
+
+pub(super) fn no_capacity(look: &Look<'_>) -> Seen {
+    let plan = look.plan?;
+    Some(found(plan.capacity.is_empty(), || {
+        "no node counts towards the capacity, so no quota shrinks and no pod is evicted".to_owned()
+    }))
+}
+
+pub(super) fn nodes_not_ready(look: &Look<'_>) -> Seen {
+    look.require("nodes")?;
+    let is_unready = |object: &Object| {
+        let Object::Node(node) = object else { return false };
+        let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
+        conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status != "True")
+    };
+    let unready = look.objects().filter(|(.., object)| is_unready(object));
+    Some(unready.map(|(_, name, _)| format!("Node {name} is not Ready")).collect())
+}
+
+/// Names of programs that add nodes, and the label that one of them puts on nodes.
+const AUTOSCALERS: [&str; 2] = ["cluster-autoscaler", "karpenter"];
+const NODE_POOL: &str = "karpenter.sh/nodepool";
+
+pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
+    look.require("deployments.apps")?;
+    look.require("nodes")?;
+    if let Some(operator) = &look.cluster.operator {
+        let settings = operator.settings.as_ref().ok()?;
+        if !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty() {
+            return Some(Vec::new());
+        }
+    }
+    let sign = look.objects().find_map(|(namespace, name, object)| match object {
+        Object::Deployment(_) if AUTOSCALERS.iter().any(|program| name.contains(program)) => {
+            Some(format!("Deployment {namespace}/{name} adds nodes"))
+        }
+        Object::Node(node) => {
+            let pool = node.metadata.labels.as_ref().and_then(|labels| labels.get(NODE_POOL))?;
+            Some(format!("nodes belong to Karpenter NodePool {pool:?}"))
+        }
+        _ => None,
+    });
+    let sign =
+        sign.map(|sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node"));
+    Some(sign.into_iter().collect())
+}
+
+pub(super) fn ceiling(look: &Look<'_>) -> Seen {
+    let ceiling = &look.cluster.operator.as_ref()?.settings.as_ref().ok()?.index.ceiling;
+    let mut offered = Amounts::new();
+    for node in look.cluster.snapshot.nodes.values().filter(|node| node.counts) {
+        offered.add_all(&node.allocatable);
+    }
+    let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
+    let told = below.map(|(resource, most)| {
+        format!(
+            "config.capacity states {} {resource}, and the nodes offer {}",
+            resource.format(most),
+            resource.format(offered.get(resource))
+        )
+    });
+    Some(told.collect())
+}
+
+/// The label by which Kueue takes a workload.
+const KUEUE: &str = "kueue.x-k8s.io/queue-name";
+
+pub(super) fn kueue(look: &Look<'_>) -> Seen {
+    look.require("jobs.batch")?;
+    let labeled = look.managed_objects().filter(|(.., object)| {
+        object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE))
+    });
+    let told = labeled.map(|(namespace, name, object)| {
+        format!("{} {namespace}/{name} belongs to Kueue, and its namespace has a Queue", object.kind().name())
+    });
+    Some(told.collect())
+}

@@ -1,0 +1,131 @@
+//! Checks of Queues.
+
+use std::collections::BTreeMap;
+
+use quotient_crds::{ConditionType, EvictionPolicy};
+use quotient_engine::names::Namespace;
+
+use super::Look;
+use super::registry::Seen;
+use crate::output::duration;
+use crate::queues::{QueueView, amounts};
+
+/// How long a queue may be starved, and one may be deleted, in seconds.
+const PATIENCE_SECONDS: i64 = 300;
+
+fn of_each(look: &Look<'_>, told: impl Fn(&QueueView) -> Option<String>) -> Seen {
+    look.require("queues.quotient.dev")?;
+    Some(
+        look.queues().filter_map(|view| Some(format!("{}: {}", view.name.in_words(), told(view)?))).collect(),
+    )
+}
+
+pub(super) fn stalled(look: &Look<'_>) -> Seen {
+    of_each(look, |view| view.stalled().map(|(reason, message)| format!("{reason}: {message}")))
+}
+
+pub(super) fn not_ready(look: &Look<'_>) -> Seen {
+    of_each(look, |view| {
+        let (reason, message) = view.told(ConditionType::Ready, "False")?;
+        view.stalled().is_none().then(|| format!("{reason}: {message}"))
+    })
+}
+
+pub(super) fn starved(look: &Look<'_>) -> Seen {
+    let now = look.cluster.snapshot.now;
+    of_each(look, |view| {
+        let starved = view.starved(now).filter(|_| !view.is_parent())?;
+        let seconds = starved.seconds.filter(|seconds| *seconds >= PATIENCE_SECONDS)?;
+        Some(format!("starved for {} ({})", duration(seconds), starved.reason))
+    })
+}
+
+pub(super) fn unmeetable(look: &Look<'_>) -> Seen {
+    of_each(look, |view| {
+        view.told(ConditionType::GuaranteeUnmeetable, "True").map(|(_, message)| message.to_owned())
+    })
+}
+
+pub(super) fn without_status(look: &Look<'_>) -> Seen {
+    look.require_observed()?;
+    of_each(look, |view| (!view.is_reported).then(|| "the operator has reported nothing on it".to_owned()))
+}
+
+pub(super) fn outdated(look: &Look<'_>) -> Seen {
+    look.require_observed()?;
+    of_each(look, |view| {
+        let (seen, current) = (view.status.observed_generation?, view.queue.metadata.generation?);
+        (seen < current).then(|| format!("the operator has seen generation {seen} of {current}"))
+    })
+}
+
+pub(super) fn deleting(look: &Look<'_>) -> Seen {
+    let now = look.cluster.snapshot.now.millis();
+    of_each(look, |view| {
+        let since = view.queue.metadata.deletion_timestamp.as_ref()?;
+        let seconds = now.saturating_sub(since.0.as_millisecond()).div_euclid(1000);
+        (seconds >= PATIENCE_SECONDS).then(|| format!("deleted {} ago and still there", duration(seconds)))
+    })
+}
+
+pub(super) fn paused(look: &Look<'_>) -> Seen {
+    let now = look.cluster.snapshot.now.millis();
+    of_each(look, |view| {
+        let until = view.queue.spec.paused_until.as_ref()?;
+        (until.0.as_millisecond() > now).then(|| format!("paused until {}", until.0))
+    })
+}
+
+pub(super) fn standing_claim(look: &Look<'_>) -> Seen {
+    look.require("pods")?;
+    of_each(look, |view| {
+        let request = amounts(view.queue.spec.request.as_ref());
+        let has_pods = has_pods(look, view.name.namespace.as_str());
+        (!request.is_empty() && !has_pods)
+            .then(|| format!("request {request}, and the namespace has no pods"))
+    })
+}
+
+fn has_pods(look: &Look<'_>, namespace: &str) -> bool {
+    let state = look.cluster.snapshot.namespaces.get(&Namespace::from(namespace));
+    state.is_some_and(|state| state.pods.iter().any(quotient_engine::snapshot::Pod::is_charged))
+}
+
+pub(super) fn childless(look: &Look<'_>) -> Seen {
+    of_each(look, |view| {
+        let is_parent_of = |other: &QueueView| other.parent().as_ref() == Some(&view.name);
+        let is_childless = view.is_parent() && !look.views.iter().any(is_parent_of);
+        is_childless.then(|| "a parent queue without child queues".to_owned())
+    })
+}
+
+pub(super) fn several(look: &Look<'_>) -> Seen {
+    look.require("queues.quotient.dev")?;
+    let mut leaves: BTreeMap<&str, usize> = BTreeMap::new();
+    for view in look.queues().filter(|view| !view.is_parent()) {
+        let count = leaves.entry(view.name.namespace.as_str()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let several = leaves.into_iter().filter(|(_, count)| *count > 1);
+    Some(several.map(|(namespace, count)| format!("namespace {namespace} has {count} Queues")).collect())
+}
+
+pub(super) fn protected(look: &Look<'_>) -> Seen {
+    let operator = look.cluster.operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
+    let protected = operator.map(|settings| settings.index.protected.clone());
+    let protected = protected.unwrap_or_else(|| quotient_index::IndexSettings::default().protected);
+    of_each(look, |view| {
+        let is_protected = protected.contains(&view.name.namespace) && !view.is_parent();
+        is_protected.then(|| format!("namespace {} is protected", view.name.namespace))
+    })
+}
+
+pub(super) fn never_evicted(look: &Look<'_>) -> Seen {
+    of_each(look, |view| {
+        let eviction = view.queue.spec.eviction.as_ref()?;
+        let is_never = eviction.policy == Some(EvictionPolicy::Never);
+        let over = amounts(view.status.used.as_ref()).less(&amounts(view.status.deserved.as_ref()));
+        (is_never && !over.is_empty())
+            .then(|| format!("uses {over} above its share, and eviction.policy is Never"))
+    })
+}

@@ -1,0 +1,190 @@
+//! `completion`: a script that completes the command line in a shell, or behind `kubectl`.
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command, CommandFactory as _, ValueEnum};
+use clap_complete::Shell;
+
+use crate::args::Args;
+use crate::exit::{CommandError, Outcome};
+use crate::output::print;
+
+/// Which shell.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct CompletionArgs {
+    /// The shell, or kubectl.
+    #[arg(value_name = "SHELL", value_enum)]
+    shell: Target,
+}
+
+/// What completes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+    /// kubectl itself, in every shell that completes kubectl.
+    Kubectl,
+}
+
+/// The words so far; kubectl asks by them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WordsArgs {
+    /// The words behind `kubectl quotient`; the last one is to be completed.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+const ABOUT: &str = "\
+Print a script that completes the command line.
+
+For a shell it completes kubectl-quotient. For kubectl it is a program that has to be called kubectl_complete-quotient, \
+executable and in your PATH; then kubectl completes kubectl quotient.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # In this session of bash
+  source <(kubectl-quotient completion bash)
+
+  # For every session of zsh
+  kubectl quotient completion zsh > ~/.zfunc/_kubectl-quotient
+
+  # Behind kubectl; make the file executable
+  kubectl quotient completion kubectl > ~/.local/bin/kubectl_complete-quotient";
+
+/// The program that kubectl asks.
+const KUBECTL: &str = "#!/bin/sh\nexec kubectl-quotient __complete \"$@\"\n";
+
+/// What kubectl then does: no files, or files.
+const NO_FILES: &str = ":4";
+const FILES: &str = ":0";
+
+/// Prints the script.
+pub(crate) fn run(args: &CompletionArgs) -> Result<Outcome, CommandError> {
+    print(&script(args.shell)?).map_err(anyhow::Error::from)?;
+    Ok(Outcome::Fine)
+}
+
+/// Prints what the last word may become.
+pub(crate) fn complete(args: &WordsArgs) -> Result<Outcome, CommandError> {
+    print(&format!("{}\n", completions(&args.words).join("\n"))).map_err(anyhow::Error::from)?;
+    Ok(Outcome::Fine)
+}
+
+/// The script for `target`.
+fn script(target: Target) -> Result<String, CommandError> {
+    let shell = match target {
+        Target::Bash => Shell::Bash,
+        Target::Zsh => Shell::Zsh,
+        Target::Fish => Shell::Fish,
+        Target::Elvish => Shell::Elvish,
+        Target::Powershell => Shell::PowerShell,
+        Target::Kubectl => return Ok(KUBECTL.to_owned()),
+    };
+    let mut bytes = Vec::new();
+    clap_complete::generate(shell, &mut Args::command(), "kubectl-quotient", &mut bytes);
+    String::from_utf8(bytes).map_err(|error| CommandError::Other(error.into()))
+}
+
+/// What the last word may become, a line each, and in the end what kubectl does beside.
+fn completions(words: &[String]) -> Vec<String> {
+    let mut root = Args::command();
+    // Flags of all commands are known to each of them only then.
+    root.build();
+    let (last, before) = match words.split_last() {
+        Some((last, before)) => (last.as_str(), before),
+        None => ("", before_nothing()),
+    };
+    let command = before.iter().find_map(|word| root.find_subcommand(word)).unwrap_or(&root);
+    let flag = before.last().and_then(|word| flag(command, word)).filter(|flag| takes_value(flag));
+    let (found, directive) = match flag {
+        Some(flag) => values(flag),
+        None if last.starts_with('-') => (flags(command), NO_FILES),
+        None if command.get_name() == root.get_name() => (commands(&root), NO_FILES),
+        None => (positional(command), NO_FILES),
+    };
+    let mut lines: Vec<String> = found.into_iter().filter(|line| line.starts_with(last)).collect();
+    lines.push(directive.to_owned());
+    lines
+}
+
+const fn before_nothing() -> &'static [String] {
+    &[]
+}
+
+fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
+    command.get_arguments().find(|arg| {
+        let is_long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+        let is_short =
+            arg.get_short().is_some_and(|short| word.strip_prefix('-') == Some(&*short.to_string()));
+        is_long || is_short
+    })
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values()
+}
+
+/// The values that are possible; files where any value is.
+fn values(arg: &Arg) -> (Vec<String>, &'static str) {
+    let values: Vec<String> =
+        arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let directive = if values.is_empty() { FILES } else { NO_FILES };
+    (values, directive)
+}
+
+fn positional(command: &Command) -> Vec<String> {
+    command.get_positionals().flat_map(|arg| values(arg).0).collect()
+}
+
+/// With what each does, as kubectl wants it: behind a tab.
+fn commands(root: &Command) -> Vec<String> {
+    let shown = root.get_subcommands().filter(|command| !command.is_hide_set());
+    shown.map(|command| described(command.get_name(), command.get_about())).collect()
+}
+
+fn flags(command: &Command) -> Vec<String> {
+    let shown = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    shown.filter_map(|arg| Some(described(&format!("--{}", arg.get_long()?), arg.get_help()))).collect()
+}
+
+fn described(name: &str, about: Option<&StyledStr>) -> String {
+    match about.map(ToString::to_string).as_deref().and_then(|about| about.lines().next()) {
+        Some(about) => format!("{name}\t{about}"),
+        None => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shell_learns_every_command() {
+        for target in [Target::Bash, Target::Zsh, Target::Fish, Target::Elvish, Target::Powershell] {
+            let script = script(target).unwrap();
+            for command in Args::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+                assert!(script.contains(command.get_name()), "{target:?}: {}", command.get_name());
+            }
+        }
+    }
+
+    fn completed(line: &str) -> Vec<String> {
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        completions(&words).iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn kubectl_learns_commands_flags_and_values() {
+        assert_eq!(completed("sta"), ["status", ":4"]);
+        assert_eq!(completed("diff --fail"), ["--fail-on", ":4"]);
+        assert_eq!(completed("status --all"), ["--all-namespaces", ":4"]);
+        assert_eq!(completed("status -o j"), ["json", ":4"]);
+        assert_eq!(completed("top w"), ["workloads", ":4"]);
+        assert_eq!(completed("simulate -f exa"), [":0"]);
+        assert!(completed("status --con").contains(&"--context".to_owned()));
+        assert!(completions(&[]).len() > 10);
+    }
+}

@@ -1,0 +1,184 @@
+//! Two ends of a cluster compared: without a change and with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
+use quotient_engine::reason::Reason;
+
+use crate::commands::simulate::{Simulation, pod_name, unmet};
+use crate::manifests::Cluster;
+
+/// What differs in the end.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// The leaf queues of either end, by name.
+    pub(super) queues: Vec<QueueDiff>,
+    /// The pods that only the change evicts, in order.
+    pub(crate) evicted: Vec<Evicted>,
+    /// How many pods are evicted with and without the change.
+    pub(super) evicted_anyway: usize,
+    /// How many pods a budget keeps with the change.
+    pub(super) blocked: usize,
+    /// The queues with a guarantee that only the change makes unmeetable.
+    pub(super) unmeetable: Vec<String>,
+    /// The Queues that only with the change have no share, each with the reason.
+    pub(super) stalled: Vec<String>,
+    /// The queue whose share falls most, in hundredths of a percent.
+    pub(super) deepest_drop: Option<(String, u64)>,
+    /// Pods that only with the change cannot start in the end, a sentence each.
+    pub(super) unmet: Vec<String>,
+    /// Until nothing happens any more, with the change; none if that was not reached.
+    pub(super) steps: Option<usize>,
+}
+
+/// One leaf queue.
+#[derive(Debug)]
+pub(super) struct QueueDiff {
+    pub(super) name: QueueName,
+    /// None if only one end has the queue.
+    pub(super) deserved: (Option<Amounts>, Option<Amounts>),
+    pub(super) used: (Option<Amounts>, Option<Amounts>),
+    /// How many more pods start with the change than without.
+    pub(super) started: usize,
+}
+
+/// A pod that only the change evicts.
+#[derive(Debug)]
+pub(crate) struct Evicted {
+    pub(crate) pod: String,
+    pub(super) queue: QueueName,
+    /// `Job trainer`; none for a bare pod.
+    pub(super) workload: Option<String>,
+    pub(super) beneficiary: Option<QueueName>,
+    pub(super) reason: Reason,
+    pub(super) requests: Amounts,
+    /// How long the pod may take to end, if that is known.
+    pub(super) grace_seconds: Option<u32>,
+}
+
+impl Comparison {
+    /// The end of `before` and that of `after`, which is played from `changed`.
+    pub(super) fn of(before: &Simulation, after: &Simulation, changed: &Cluster) -> Self {
+        let empty = Plan::default();
+        let end = |simulation: &Simulation| simulation.steps.last().map(|step| step.plan.clone());
+        let (old, new) = (end(before).unwrap_or_default(), end(after).unwrap_or(empty));
+        let anyway: BTreeSet<&PodId> = evictions(before).map(|eviction| &eviction.pod).collect();
+        let evicted: Vec<Evicted> = evictions(after)
+            .filter(|eviction| !anyway.contains(&eviction.pod))
+            .map(|eviction| evicted(eviction, changed))
+            .collect();
+        let queues = queues(&old, &new, before, after);
+        Self {
+            evicted_anyway: evictions(after).count().saturating_sub(evicted.len()),
+            evicted,
+            blocked: blocked(after),
+            unmeetable: unmeetable(&old, &new),
+            stalled: stalled(&old, &new),
+            deepest_drop: deepest_drop(&queues),
+            unmet: unmet_only_in(&old, &new),
+            steps: after.stable.then_some(after.steps.len()),
+            queues,
+        }
+    }
+
+    /// The longest time that an evicted pod may take to end.
+    pub(super) fn longest_grace(&self) -> Option<u32> {
+        self.evicted.iter().filter_map(|evicted| evicted.grace_seconds).max()
+    }
+}
+
+fn evictions(simulation: &Simulation) -> impl Iterator<Item = &Eviction> {
+    simulation.steps.iter().flat_map(|step| &step.plan.evictions)
+}
+
+fn evicted(eviction: &Eviction, cluster: &Cluster) -> Evicted {
+    let state = cluster.snapshot.namespaces.get(&eviction.pod.namespace);
+    let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == eviction.pod.uid));
+    Evicted {
+        pod: pod_name(&eviction.pod),
+        queue: eviction.queue.clone(),
+        workload: eviction.workload.as_ref().map(|workload| format!("{} {}", workload.kind, workload.name)),
+        beneficiary: eviction.beneficiary.clone(),
+        reason: eviction.reason,
+        requests: eviction.requests.clone(),
+        grace_seconds: eviction.grace_seconds.or_else(|| pod.map(|pod| pod.grace_seconds.into())),
+    }
+}
+
+fn leaves(plan: &Plan) -> BTreeMap<&QueueName, &QueuePlan> {
+    plan.queues.iter().filter(|(_, queue)| !queue.is_parent).collect()
+}
+
+fn queues(old: &Plan, new: &Plan, before: &Simulation, after: &Simulation) -> Vec<QueueDiff> {
+    let (old, new) = (leaves(old), leaves(new));
+    let names: BTreeSet<&QueueName> = old.keys().chain(new.keys()).copied().collect();
+    let started = |simulation: &Simulation, name: &QueueName| {
+        let pods = simulation.before.iter().chain(simulation.steps.iter().flat_map(|step| &step.started));
+        pods.filter(|pod| pod.namespace == name.namespace).count()
+    };
+    names
+        .into_iter()
+        .map(|name| {
+            let of = |part: fn(&QueuePlan) -> &Amounts| {
+                let amounts =
+                    |plan: &BTreeMap<&QueueName, &QueuePlan>| plan.get(name).map(|queue| part(queue).clone());
+                (amounts(&old), amounts(&new))
+            };
+            QueueDiff {
+                name: name.clone(),
+                deserved: of(|queue| &queue.deserved),
+                used: of(|queue| &queue.used),
+                started: started(after, name).saturating_sub(started(before, name)),
+            }
+        })
+        .collect()
+}
+
+fn blocked(simulation: &Simulation) -> usize {
+    let passed_over = simulation.steps.iter().flat_map(|step| &step.plan.passed_over);
+    let by_budgets = passed_over.filter(|passed| passed.reason == Reason::Budget);
+    by_budgets.map(|passed| &passed.pod).collect::<BTreeSet<_>>().len()
+}
+
+fn unmeetable(old: &Plan, new: &Plan) -> Vec<String> {
+    let is_met = |name: &QueueName| old.queues.get(name).is_none_or(|queue| queue.unmeetable.is_empty());
+    let unmeetable = new.queues.iter().filter(|(name, queue)| !queue.unmeetable.is_empty() && is_met(name));
+    unmeetable.map(|(name, _)| name.in_words()).collect()
+}
+
+fn stalled(old: &Plan, new: &Plan) -> Vec<String> {
+    let stalled = new.stalled.iter().filter(|(name, _)| !old.stalled.contains_key(name));
+    stalled
+        .map(|(name, stall)| format!("{} ({}: {})", name.in_words(), stall.reason, stall.message))
+        .collect()
+}
+
+/// Of the queues that both ends have, the one that loses most of what it deserved.
+fn deepest_drop(queues: &[QueueDiff]) -> Option<(String, u64)> {
+    let drops = queues.iter().filter_map(|queue| {
+        let (Some(old), Some(new)) = &queue.deserved else { return None };
+        let drops = old.iter().filter_map(|(resource, before)| {
+            let lost = before.less(new.get(resource)).units();
+            u64::try_from(lost.saturating_mul(10_000).checked_div(before.units())?).ok()
+        });
+        Some((queue.name.in_words(), drops.max().filter(|drop| *drop > 0)?))
+    });
+    drops.max_by_key(|(_, drop)| *drop)
+}
+
+fn unmet_only_in(old: &Plan, new: &Plan) -> Vec<String> {
+    let pods = |plan: &Plan| -> BTreeMap<(QueueName, String), u32> {
+        unmet::all(plan).map(|(name, _, unmet)| ((name.clone(), unmet::what(unmet)), unmet.pods)).collect()
+    };
+    let before = pods(old);
+    let more = unmet::all(new).filter(|(name, _, unmet)| {
+        let key = ((*name).clone(), unmet::what(unmet));
+        before.get(&key).is_none_or(|pods| *pods < unmet.pods) && unmet.reason != Reason::RoomAvailable
+    });
+    more.map(|(name, queue, unmet)| {
+        format!("{} in {}: {}", unmet::what(unmet), name.in_words(), unmet::sentence(queue, unmet))
+    })
+    .collect()
+}

@@ -1,0 +1,52 @@
+//! A difference as a comment on a pull request.
+
+use quotient_engine::amounts::Amounts;
+
+use super::Diff;
+use super::table::{of_workloads, started, summary};
+
+pub(super) fn markdown(diff: &Diff) -> String {
+    let comparison = &diff.comparison;
+    let mut lines = vec![
+        "### Quotient: what this change does".to_owned(),
+        String::new(),
+        format!("{}: {}", escaped(&diff.base.source), escaped(&diff.changes.join("; "))),
+        String::new(),
+        "| queue | deserved | used | pods |".to_owned(),
+        "|---|---|---|---|".to_owned(),
+    ];
+    for queue in &comparison.queues {
+        let evicted = of_workloads(queue, comparison);
+        let pods =
+            if evicted.is_empty() { started(queue, comparison) } else { format!("**evicted:** {evicted}") };
+        let cells = [queue.name.in_words(), moved(&queue.deserved), moved(&queue.used), pods];
+        lines.push(format!("| {} |", cells.map(|cell| escaped(&cell)).join(" | ")));
+    }
+    lines.extend([String::new(), summary(comparison)]);
+    let remarks = comparison.stalled.iter().map(|queue| format!("Queue without a share: {queue}"));
+    let remarks: Vec<String> = remarks.chain(comparison.unmet.iter().cloned()).collect();
+    if !remarks.is_empty() {
+        lines.push(String::new());
+        lines.extend(remarks.iter().map(|remark| format!("* {}", escaped(remark))));
+    }
+    if !diff.verdicts.is_empty() {
+        lines.extend([String::new(), "| gate | result | |".to_owned(), "|---|---|---|".to_owned()]);
+        lines.extend(diff.verdicts.iter().map(|verdict| {
+            let result = if verdict.is_passed { "passed" } else { "**failed**" };
+            format!("| `{}` | {result} | {} |", verdict.gate, escaped(&verdict.message))
+        }));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn moved((before, after): &(Option<Amounts>, Option<Amounts>)) -> String {
+    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "-".to_owned(), Amounts::compact);
+    let (before, after) = (text(before), text(after));
+    if before == after { before } else { format!("{before} → {after}") }
+}
+
+/// A cell stays a cell.
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}

@@ -1,0 +1,108 @@
+//! `diff`: what a change would do to shares and pods, before it is made.
+
+mod args;
+mod change;
+mod comparison;
+mod gates;
+mod junit;
+mod markdown;
+mod report;
+mod table;
+
+use crate::commands::simulate::simulate;
+use crate::exit::{CommandError, Outcome};
+use crate::manifests::{Cluster, read_snapshot};
+use crate::output::{Answer, Format, Progress, Screen, document, print};
+use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
+use crate::source::{ConnectionArgs, SourceArgs};
+
+pub(crate) use args::{DiffArgs, DiffFormat};
+use comparison::Comparison;
+use gates::Verdict;
+
+/// A change, and what it does.
+pub(crate) struct Diff {
+    pub(crate) base: Cluster,
+    /// A phrase for each part of the change.
+    pub(crate) changes: Vec<String>,
+    pub(crate) comparison: Comparison,
+    pub(crate) verdicts: Vec<Verdict>,
+    /// What was read and makes no difference, a line each.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads, compares and prints.
+pub(crate) async fn run(
+    args: &DiffArgs,
+    connection: &ConnectionArgs,
+    screen: Screen,
+) -> Result<Outcome, CommandError> {
+    let source = SourceArgs { files: Vec::new(), snapshot: args.snapshot.clone() };
+    let base = source.read_all(connection).await?;
+    let diff = Diff::of(&base, args)?;
+    for warning in &diff.warnings {
+        eprintln!("warning: {warning}");
+    }
+    print(&text(&diff, args.output, screen)?).map_err(anyhow::Error::from)?;
+    Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))
+}
+
+impl Diff {
+    /// Compares `base` with and without the change.
+    pub(crate) fn of(base: &Snapshot, args: &DiffArgs) -> Result<Self, CommandError> {
+        let change = change(args)?;
+        let mut overlaid = base.clone();
+        let changes = overlay(&mut overlaid, change).map_err(|error| match error {
+            OverlayError::NotFound(what) => {
+                CommandError::Usage(format!("there is no {what} in {}", base.source))
+            }
+            other => CommandError::Usage(other.to_string()),
+        })?;
+        let progress = Progress::begin("playing the cluster without the change");
+        let before = Cluster::of(base, None)?;
+        // Both are looked at in the same instant.
+        let now = before.snapshot.now;
+        let after = Cluster::of(&overlaid, Some(now))?;
+        let without = simulate(&before, true);
+        progress.tell("playing the cluster with the change");
+        let comparison = Comparison::of(&without, &simulate(&after, true), &after);
+        drop(progress);
+        let verdicts = args.fail_on.iter().map(|gate| gate.judge(&comparison)).collect();
+        Ok(Self { base: before, changes, comparison, verdicts, warnings: after.warnings })
+    }
+}
+
+fn change(args: &DiffArgs) -> Result<Change, CommandError> {
+    let manifests = if args.files.is_empty() { Vec::new() } else { read_snapshot(&args.files)?.entries };
+    Ok(Change {
+        manifests,
+        settings: args.set.clone(),
+        drained: args.drain.clone(),
+        added: args.add_node.iter().map(|offer| offer.0.clone()).collect(),
+    })
+}
+
+/// The difference as it is printed.
+pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<String, CommandError> {
+    let format = match format {
+        DiffFormat::Table => Format::Table,
+        DiffFormat::Wide => Format::Wide,
+        DiffFormat::Json => Format::Json,
+        DiffFormat::Yaml => Format::Yaml,
+        DiffFormat::Name => Format::Name,
+        DiffFormat::Markdown => return Ok(markdown::markdown(diff)),
+        DiffFormat::Junit => return Ok(junit::junit(diff)),
+    };
+    let answer = Answer {
+        table: &|is_wide| table::table(diff, is_wide, screen),
+        document: &document("Diff", diff.base.snapshot.now, &diff.base.source, report::report(diff)),
+        names: diff.comparison.evicted.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
+    };
+    Ok(answer.text(format)?)
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<report::Report>)
+}

@@ -1,0 +1,165 @@
+//! A difference for people.
+
+use std::collections::BTreeMap;
+
+use quotient_engine::amounts::Amounts;
+
+use super::Diff;
+use super::comparison::{Comparison, QueueDiff};
+use crate::output::{Cell, Colour, Screen, align, columns, hanging, time_text, wrap};
+
+/// Of more queues only those that change are listed.
+const FEW: usize = 20;
+
+/// The most pods that cannot start and are listed.
+const MOST_UNMET: usize = 5;
+
+pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
+    let comparison = &diff.comparison;
+    let mut lines = title(diff, screen);
+    let is_listed =
+        |queue: &&QueueDiff| is_wide || comparison.queues.len() <= FEW || changes(queue, comparison);
+    let listed: Vec<&QueueDiff> = comparison.queues.iter().filter(is_listed).collect();
+    let mut rows =
+        vec![["QUEUE", "DESERVED", "USED", "EVICTED"].map(|title| Cell::new(title, Colour::Faint)).to_vec()];
+    rows.extend(listed.iter().map(|queue| row(queue, comparison, screen)));
+    lines.extend(columns(&rows, screen.style));
+    let others = comparison.queues.len().saturating_sub(listed.len());
+    if others > 0 {
+        lines.push(format!("{others} more queues do not change"));
+    }
+    if is_wide {
+        lines.extend(evicted(comparison, screen));
+    }
+    lines.extend(remarks(comparison, screen));
+    lines.push(summary(comparison));
+    for verdict in &diff.verdicts {
+        let (glyph, colour) = if verdict.is_passed {
+            (screen.glyphs.good, Colour::Good)
+        } else {
+            (screen.glyphs.bad, Colour::Alarm)
+        };
+        lines.push(format!("{} {}: {}", screen.style.paint(glyph, colour), verdict.gate, verdict.message));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// `prod-eu as of 14:02:11Z, read only, plus: create Queue team-x`.
+fn title(diff: &Diff, screen: Screen) -> Vec<String> {
+    let time = if diff.base.is_observed {
+        format!(" as of {}, read only", time_text(diff.base.snapshot.now))
+    } else {
+        String::new()
+    };
+    wrap(&format!("{}{time}, plus: {}", diff.base.source, diff.changes.join("; ")), screen.width)
+}
+
+fn changes(queue: &QueueDiff, comparison: &Comparison) -> bool {
+    queue.deserved.0 != queue.deserved.1
+        || queue.used.0 != queue.used.1
+        || comparison.evicted.iter().any(|evicted| evicted.queue == queue.name)
+}
+
+fn row(queue: &QueueDiff, comparison: &Comparison, screen: Screen) -> Vec<Cell> {
+    let evicted = of_workloads(queue, comparison);
+    let (text, colour) = if evicted.is_empty() {
+        (started(queue, comparison), Colour::Plain)
+    } else {
+        (evicted, Colour::Alarm)
+    };
+    vec![
+        Cell::plain(&queue.name.in_words()),
+        Cell::plain(&moved(&queue.deserved, screen)),
+        Cell::plain(&moved(&queue.used, screen)),
+        Cell::new(&text, colour),
+    ]
+}
+
+/// `44gpu → 36gpu`, or one amount where nothing changes.
+fn moved((before, after): &(Option<Amounts>, Option<Amounts>), screen: Screen) -> String {
+    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "-".to_owned(), Amounts::compact);
+    let (before, after) = (text(before), text(after));
+    if before == after { before } else { format!("{before} {} {after}", screen.glyphs.arrow) }
+}
+
+/// `8 pods of Job trainer, 1 bare pod`.
+pub(super) fn of_workloads(queue: &QueueDiff, comparison: &Comparison) -> String {
+    let mut counts: BTreeMap<Option<&str>, usize> = BTreeMap::new();
+    for evicted in comparison.evicted.iter().filter(|evicted| evicted.queue == queue.name) {
+        let count = counts.entry(evicted.workload.as_deref()).or_default();
+        *count = count.saturating_add(1);
+    }
+    let told = counts.into_iter().rev().map(|(workload, count)| {
+        let noun = if count == 1 { "pod" } else { "pods" };
+        match workload {
+            Some(workload) => format!("{count} {noun} of {workload}"),
+            None => format!("{count} bare {noun}"),
+        }
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// `8 pods start (longest grace 30 s)`, or a dash.
+pub(super) fn started(queue: &QueueDiff, comparison: &Comparison) -> String {
+    if queue.started == 0 {
+        return "-".to_owned();
+    }
+    let verb = if queue.started == 1 { "pod starts" } else { "pods start" };
+    let is_waiting =
+        comparison.evicted.iter().any(|evicted| evicted.beneficiary.as_ref() == Some(&queue.name));
+    let wait = match comparison.longest_grace().filter(|_| is_waiting) {
+        Some(seconds) => format!(", at the latest after the longest grace of {seconds} s"),
+        None => String::new(),
+    };
+    format!("{} {verb}{wait}", queue.started)
+}
+
+fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
+    let rows = comparison.evicted.iter().map(|evicted| {
+        let beneficiary = evicted.beneficiary.as_ref().map(|queue| format!("for {}", queue.in_words()));
+        vec![
+            Cell::new("evict", Colour::Alarm),
+            Cell::plain(&evicted.pod),
+            Cell::plain(&evicted.requests.compact()),
+            Cell::plain(evicted.reason.name()),
+            Cell::plain(&beneficiary.unwrap_or_default()),
+        ]
+    });
+    align(&rows.collect::<Vec<_>>(), screen.style)
+}
+
+fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
+    let stalled = comparison.stalled.iter().map(|queue| format!("Queue without a share: {queue}"));
+    let unmeetable = comparison.unmeetable.iter().map(|queue| {
+        format!(
+            "Queue {queue}: its guarantee is more than the cluster, or the limit of a parent queue, allows"
+        )
+    });
+    let unmet = comparison.unmet.iter().take(MOST_UNMET).cloned();
+    let more = comparison.unmet.len().saturating_sub(MOST_UNMET);
+    let more = (more > 0).then(|| format!("{more} more workloads cannot start all of their pods"));
+    let all = stalled.chain(unmeetable).chain(unmet).chain(more);
+    let mark = screen.style.paint("!", Colour::Notice);
+    all.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)).collect()
+}
+
+/// `8 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps`.
+pub(super) fn summary(comparison: &Comparison) -> String {
+    let count = comparison.evicted.len();
+    let noun = if count == 1 { "eviction" } else { "evictions" };
+    let stable = match comparison.steps {
+        Some(1) => "stable after 1 step".to_owned(),
+        Some(steps) => format!("stable after {steps} steps"),
+        None => "not stable after 1000 steps".to_owned(),
+    };
+    let anyway = match comparison.evicted_anyway {
+        0 => String::new(),
+        count => format!("; {count} more without the change, too"),
+    };
+    format!(
+        "{count} {noun}, {} blocked by budgets, {} guarantees unmeetable, {stable}{anyway}",
+        comparison.blocked,
+        comparison.unmeetable.len()
+    )
+}

@@ -1,0 +1,248 @@
+//! `events`: what Quotient did, in the order of time.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use quotient_engine::time::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::pause::duration;
+use crate::exit::{CommandError, Outcome};
+use crate::output::{Answer, Cell, Colour, Format, OutputArgs, Screen, columns, document, print, time_text};
+use crate::source::{ConnectionArgs, EVENTS, Live, Selection, now};
+
+/// Which events.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct EventsArgs {
+    /// Only events about this Queue or for it.
+    #[arg(value_name = "QUEUE")]
+    queue: Option<String>,
+
+    /// The events of all namespaces.
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+
+    /// How far back: a number with s, m, h or d.
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = duration)]
+    since: Duration,
+
+    /// Go on printing what happens, until you interrupt it.
+    #[arg(short = 'w', long)]
+    watch: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const ABOUT: &str = "\
+Print what Quotient did: quotas that moved, pods that it evicted or would evict, workloads that it scaled.
+
+The events are those of the namespace, or with -A of all. Kubernetes keeps them for an hour unless the API server is set to keep \
+them longer. Of a Queue the command prints the events on it, on pods of its namespace, and on pods that were evicted for it.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # The last hour of a namespace
+  kubectl quotient events -n team-a
+
+  # What happened for one queue anywhere, and what happens next
+  kubectl quotient events team-a -A --since 10m -w";
+
+/// The reporter of every event of the operator.
+const CONTROLLER: &str = "quotient.dev/operator";
+
+/// How often new events are looked for.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// One event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Entry {
+    time: String,
+    #[serde(skip)]
+    at: Timestamp,
+    reason: String,
+    object: String,
+    /// The queue that it happened for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<String>,
+    message: String,
+    #[serde(skip)]
+    is_warning: bool,
+    #[serde(skip)]
+    uid: String,
+}
+
+/// All of them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Report<'a> {
+    events: &'a [Entry],
+}
+
+/// Reads and prints.
+pub(crate) async fn run(
+    args: &EventsArgs,
+    connection: &ConnectionArgs,
+    screen: Screen,
+) -> Result<Outcome, CommandError> {
+    let live = Live::connect(connection).await?;
+    let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    loop {
+        let selection = Selection { fields: "reportingController=quotient.dev/operator", labels: "" };
+        let found = live.list(&EVENTS, namespace, &selection).await?;
+        let mut entries = timeline(&found, now(), args.since, args.queue.as_deref());
+        entries.retain(|entry| !seen.contains(&entry.uid));
+        let is_first = seen.is_empty();
+        seen.extend(entries.iter().map(|entry| entry.uid.clone()));
+        if !args.watch || is_first || !entries.is_empty() {
+            show(&entries, args.output.output, is_first, &live.name, screen)?;
+        }
+        if !args.watch {
+            return Ok(Outcome::Fine);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}
+
+fn show(
+    entries: &[Entry],
+    format: Format,
+    is_first: bool,
+    cluster: &str,
+    screen: Screen,
+) -> Result<(), CommandError> {
+    if format == Format::Table && !is_first && entries.is_empty() {
+        return Ok(());
+    }
+    let report = Report { events: entries };
+    let answer = Answer {
+        table: &|_| text(entries, screen),
+        document: &document("Events", now(), &format!("cluster {cluster}"), &report),
+        names: entries.iter().map(|entry| entry.object.clone()).collect(),
+    };
+    print(&answer.text(format)?).map_err(anyhow::Error::from)?;
+    Ok(())
+}
+
+/// The events of the operator within `since`, oldest first.
+pub(crate) fn timeline(events: &[Value], now: Timestamp, since: Duration, queue: Option<&str>) -> Vec<Entry> {
+    let oldest = now.millis().saturating_sub(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
+    let is_wanted = |event: &&Value| queue.is_none_or(|queue| concerns(event, queue));
+    let mut entries: Vec<Entry> = events.iter().filter(is_wanted).filter_map(entry).collect();
+    entries.retain(|entry| entry.at.millis() >= oldest);
+    entries.sort_by(|one, other| (one.at, &one.uid).cmp(&(other.at, &other.uid)));
+    entries
+}
+
+fn text_of<'a>(event: &'a Value, pointer: &str) -> &'a str {
+    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Whether it is about the queue, a pod of its namespace, or for the queue.
+fn concerns(event: &Value, queue: &str) -> bool {
+    let (namespace, name) =
+        queue.split_once('/').map_or((None, queue), |(namespace, name)| (Some(namespace), name));
+    let is_it = |object: &str| {
+        text_of(event, &format!("/{object}/kind")) == "Queue"
+            && text_of(event, &format!("/{object}/name")) == name
+            && namespace.is_none_or(|namespace| text_of(event, &format!("/{object}/namespace")) == namespace)
+    };
+    let in_namespace = text_of(event, "/regarding/namespace") == namespace.unwrap_or(name);
+    is_it("regarding") || is_it("related") || in_namespace
+}
+
+fn entry(event: &Value) -> Option<Entry> {
+    if text_of(event, "/reportingController") != CONTROLLER {
+        return None;
+    }
+    let times =
+        ["/series/lastObservedTime", "/eventTime", "/deprecatedLastTimestamp", "/metadata/creationTimestamp"];
+    let mut times =
+        times.iter().filter_map(|pointer| text_of(event, pointer).parse::<jiff::Timestamp>().ok());
+    let at = Timestamp::from_millis(times.next()?.as_millisecond());
+    let related = text_of(event, "/related/name");
+    Some(Entry {
+        time: time_text(at),
+        at,
+        reason: text_of(event, "/reason").to_owned(),
+        object: format!(
+            "{}/{} in {}",
+            text_of(event, "/regarding/kind").to_lowercase(),
+            text_of(event, "/regarding/name"),
+            text_of(event, "/regarding/namespace")
+        ),
+        queue: (!related.is_empty()).then(|| related.to_owned()),
+        message: text_of(event, "/note").to_owned(),
+        is_warning: text_of(event, "/type") == "Warning",
+        uid: format!("{}/{at:?}", text_of(event, "/metadata/uid")),
+    })
+}
+
+/// A line for each.
+pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
+    if entries.is_empty() {
+        return "Quotient reported nothing.\n".to_owned();
+    }
+    let rows = entries.iter().map(|entry| {
+        let colour = if entry.is_warning { Colour::Notice } else { Colour::Plain };
+        vec![
+            Cell::new(&entry.time, Colour::Faint),
+            Cell::new(&entry.reason, colour),
+            Cell::plain(&entry.object),
+            Cell::plain(&entry.message),
+        ]
+    });
+    let mut lines = columns(&rows.collect::<Vec<_>>(), screen.style);
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Report<'static>>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use serde_json::json;
+
+    fn event(uid: &str, time: &str, regarding: &[&str; 3], related: Option<&str>) -> Value {
+        let [kind, namespace, name] = regarding;
+        json!({
+            "metadata": {"uid": uid}, "eventTime": time, "reason": "Reclaimed", "type": "Warning", "note": "told",
+            "reportingController": CONTROLLER,
+            "regarding": {"kind": kind, "namespace": namespace, "name": name},
+            "related": related.map(|name| json!({"kind": "Queue", "namespace": name, "name": name})),
+        })
+    }
+
+    #[test]
+    fn events_stand_in_the_order_of_time() {
+        let foreign = json!({"reportingController": "kubelet", "eventTime": "2026-11-24T14:00:00Z"});
+        let events = [
+            event("2", "2026-11-24T14:01:00.5Z", &["Pod", "ml-train", "trainer-46"], Some("ml-dev")),
+            event("1", "2026-11-24T14:00:00Z", &["Queue", "ml-dev", "ml-dev"], None),
+            event("0", "2026-11-24T12:00:00Z", &["Queue", "ml-dev", "ml-dev"], None),
+            event("3", "2026-11-24T14:01:30Z", &["Pod", "web", "api"], Some("web")),
+            foreign,
+        ];
+        let now: jiff::Timestamp = "2026-11-24T14:02:00Z".parse().unwrap();
+        let now = Timestamp::from_millis(now.as_millisecond());
+        let told = |queue| text(&timeline(&events, now, Duration::from_secs(3600), queue), Screen::plain());
+        expect![[r#"
+            2026-11-24T14:00:00Z  Reclaimed  queue/ml-dev in ml-dev      told
+            2026-11-24T14:01:00Z  Reclaimed  pod/trainer-46 in ml-train  told
+        "#]]
+        .assert_eq(&told(Some("ml-dev")));
+        assert_eq!(told(None).lines().count(), 3);
+        assert_eq!(told(Some("ml-train")).lines().count(), 1);
+        assert_eq!(told(Some("nothing")), "Quotient reported nothing.\n");
+    }
+}

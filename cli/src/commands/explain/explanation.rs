@@ -1,0 +1,143 @@
+//! An explanation: a first sentence, what was looked at, and what follows.
+
+use serde::Serialize;
+
+use crate::output::{Colour, Screen, hanging, wrap};
+
+/// How the first sentence about an eviction begins.
+pub(super) const EVICTED: &str = "Evicted";
+
+/// Why something is as it is.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Explanation {
+    /// What is explained.
+    pub(crate) object: ObjectName,
+    /// What is the case.
+    pub(crate) headline: String,
+    /// The engine's word for it, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    /// What was looked at, in the order in which it matters.
+    pub(crate) checks: Vec<Check>,
+    /// What is known beside, each under a word.
+    pub(crate) facts: Vec<Fact>,
+    /// What happens next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+    /// Whether pods cannot start until a person changes something.
+    pub(crate) needs_a_person: bool,
+    /// Further lines as they are.
+    #[serde(skip)]
+    pub(crate) lines: Vec<String>,
+}
+
+/// An object by its name.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ObjectName {
+    pub(crate) kind: String,
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+}
+
+/// Something that was looked at.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Check {
+    pub(crate) mark: Mark,
+    pub(crate) text: String,
+}
+
+/// How it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) enum Mark {
+    /// As it should be.
+    Good,
+    /// In the way.
+    Bad,
+    /// What stands in the way, and what comes next.
+    Next,
+}
+
+/// A word and what is to be said about it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Fact {
+    pub(crate) title: &'static str,
+    pub(crate) text: String,
+}
+
+impl Explanation {
+    /// One that says nothing yet.
+    pub(super) fn of(kind: &str, namespace: &str, name: &str) -> Self {
+        let [kind, namespace, name] = [kind, namespace, name].map(str::to_owned);
+        Self { object: ObjectName { kind, namespace, name }, ..Self::default() }
+    }
+
+    /// Whether it explains an eviction.
+    pub(super) fn is_eviction(&self) -> bool {
+        self.headline.starts_with(EVICTED)
+    }
+
+    /// Puts what the operator said then before what is known now.
+    pub(super) fn add_note(&mut self, note: Option<String>) {
+        self.facts.splice(0..0, note.map(|text| Fact { title: "Said then", text }));
+    }
+
+    pub(crate) fn check(&mut self, is_good: bool, text: impl Into<String>) {
+        let mark = if is_good { Mark::Good } else { Mark::Bad };
+        self.checks.push(Check { mark, text: text.into() });
+    }
+
+    pub(crate) fn step(&mut self, text: impl Into<String>) {
+        self.checks.push(Check { mark: Mark::Next, text: text.into() });
+    }
+
+    pub(crate) fn fact(&mut self, title: &'static str, text: impl Into<String>) {
+        self.facts.push(Fact { title, text: text.into() });
+    }
+
+    /// The explanation for people.
+    pub(crate) fn text(&self, screen: Screen) -> String {
+        let mut lines = wrap(&self.headline, screen.width);
+        for check in &self.checks {
+            let (glyph, colour) = match check.mark {
+                Mark::Good => (screen.glyphs.good, Colour::Good),
+                Mark::Bad => (screen.glyphs.bad, Colour::Alarm),
+                Mark::Next => (screen.glyphs.next, Colour::Notice),
+            };
+            let mark = screen.style.paint(glyph, colour);
+            lines.extend(hanging(
+                &format!(" {mark} "),
+                glyph.chars().count().saturating_add(2),
+                &check.text,
+                screen.width,
+            ));
+        }
+        if !self.facts.is_empty() {
+            lines.push(String::new());
+        }
+        let width = self.facts.iter().map(|fact| fact.title.len()).max().unwrap_or_default();
+        for fact in &self.facts {
+            let title = screen.style.paint(fact.title, Colour::Strong);
+            let padding = width.saturating_sub(fact.title.len());
+            let first = format!("{title}{:padding$}  ", "");
+            lines.extend(hanging(&first, width.saturating_add(2), &fact.text, screen.width));
+        }
+        if !self.lines.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.lines.iter().cloned());
+        }
+        if let Some(next) = &self.next {
+            if !self.facts.is_empty() || !self.lines.is_empty() {
+                lines.push(String::new());
+            }
+            lines.extend(wrap(next, screen.width));
+        }
+        lines.push(String::new());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,194 @@
+//! Why a pod is pending, ending, running or gone.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::Pod;
+
+use super::evicted;
+use super::explanation::Explanation;
+use super::scene::Scene;
+use super::target::Target;
+use super::workload::add_unmet;
+use crate::commands::simulate::{why, why_kept};
+use crate::output::duration;
+use crate::queues::amounts;
+
+pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
+    let found = scene.pod(&target.name);
+    if let Some((view, reclaim)) = scene.reclaim(&target.name) {
+        let mut told = evicted::explain(scene, target, view, reclaim);
+        match found {
+            Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
+                let now = now(scene, pod);
+                told.next = Some(format!("A new pod of the same name exists: {}", now.headline));
+            }
+            Some(pod) => told.next = ending(scene, pod),
+            None => {}
+        }
+        return Ok(told);
+    }
+    found.map(|pod| now(scene, pod)).ok_or_else(|| {
+        format!(
+            "there is no Pod {} in namespace {}, and its Queue remembers no eviction of it. If it was never created, ask about \
+             its workload: kubectl quotient explain deploy/NAME -n {}",
+            target.name, scene.namespace, scene.namespace
+        )
+    })
+}
+
+/// The pod as it is.
+fn now(scene: &Scene<'_>, pod: &Pod) -> Explanation {
+    let name = pod.metadata.name.clone().unwrap_or_default();
+    let mut told = Explanation::of("Pod", &scene.namespace, &name);
+    let status = pod.status.as_ref();
+    let phase = status.and_then(|status| status.phase.as_deref()).unwrap_or("Pending");
+    let node = pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
+    if let Some(ending) = ending(scene, pod) {
+        ends(&mut told, pod, &name, &ending);
+    } else if matches!(phase, "Succeeded" | "Failed") {
+        told.headline = format!("Pod {name} has finished ({phase}). It uses nothing of the share.");
+    } else if let Some(node) = node {
+        placed(&mut told, scene, pod, phase, node);
+    } else {
+        pending(&mut told, scene, pod);
+    }
+    told
+}
+
+/// `It ends within 20 s.`; none if it is not ending.
+fn ending(scene: &Scene<'_>, pod: &Pod) -> Option<String> {
+    let deadline = pod.metadata.deletion_timestamp.as_ref()?;
+    let left =
+        deadline.0.as_millisecond().saturating_sub(scene.cluster.snapshot.now.millis()).div_euclid(1000);
+    Some(if left >= 0 {
+        format!("It ends within {}.", duration(left))
+    } else {
+        let late = duration(left.saturating_neg());
+        format!("It should have ended {late} ago: it has a finalizer, or its node is lost.")
+    })
+}
+
+fn ends(told: &mut Explanation, pod: &Pod, name: &str, ending: &str) {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
+    let disruption = conditions.into_iter().flatten().find(|condition| condition.type_ == "DisruptionTarget");
+    let cause = disruption.and_then(|condition| condition.reason.as_deref());
+    told.headline = format!("Pod {name} is ending. {ending}");
+    let text = match cause {
+        Some("EvictionByEvictionAPI") => {
+            "a client evicted it by the Eviction API; the status of the Queue does not name Quotient for it"
+                .to_owned()
+        }
+        Some(reason) => format!("Kubernetes reports {reason}"),
+        None => {
+            "a client or its controller deleted it; Quotient only evicts, and never deletes pods".to_owned()
+        }
+    };
+    told.fact("Why", text);
+}
+
+/// A pod that has a node.
+fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, node: &str) {
+    let name = &told.object.name;
+    let waiting = waiting_containers(pod);
+    told.headline = match (phase, waiting.is_empty()) {
+        ("Running", true) => format!("Pod {name} runs on {node}."),
+        _ => format!("Pod {name} is on {node} and does not run: {}.", waiting.join(", ")),
+    };
+    if !waiting.is_empty() {
+        told.needs_a_person = true;
+        told.fact("Cause", "the kubelet reports it; Quotient has nothing to do with it");
+    }
+    let Some(view) = scene.queue() else {
+        told.fact(
+            "Queue",
+            format!("namespace {} has no Queue, so no share bounds its pods", scene.namespace),
+        );
+        return;
+    };
+    let used = amounts(view.status.used.as_ref());
+    let deserved = amounts(view.status.deserved.as_ref());
+    let over = used.less(&deserved);
+    let queue = view.name.in_words();
+    let risk = if over.is_empty() {
+        format!(
+            "Queue {queue} uses no more than its deserved {deserved}, so none of its pods is evicted for another queue"
+        )
+    } else {
+        format!(
+            "Queue {queue} uses {over} above its deserved share; if another queue is starved, the least protected of its pods \
+             are evicted"
+        )
+    };
+    told.fact("Eviction", risk);
+    if let Some(plan) = &scene.plan {
+        let is_it = |other: &quotient_engine::plan::PodId| {
+            other.name.as_str() == told.object.name && other.namespace.as_str() == scene.namespace
+        };
+        let chosen = plan.evictions.iter().chain(&plan.waiting).find(|eviction| is_it(&eviction.pod));
+        let withheld = plan.withheld.iter().find(|eviction| is_it(&eviction.pod));
+        let kept = plan.passed_over.iter().find(|kept| is_it(&kept.pod));
+        if let Some(eviction) = chosen {
+            told.reason = Some(eviction.reason.name().to_owned());
+            told.fact("Next", format!("the next decision evicts it: {}", why(eviction, plan)));
+        } else if let Some(eviction) = withheld {
+            told.fact(
+                "Next",
+                format!("a mode or a pause keeps it, otherwise it would be evicted: {}", why(eviction, plan)),
+            );
+        } else if let Some(kept) = kept {
+            told.fact("Kept", format!("{}: {}", kept.reason, why_kept(kept.reason)));
+        }
+    }
+}
+
+/// `container c: ErrImagePull (…)`.
+fn waiting_containers(pod: &Pod) -> Vec<String> {
+    let status = pod.status.as_ref();
+    let statuses = status.into_iter().flat_map(|status| {
+        status.init_container_statuses.iter().flatten().chain(status.container_statuses.iter().flatten())
+    });
+    let waits = statuses.filter_map(|status| {
+        let waiting = status.state.as_ref()?.waiting.as_ref()?;
+        let reason = waiting.reason.as_deref()?;
+        let is_normal = matches!(reason, "PodInitializing" | "ContainerCreating");
+        (!is_normal).then(|| format!("container {}: {reason}", status.name))
+    });
+    waits.collect()
+}
+
+/// A pod without a node.
+fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
+    let name = told.object.name.clone();
+    let spec = pod.spec.as_ref();
+    let gates: Vec<&str> = spec
+        .and_then(|spec| spec.scheduling_gates.as_ref())
+        .into_iter()
+        .flatten()
+        .map(|gate| gate.name.as_str())
+        .collect();
+    told.headline = format!("Pod {name} is pending: no node has taken it.");
+    if !gates.is_empty() {
+        told.check(false, format!("scheduling gates hold it: {}", gates.join(", ")));
+        told.next =
+            Some("The scheduler looks at it when the program that set the gates removes them.".to_owned());
+        return;
+    }
+    let mut names = BTreeSet::from([("Pod".to_owned(), name)]);
+    let owners =
+        pod.metadata.owner_references.iter().flatten().filter(|owner| owner.controller == Some(true));
+    names.extend(owners.map(|owner| (owner.kind.clone(), owner.name.clone())));
+    add_unmet(told, scene, &names);
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
+    let scheduled = conditions.into_iter().flatten().find(|condition| condition.type_ == "PodScheduled");
+    if let Some(message) = scheduled.and_then(|condition| condition.message.as_deref()) {
+        told.fact("Scheduler", message);
+    }
+    match scene.queue() {
+        Some(view) => {
+            let text =
+                format!("Queue {}: its quota admitted the pod, which counts as used", view.name.in_words());
+            told.fact("Queue", text);
+        }
+        None => told.fact("Queue", format!("namespace {} has no Queue", scene.namespace)),
+    }
+}

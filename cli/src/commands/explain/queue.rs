@@ -1,0 +1,143 @@
+//! Why a queue has its share.
+
+use quotient_crds::ConditionType;
+use quotient_engine::amounts::Amounts;
+
+use super::arithmetic::arithmetic;
+use super::explanation::Explanation;
+use super::scene::Scene;
+use super::target::Target;
+use crate::commands::status::needs_a_person;
+use crate::output::duration;
+use crate::queues::{QueueView, amounts};
+
+/// The most evictions that are listed.
+const MOST_RECLAIMS: usize = 5;
+
+pub(super) fn explain(
+    scene: &Scene<'_>,
+    target: &Target,
+    with_arithmetic: bool,
+) -> Result<Explanation, String> {
+    let view = scene
+        .views
+        .iter()
+        .find(|view| *view.name.name == *target.name && view.name.namespace.as_str() == scene.namespace);
+    let view = view.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    told.headline = headline(scene, view);
+
+    if let Some((reason, message)) = view.stalled() {
+        told.check(false, message.to_owned());
+        told.reason = Some(reason.to_owned());
+        told.needs_a_person = true;
+        return Ok(told);
+    }
+    conditions(&mut told, scene, view);
+    share(&mut told, scene, view);
+    unmet(&mut told, view);
+    reclaims(&mut told, scene, view);
+    if with_arithmetic {
+        told.lines = arithmetic(scene, view);
+    }
+    Ok(told)
+}
+
+fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
+    let name = view.name.in_words();
+    if let Some((reason, _)) = view.stalled() {
+        return format!("Queue {name} has no share: {reason}.");
+    }
+    let text = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).to_string();
+    let status = &view.status;
+    let state = match view.starved(scene.cluster.snapshot.now) {
+        Some(starved) => {
+            let since =
+                starved.seconds.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
+            format!("starved{since}")
+        }
+        None => view.state().to_owned(),
+    };
+    format!(
+        "Queue {name} deserves {}; its quota allows {}; its pods use {}. State: {state}.",
+        text(&status.deserved),
+        text(&status.allocated),
+        text(&status.used)
+    )
+}
+
+fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
+    let told_of = |condition, status| view.told(condition, status);
+    if let Some((reason, message)) = told_of(ConditionType::Ready, "False") {
+        told.check(false, message);
+        told.reason.get_or_insert_with(|| reason.to_owned());
+    } else {
+        told.check(true, "the spec is understood and the quota is in sync");
+    }
+    if let Some(starved) = view.starved(scene.cluster.snapshot.now) {
+        told.check(false, starved.message);
+        told.reason.get_or_insert_with(|| starved.reason.to_owned());
+    } else {
+        told.check(true, "the quota allows the deserved share");
+    }
+    if let Some((_, message)) = told_of(ConditionType::GuaranteeUnmeetable, "True") {
+        told.check(false, message);
+        told.needs_a_person = true;
+    } else if view.queue.spec.guaranteed.is_some() {
+        told.check(true, "the cluster has the guaranteed amounts");
+    }
+    if let Some((_, message)) = told_of(ConditionType::Overused, "True") {
+        told.step(message);
+    }
+}
+
+/// The numbers, each with what it means.
+fn share(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
+    let siblings = scene.views.iter().filter(|other| other.parent() == view.parent());
+    let total = siblings.clone().map(|other| i64::from(other.weight())).fold(0, i64::saturating_add);
+    let among = match view.parent() {
+        Some(parent) => format!("the child queues of {}", parent.in_words()),
+        None => "the queues without a parent".to_owned(),
+    };
+    told.fact("Weight", format!("{} of {total} among {among} that you may see", view.weight()));
+    let status = &view.status;
+    let some =
+        |map: &Option<quotient_crds::ResourceMap>| Some(amounts(map.as_ref())).filter(|map| !map.is_empty());
+    let mut add = |title, amounts: Option<Amounts>, meaning: &str| {
+        if let Some(amounts) = amounts {
+            told.fact(title, format!("{amounts}{meaning}"));
+        }
+    };
+    add("Demand", some(&status.demand), ": what its pods request and its workloads lack");
+    add("Nominal", some(&status.nominal), ": the share if every queue asked for everything");
+    add(
+        "Guaranteed",
+        some(&view.queue.spec.guaranteed),
+        ": granted before shares by weight, as far as there is demand",
+    );
+    add("Limit", some(&view.queue.spec.limit), ": never more");
+    add("Borrowed", some(&status.borrowed), ": used above nominal; other queues can reclaim it");
+    add("Lent", some(&status.lent), ": not used of nominal, and used by others");
+    add("Reclaiming", some(&status.preempting), ": deserved and not allocated yet");
+}
+
+fn unmet(told: &mut Explanation, view: &QueueView) {
+    for unmet in &view.status.unmet {
+        let noun = if unmet.pods == 1 { "pod" } else { "pods" };
+        told.fact(
+            "Waits",
+            format!("{} {}: {} {noun}: {}", unmet.kind, unmet.name, unmet.pods, unmet.message),
+        );
+        told.needs_a_person |= needs_a_person(&unmet.reason);
+    }
+}
+
+fn reclaims(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
+    for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
+        let ago = duration(scene.seconds_since(reclaim.time.0));
+        let beneficiary =
+            reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {queue}")).unwrap_or_default();
+        let amounts = amounts(Some(&reclaim.amounts));
+        told.fact("Evicted", format!("{ago} ago: pod {} ({amounts}){beneficiary}", reclaim.pod));
+    }
+}

@@ -1,0 +1,78 @@
+//! Why a QueueJob has its slots, or has none.
+
+use quotient_crds::{QueueJob, QueueJobCondition, condition};
+use quotient_engine::names::Namespace;
+use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
+
+use super::explanation::Explanation;
+use super::scene::Scene;
+use super::target::Target;
+use super::workload::add_unmet;
+use crate::commands::simulate::why_it_waits;
+use crate::manifests::Object;
+
+pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
+    let object = scene.object(target.kind, &target.name);
+    let Some(object @ Object::QueueJob(job)) = object else {
+        return Err(format!("there is no {target} in namespace {}", scene.namespace));
+    };
+    let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
+    let name = QueueJobName {
+        namespace: Namespace::from(scene.namespace.as_str()),
+        name: target.name.as_str().into(),
+    };
+    let planned = scene.plan.as_ref().and_then(|plan| plan.queue_jobs.get(&name));
+    match planned {
+        Some(plan) => of_plan(&mut told, target, plan),
+        None => of_status(&mut told, target, job),
+    }
+    add_unmet(&mut told, scene, &scene.creators(object));
+    if told.next.is_none() && told.needs_a_person {
+        told.next = Some("The QueueJob does not start until you change something.".to_owned());
+    }
+    Ok(told)
+}
+
+/// What the operator would decide.
+fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
+    told.headline = format!(
+        "{target} is {:?}: it has {} slots, needs {} at once, and {} of its pods run.",
+        plan.standing,
+        plan.total(),
+        plan.min_available,
+        plan.pods.running
+    );
+    told.reason = Some(plan.reason.name().to_owned());
+    match why_it_waits(plan) {
+        Some(why) => told.check(false, why),
+        None => told.check(true, format!("its slots: {}", plan.reason.name())),
+    }
+    let for_persons =
+        [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
+    told.needs_a_person = for_persons.contains(&plan.reason);
+    told.fact("Deserved", plan.deserved.to_string());
+    told.fact("Allocated", plan.allocated.to_string());
+}
+
+/// What the operator reported.
+fn of_status(told: &mut Explanation, target: &Target, job: &QueueJob) {
+    let status = job.status.clone().unwrap_or_default();
+    let number = |count: Option<i32>| count.unwrap_or_default();
+    let state = status.state.map_or_else(|| "not reported yet".to_owned(), |state| format!("{state:?}"));
+    told.headline = format!(
+        "{target} is {state}: it has {} slots, needs {} at once, and {} of its pods run.",
+        number(status.slots),
+        number(status.min_available),
+        number(status.running)
+    );
+    if let Some(admitted) = condition(&status.conditions, QueueJobCondition::Admitted) {
+        let is_admitted = admitted.status == "True";
+        told.check(is_admitted, format!("{}: {}", admitted.reason, admitted.message));
+        told.reason = Some(admitted.reason.clone());
+        told.needs_a_person = !is_admitted
+            && matches!(
+                admitted.reason.as_str(),
+                "GangAboveShare" | "NoQueue" | "QueueStalled" | "InvalidSpec"
+            );
+    }
+}

@@ -1,0 +1,100 @@
+//! What Quotient has written into namespaces, and what of it stays when its Queues are deleted.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_crds::Queue;
+use quotient_crds::names::{
+    LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA, REPLICAS_BEFORE_ANNOTATION,
+};
+
+use crate::manifests::{Cluster, Object};
+
+/// What is there of Quotient.
+#[derive(Debug, Default)]
+pub(super) struct Inventory<'a> {
+    pub(super) queues: Vec<&'a Queue>,
+    /// The quotas and LimitRanges that go with their Queue.
+    pub(super) owned: usize,
+    pub(super) queue_jobs: usize,
+    /// What stays.
+    pub(super) leftovers: Vec<Leftover>,
+}
+
+/// Something that stays when the Queues are gone.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Leftover {
+    pub(super) namespace: String,
+    /// `ResourceQuota quotient`.
+    pub(super) object: String,
+    pub(super) why: String,
+    /// The command that helps.
+    pub(super) fix: String,
+}
+
+impl<'a> Inventory<'a> {
+    /// That of one namespace, or of all.
+    pub(super) fn of(cluster: &'a Cluster, namespace: Option<&str>) -> Self {
+        let mut inventory = Self::default();
+        let is_here = |object: &&Object| {
+            namespace.is_none_or(|namespace| object.metadata().namespace.as_deref() == Some(namespace))
+        };
+        for object in cluster.objects.iter().filter(is_here) {
+            inventory.add(object);
+        }
+        inventory.leftovers.sort();
+        inventory
+    }
+
+    fn add(&mut self, object: &'a Object) {
+        match object {
+            Object::Queue(queue) => self.queues.push(queue),
+            Object::QueueJob(_) => self.queue_jobs = self.queue_jobs.saturating_add(1),
+            Object::ResourceQuota(quota) if is_ours(&quota.metadata, QUOTA) => {
+                self.add_owned("ResourceQuota", "resourcequota", &quota.metadata);
+            }
+            Object::LimitRange(range) if is_ours(&range.metadata, LIMIT_RANGE) => {
+                self.add_owned("LimitRange", "limitrange", &range.metadata);
+            }
+            // A ReplicaSet of a Deployment follows it.
+            Object::ReplicaSet(_) if object.controller().is_some() => {}
+            Object::Deployment(_) | Object::ReplicaSet(_) | Object::StatefulSet(_) | Object::Job(_) => {
+                self.add_lowered(object);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_owned(&mut self, kind: &str, plural: &str, metadata: &ObjectMeta) {
+        let mut owners = metadata.owner_references.iter().flatten();
+        if owners.any(|owner| owner.kind == "Queue") {
+            self.owned = self.owned.saturating_add(1);
+            return;
+        }
+        let namespace = metadata.namespace.clone().unwrap_or_default();
+        let name = metadata.name.as_deref().unwrap_or_default();
+        self.leftovers.push(Leftover {
+            object: format!("{kind} {name}"),
+            why: "no Queue owns it, so garbage collection does not delete it".to_owned(),
+            fix: format!("kubectl -n {namespace} delete {plural} {name}"),
+            namespace,
+        });
+    }
+
+    fn add_lowered(&mut self, object: &Object) {
+        let metadata = object.metadata();
+        let annotations = metadata.annotations.as_ref();
+        let Some(before) = annotations.and_then(|all| all.get(REPLICAS_BEFORE_ANNOTATION)) else { return };
+        let (kind, name) = (object.kind().name(), metadata.name.as_deref().unwrap_or_default());
+        let namespace = metadata.namespace.clone().unwrap_or_default();
+        self.leftovers.push(Leftover {
+            object: format!("{kind} {name}"),
+            why: format!("Quotient lowered its size from {before} for pods of a higher priority"),
+            fix: "set preemption: Never in the Queue and wait until the size is restored".to_owned(),
+            namespace,
+        });
+    }
+}
+
+fn is_ours(metadata: &ObjectMeta, name: &str) -> bool {
+    let label = metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
+    metadata.name.as_deref() == Some(name) && label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
+}

@@ -1,0 +1,15 @@
+//! The commands, one module each.
+
+pub(crate) mod check;
+pub(crate) mod completion;
+pub(crate) mod diff;
+pub(crate) mod events;
+pub(crate) mod explain;
+pub(crate) mod init;
+pub(crate) mod leaving;
+pub(crate) mod pause;
+pub(crate) mod simulate;
+pub(crate) mod snapshot;
+pub(crate) mod status;
+pub(crate) mod top;
+pub(crate) mod version;

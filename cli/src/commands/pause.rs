@@ -1,0 +1,215 @@
+//! `pause` and `resume`: no pod is evicted from a queue or for it until a time.
+
+use std::time::Duration;
+
+use quotient_engine::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::simulate::time;
+use crate::exit::{CommandError, Outcome};
+use crate::output::{print, time_text};
+use crate::source::{ConnectionArgs, Live, Selection, kind, now};
+
+/// Which queues, and for how long.
+#[derive(Debug, clap::Args)]
+#[command(long_about = PAUSE, after_long_help = PAUSE_EXAMPLES)]
+#[command(group = clap::ArgGroup::new("end").required(true).args(["duration", "until"]))]
+pub(crate) struct PauseArgs {
+    #[command(flatten)]
+    queues: QueuesArgs,
+
+    /// How long: a number with s, m, h or d, such as 2h or 1h30m.
+    #[arg(long = "for", id = "duration", value_name = "DURATION", value_parser = duration)]
+    duration: Option<Duration>,
+
+    /// When the pause ends, such as 2026-12-01T08:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    until: Option<Timestamp>,
+}
+
+/// Which queues.
+#[derive(Debug, clap::Args)]
+#[command(long_about = RESUME, after_long_help = RESUME_EXAMPLES)]
+pub(crate) struct ResumeArgs {
+    #[command(flatten)]
+    queues: QueuesArgs,
+}
+
+/// The queues that a command changes.
+#[derive(Debug, clap::Args)]
+struct QueuesArgs {
+    /// The queues in the namespace; all Queues of the namespace if left out.
+    #[arg(value_name = "QUEUE")]
+    names: Vec<String>,
+
+    /// The Queues of all namespaces.
+    #[arg(short = 'A', long, conflicts_with = "names")]
+    all_namespaces: bool,
+
+    /// Only say what would be changed.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+const PAUSE: &str = "\
+Pause a queue: until a time its quota does not shrink, none of its pods is evicted, and no pod is evicted for it.
+
+The command sets spec.pausedUntil. A pause of a parent queue covers its child queues. It ends by itself. Evictions that the API \
+server has accepted go on. You need the verbs patch and share on queues.quotient.dev.";
+
+const PAUSE_EXAMPLES: &str = "\
+Examples:
+  # No evictions in a team for two hours
+  kubectl quotient pause team-a -n team-a --for 2h
+
+  # Nowhere, until the release is out
+  kubectl quotient pause -A --until 2026-12-01T08:00:00Z";
+
+const RESUME: &str = "\
+End the pause of a queue now: the command removes spec.pausedUntil.";
+
+const RESUME_EXAMPLES: &str = "\
+Examples:
+  # One team
+  kubectl quotient resume team-a -n team-a
+
+  # Every queue that is paused; first only say which
+  kubectl quotient resume -A --dry-run";
+
+/// Pauses.
+pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    let now = now();
+    let until = match (args.until, args.duration) {
+        (Some(until), _) => until,
+        (None, Some(duration)) => now.plus_seconds(i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)),
+        (None, None) => return Err(CommandError::Usage("say how long: --for 2h".to_owned())),
+    };
+    if until <= now {
+        return Err(CommandError::Usage(format!("{} is in the past", time_text(until))));
+    }
+    let until = time_text(until);
+    change(&args.queues, connection, |queue| Some((patch(Some(&until)), told_of_pause(queue, &until)))).await
+}
+
+/// Ends pauses.
+pub(crate) async fn resume(args: &ResumeArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    change(&args.queues, connection, |queue| {
+        let until = queue.pointer("/spec/pausedUntil").and_then(Value::as_str)?;
+        Some((patch(None), format!("no longer paused (until {until})")))
+    })
+    .await
+}
+
+/// Changes those of the queues for which `change` has a patch, and says so.
+async fn change(
+    args: &QueuesArgs,
+    connection: &ConnectionArgs,
+    change: impl Fn(&Value) -> Option<(Value, String)>,
+) -> Result<Outcome, CommandError> {
+    let live = Live::connect(connection).await?;
+    let queues = find(args, &live).await?;
+    let would = if args.dry_run { " (dry run)" } else { "" };
+    let mut lines = Vec::new();
+    for queue in &queues {
+        let text = |pointer| queue.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let Some((patch, told)) = change(queue) else {
+            lines.push(format!("queue.quotient.dev/{name} in {namespace}: nothing to change"));
+            continue;
+        };
+        if !args.dry_run {
+            live.patch(kind("queues"), namespace, name, &patch).await?;
+        }
+        lines.push(format!("queue.quotient.dev/{name} in {namespace}: {told}{would}"));
+    }
+    print(&format!("{}\n", lines.join("\n"))).map_err(anyhow::Error::from)?;
+    Ok(Outcome::Fine)
+}
+
+async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError> {
+    let kind = kind("queues");
+    let namespace = live.namespace.as_str();
+    if args.names.is_empty() {
+        let of = Some(namespace).filter(|_| !args.all_namespaces);
+        let found = live.list(kind, of, &Selection::default()).await?;
+        let place = of.map_or_else(|| "the cluster".to_owned(), |namespace| format!("namespace {namespace}"));
+        if found.is_empty() {
+            return Err(CommandError::Usage(format!("there is no Queue in {place}")));
+        }
+        return Ok(found);
+    }
+    let mut found = Vec::new();
+    for name in &args.names {
+        let queue = live.get(kind, Some(namespace), name).await?;
+        let missing = || CommandError::Usage(format!("there is no Queue {name} in namespace {namespace}"));
+        found.push(queue.ok_or_else(missing)?);
+    }
+    Ok(found)
+}
+
+/// The change of a Queue's spec; without a time the field goes.
+fn patch(until: Option<&str>) -> Value {
+    json!({"spec": {"pausedUntil": until}})
+}
+
+fn told_of_pause(queue: &Value, until: &str) -> String {
+    let is_parent = queue.pointer("/spec/children").is_some_and(|children| !children.is_null());
+    let below = if is_parent { ", with its child queues" } else { "" };
+    format!("paused until {until}{below}")
+}
+
+/// Reads `2h`, `1h30m`, `1d`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text}: write a number with s, m, h or d, such as 2h or 1h30m");
+    let mut seconds: u64 = 0;
+    let mut number = String::new();
+    for letter in text.chars() {
+        if letter.is_ascii_digit() {
+            number.push(letter);
+            continue;
+        }
+        let unit = match letter {
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            'd' => 86_400,
+            _ => return Err(wrong()),
+        };
+        let count: u64 = number.parse().map_err(|_| wrong())?;
+        seconds = seconds.saturating_add(count.saturating_mul(unit));
+        number.clear();
+    }
+    if seconds == 0 || !number.is_empty() || seconds > MOST_SECONDS {
+        return Err(wrong());
+    }
+    Ok(Duration::from_secs(seconds))
+}
+
+/// A year.
+const MOST_SECONDS: u64 = 366 * 86_400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        let seconds = |text| duration(text).map(|duration| duration.as_secs());
+        assert_eq!(seconds("2h"), Ok(7200));
+        assert_eq!(seconds("1h30m"), Ok(5400));
+        assert_eq!(seconds("1d"), Ok(86_400));
+        for wrong in ["", "2", "h", "2x", "-2h", "0s", "9999d"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pause_is_one_field() {
+        let set = patch(Some("2026-12-01T08:00:00Z"));
+        assert_eq!(set, json!({"spec": {"pausedUntil": "2026-12-01T08:00:00Z"}}));
+        assert_eq!(patch(None), json!({"spec": {"pausedUntil": null}}));
+        let parent = json!({"spec": {"children": {}}});
+        assert_eq!(told_of_pause(&parent, "T"), "paused until T, with its child queues");
+        assert_eq!(told_of_pause(&json!({"spec": {}}), "T"), "paused until T");
+    }
+}

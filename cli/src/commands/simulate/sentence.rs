@@ -1,0 +1,130 @@
+//! Why a pod goes or stays, and why nobody goes for a queue, as sentences.
+
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, Plan, QueuePlan, Scaling};
+use quotient_engine::reason::Reason;
+
+use quotient_index::cause;
+
+use super::unmet;
+
+/// Why `eviction` is part of `plan`, for people.
+pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
+    let queue = &eviction.queue;
+    let used = eviction.used.compact();
+    let deserved = eviction.deserved.compact();
+    let numbers = |name| plan.queues.get(name);
+    match (eviction.reason, &eviction.beneficiary) {
+        (Reason::Overcommitted, _) => {
+            let allocated = numbers(queue).map_or_else(Amounts::new, |queue| queue.allocated.clone());
+            format!("{queue} uses {used} and is allocated {}", allocated.compact())
+        }
+        (Reason::MovedAside, Some(beneficiary)) => format!(
+            "{beneficiary} needs its room on this node for a pod within what is guaranteed; {queue} keeps its quota"
+        ),
+        (_, Some(beneficiary)) => {
+            let short = numbers(beneficiary).map(|queue| queue.lacking.compact());
+            let need = match short.filter(|short| short != "0") {
+                Some(short) => format!("{beneficiary} is short of {short}"),
+                // It has its share, but not where its pods can use it.
+                None => format!("{beneficiary} needs its room on this node"),
+            };
+            format!("{need}; {queue} uses {used} and deserves {deserved}")
+        }
+        (reason, None) => format!("{reason}: {queue} uses {used} and deserves {deserved}"),
+    }
+}
+
+/// Why a terminating pod is evicted again, for people.
+pub(super) fn why_again(again: &Eviction) -> String {
+    match (&again.beneficiary, again.grace_seconds) {
+        (Some(beneficiary), Some(grace)) => {
+            format!(
+                "gets {grace} s of grace, the most that its queue allows, because {beneficiary} needs its room"
+            )
+        }
+        _ => "gets no more grace: eviction.forceAfterSeconds have passed since its deadline".to_owned(),
+    }
+}
+
+/// What keeps `eviction` from being carried out by `plan`, for people.
+pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
+    let queues = std::iter::once(&eviction.queue).chain(&eviction.beneficiary);
+    let mut withheld = queues.filter_map(|name| plan.queues.get(name)?.reach.withheld());
+    let why = why(eviction, plan);
+    withheld
+        .next()
+        .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
+}
+
+/// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.
+pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
+    let why = match queue.starved? {
+        Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
+        Reason::Fenced => "is used outside the preemption fence, where no pod is evicted for it".to_owned(),
+        Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
+        Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
+        Reason::EvictionsDisabled => {
+            let withheld = queue.withheld.as_ref().map_or_else(String::new, cause);
+            format!("is held by pods that stay because {withheld}")
+        }
+        Reason::Delayed => "is worth no eviction before its reclaim.afterSeconds have passed".to_owned(),
+        Reason::Guarantee => "is held by pods that are guaranteed to their queues".to_owned(),
+        Reason::UnitAboveShare => "would not be enough for one of its pods".to_owned(),
+        Reason::Fragmented => {
+            "could be freed, but not enough of it on one node for any of its pods".to_owned()
+        }
+        Reason::NoNodeFits => "is of no use to its pods: no node could run them".to_owned(),
+        reason => format!("is not to be had: {reason}"),
+    };
+    let mut coming = Amounts::new();
+    let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
+    for_it.for_each(|eviction| coming.add_all(&eviction.requests));
+    let short = queue.lacking.less(&coming);
+    let deserved = queue.target.compact();
+    (!short.is_empty()).then(|| format!("{} of the {deserved} that it deserves {why}", short.compact()))
+}
+
+/// Which rule kept a pod, for people.
+pub(crate) fn why_kept(reason: Reason) -> &'static str {
+    match reason {
+        Reason::PolicyDisabled => "its queue, or one above, has eviction.policy Never",
+        Reason::MirrorPod => "its kubelet would only start it again",
+        Reason::NodeNotCounted => "its node does not count, so its room would leave with it",
+        Reason::LastReplica => "it is the last replica of its owner, and its queue says Never",
+        Reason::GangFloor => "its gang needs it, and its queue does not give gangs",
+        Reason::Guarantee => "without it a queue would be below what is guaranteed to it",
+        Reason::Budget => "a disruption budget allows no more",
+        Reason::EvictionRefused => "the API server refused its eviction a moment ago",
+        Reason::PriorityAboveAsk => "its priority is above that of the pod that needs room",
+        Reason::Autoscaled => "an autoscaler says how many pods its owner wants",
+        Reason::OptedOut => "its owner says quotient.dev/within-queue: Never",
+        Reason::SizeSetByAnother => {
+            "another writer changed the size of its workload after it was scaled down"
+        }
+        Reason::RollingOut => "its Deployment is between two templates",
+        Reason::NotScalable => "no workload is known that could be scaled down",
+        _ => "a rule protects it",
+    }
+}
+
+/// `from 3 to 2 of 3 for ReplicaSet high, without low-2: Outranked`.
+pub(super) fn how_scaled(scaling: &Scaling) -> String {
+    let mut text = format!("from {} to {}", scaling.from, scaling.to);
+    if let Some(former) = scaling.former {
+        text.push_str(" of ");
+        text.push_str(&former.to_string());
+    }
+    if !scaling.beneficiaries.is_empty() {
+        let whom: Vec<String> = scaling.beneficiaries.iter().map(unmet::asker).collect();
+        text.push_str(" for ");
+        text.push_str(&whom.join(", "));
+    }
+    if !scaling.pods.is_empty() {
+        let pods: Vec<&str> = scaling.pods.iter().map(|pod| pod.name.as_str()).collect();
+        text.push_str(", without ");
+        text.push_str(&pods.join(", "));
+    }
+    format!("{text}: {}", scaling.reason)
+}

@@ -1,0 +1,66 @@
+//! `snapshot`: everything that the operator reads, in one file.
+
+use std::path::PathBuf;
+
+use crate::exit::{CommandError, Outcome};
+use crate::output::{print, time_text};
+use crate::snapshot::{Snapshot, redact, write_file};
+use crate::source::{ConnectionArgs, Scope, SourceArgs};
+
+/// Where the snapshot goes.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct SnapshotArgs {
+    /// The file to write, such as prod.json.gz.
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+
+    /// Leave out environments, commands, images, volumes and the annotations of other programs.
+    ///
+    /// No decision depends on them. Names and labels stay, because workloads, pods and selectors are matched by them.
+    #[arg(long)]
+    pub(crate) redact: bool,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+}
+
+const ABOUT: &str = "\
+Write everything that the operator reads into one file: compressed JSON of the API objects.
+
+Every other command takes the file by --snapshot and then asks no cluster. Attach it to a bug report: the same file gives \
+the same answer everywhere. Kinds that you may not list are named; answers from such a snapshot may differ from what the \
+operator decides.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # Everything that decisions depend on, without what may be secret
+  kubectl quotient snapshot -o prod.json.gz --redact
+
+  # What would happen in it?
+  kubectl quotient simulate --snapshot prod.json.gz --until-stable";
+
+/// Reads and writes.
+pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    let mut snapshot = args.source.read(connection, &Scope::everything()).await?;
+    if args.redact {
+        redact(&mut snapshot);
+    }
+    let bytes = write_file(&snapshot, &args.output)?;
+    for missing in &snapshot.missing {
+        eprintln!("warning: {} are missing: you may not list them", missing.resource);
+    }
+    print(&told(&snapshot, &args.output.display().to_string(), bytes)).map_err(anyhow::Error::from)?;
+    Ok(Outcome::of(!snapshot.missing.is_empty()))
+}
+
+fn told(snapshot: &Snapshot, file: &str, bytes: usize) -> String {
+    let time = snapshot.as_of.map(|time| format!(" as of {}", time_text(time))).unwrap_or_default();
+    let redacted = if snapshot.is_redacted { ", redacted" } else { "" };
+    format!(
+        "{}{time}: {} objects in {file} ({} KiB{redacted})\n",
+        snapshot.source,
+        snapshot.entries.len(),
+        bytes.div_ceil(1024)
+    )
+}

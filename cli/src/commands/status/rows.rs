@@ -1,0 +1,144 @@
+//! The table of a status: a row a queue.
+
+use quotient_engine::amounts::{Amount, Amounts};
+
+use super::Status;
+use crate::output::{Cell, Colour, Screen, bar, duration};
+use crate::queues::{QueueView, Selected, Starvation, amounts};
+
+/// A queue and its place in the tree.
+pub(super) struct Row<'a> {
+    pub(super) depth: usize,
+    pub(super) view: &'a QueueView,
+}
+
+/// The column titles and a row of cells for each queue.
+pub(super) fn cells(status: &Status, rows: &[Row<'_>], is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
+    let mut titles = vec!["QUEUE", "WEIGHT"];
+    if is_wide {
+        titles.extend(["DEMAND", "NOMINAL", "LIMIT", "PODS"]);
+    }
+    titles.extend(["GUARANTEED", "DESERVED", "ALLOCATED", "USED", "STATE"]);
+    let title = |text: &&str| {
+        let cell = Cell::new(text, Colour::Faint);
+        if matches!(*text, "QUEUE" | "STATE") || status.selected.is_none() && *text != "WEIGHT" {
+            cell
+        } else {
+            cell.right()
+        }
+    };
+    let mut table = vec![titles.iter().map(title).collect()];
+    let most = status.selected.as_ref().map_or(Amount::ZERO, |selected| largest(rows, selected));
+    table.extend(rows.iter().map(|row| cells_of(status, row, is_wide, most, screen)));
+    table
+}
+
+/// What has a bar of full width.
+fn largest(rows: &[Row<'_>], selected: &Selected) -> Amount {
+    let leaves = rows.iter().filter(|row| !row.view.is_parent());
+    let sizes = leaves.flat_map(|row| {
+        let status = &row.view.status;
+        [&status.used, &status.deserved].map(|map| amounts(map.as_ref()).get(&selected.resource))
+    });
+    sizes.max().unwrap_or(Amount::ZERO)
+}
+
+fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen: Screen) -> Vec<Cell> {
+    let Row { depth, view } = row;
+    let spec = &view.queue.spec;
+    let amount =
+        |map: Option<&quotient_crds::ResourceMap>| amount_cell(&amounts(map), status.selected.as_ref());
+    let bound = |map: Option<&quotient_crds::ResourceMap>| match map {
+        Some(map) if !map.is_empty() => amount(Some(map)),
+        _ => dash(status.selected.as_ref()),
+    };
+    let mut cells = vec![
+        Cell::plain(&format!("{}{}", "  ".repeat(*depth), view.name.in_words())),
+        Cell::plain(&view.weight().to_string()).right(),
+    ];
+    if is_wide {
+        let pods = view.status.summary.as_ref().and_then(|summary| summary.pods.as_deref());
+        cells.extend([
+            amount(view.status.demand.as_ref()),
+            amount(view.status.nominal.as_ref()),
+            bound(spec.limit.as_ref()),
+            Cell::plain(pods.unwrap_or("-")),
+        ]);
+    }
+    let used = amounts(view.status.used.as_ref());
+    let deserved = amounts(view.status.deserved.as_ref());
+    let used_cell = amount_cell(&used, status.selected.as_ref());
+    cells.extend([
+        bound(spec.guaranteed.as_ref()),
+        amount(view.status.deserved.as_ref()),
+        amount(view.status.allocated.as_ref()),
+        if used.fits_in(&deserved) { used_cell } else { used_cell.coloured(Colour::Alarm) },
+        state(status, view, most, screen),
+    ]);
+    cells
+}
+
+fn amount_cell(amounts: &Amounts, selected: Option<&Selected>) -> Cell {
+    match selected {
+        Some(selected) => Cell::plain(&selected.text(amounts)).right(),
+        None => Cell::plain(&amounts.compact()),
+    }
+}
+
+fn dash(selected: Option<&Selected>) -> Cell {
+    let cell = Cell::plain("-");
+    if selected.is_some() { cell.right() } else { cell }
+}
+
+/// The state in words; with one resource a bar before it.
+fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Cell {
+    if let Some((reason, _)) = view.stalled() {
+        return Cell::new(&format!("Stalled: {reason}"), Colour::Alarm);
+    }
+    let starvation = view.starved(status.cluster.snapshot.now);
+    let Some(selected) = &status.selected else {
+        let since = starvation.as_ref().and_then(|starved| starved.seconds);
+        let since = since.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
+        let colour = if starvation.is_some() { Colour::Notice } else { Colour::Plain };
+        return Cell::new(&format!("{}{since}", view.state()), colour);
+    };
+    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
+    let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
+    let drawn = if view.is_parent() {
+        String::new()
+    } else {
+        bar(used.units(), deserved.units(), most.units(), screen.glyphs)
+    };
+    let note = note(status, view, selected, starvation.as_ref());
+    let colour = if note.is_empty() { Colour::Plain } else { Colour::Notice };
+    Cell::new(format!("{drawn}  {note}").trim(), colour)
+}
+
+/// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
+fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<&Starvation<'_>>) -> String {
+    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
+    let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
+    let preempting = of(&view.status.preempting);
+    let over = used.less(deserved);
+    if view.is_parent() {
+        return String::new();
+    }
+    if over.is_positive() {
+        let is_awaited =
+            |other: &&QueueView| of(&other.status.preempting).is_positive() && !other.is_parent();
+        let returns = if status.views.iter().any(|other| is_awaited(&other)) { ", returning" } else { "" };
+        return format!("{} over{returns}", selected.one(over));
+    }
+    match starved {
+        Some(starved) if preempting.is_positive() => {
+            let since =
+                starved.seconds.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
+            let what = match starved.reason {
+                "WaitingForPreemption" => "reclaiming",
+                reason => reason,
+            };
+            format!("{} below{since}, {what}", selected.one(preempting))
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,115 @@
+//! `version`: of this command, and of the cluster and the operator.
+
+use serde::Serialize;
+
+use crate::exit::{CommandError, Outcome};
+use crate::manifests::Cluster;
+use crate::output::{Answer, OutputArgs, document};
+use crate::source::{ClusterError, ConnectionArgs, Live, Scope, now};
+
+/// Which versions.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct VersionArgs {
+    /// Ask the cluster, too.
+    #[arg(long)]
+    server: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+const ABOUT: &str = "\
+Print the version of this command; with --server also those of the cluster and of the operator, if its Deployment is visible.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # This command
+  kubectl quotient version
+
+  # And the cluster and the operator
+  kubectl quotient version --server -o json";
+
+/// The versions.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Versions {
+    client: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kubernetes: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    operator: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
+}
+
+/// Prints the versions.
+pub(crate) async fn run(args: &VersionArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    let client = env!("CARGO_PKG_VERSION").to_owned();
+    let (versions, source) = if args.server {
+        let live = Live::connect(connection).await?;
+        (of_server(client, &live).await?, format!("cluster {}", live.name))
+    } else {
+        (Versions { client, ..Versions::default() }, "this command".to_owned())
+    };
+    let answer = Answer {
+        table: &|_| text(&versions),
+        document: &document("Version", now(), &source, &versions),
+        names: vec![versions.client.clone()],
+    };
+    answer.print(args.output.output)?;
+    Ok(Outcome::Fine)
+}
+
+async fn of_server(client: String, live: &Live) -> Result<Versions, CommandError> {
+    let version = live.client().apiserver_version().await;
+    let version = version.map_err(|error| ClusterError::of(error, "get", "the version", None))?;
+    let snapshot = live.snapshot(&Scope::of(&[], None)).await?;
+    let operator = Cluster::of(&snapshot, None)?.operator;
+    let settings = operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
+    Ok(Versions {
+        client,
+        kubernetes: Some(version.git_version),
+        mode: settings.map(|settings| settings.mode().to_string()),
+        operator: operator.and_then(|operator| operator.version),
+    })
+}
+
+fn text(versions: &Versions) -> String {
+    let mut lines = vec![format!("kubectl-quotient {}", versions.client)];
+    if let Some(kubernetes) = &versions.kubernetes {
+        lines.push(format!("Kubernetes {kubernetes}"));
+        let mode = versions.mode.as_deref().map(|mode| format!(", mode {mode}")).unwrap_or_default();
+        lines.push(match &versions.operator {
+            Some(operator) => format!("operator {operator}{mode}"),
+            None => "operator: its Deployment is not visible".to_owned(),
+        });
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<Versions>)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_said() {
+        let some = |text: &str| Some(text.to_owned());
+        let server = Versions {
+            client: "1".to_owned(),
+            kubernetes: some("v1.36.0"),
+            operator: some("2"),
+            mode: some("Full"),
+        };
+        assert_eq!(text(&server), "kubectl-quotient 1\nKubernetes v1.36.0\noperator 2, mode Full\n");
+        let hidden = Versions { operator: None, ..server };
+        assert!(text(&hidden).ends_with("operator: its Deployment is not visible\n"));
+    }
+}

@@ -1,0 +1,129 @@
+//! The operator of a cluster, as its Deployment describes it.
+
+use clap::Parser as _;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Container;
+use quotient_engine::time::Timestamp;
+use quotient_index::WorkloadKind;
+use quotient_operator::args::Args;
+use quotient_operator::settings::Settings;
+
+use serde_json::Value;
+
+use super::object::Object;
+
+/// What is known of the operator.
+#[derive(Debug)]
+pub(crate) struct OperatorFacts {
+    /// The namespace of its Deployment.
+    pub(crate) namespace: String,
+    /// The name of its Deployment.
+    pub(crate) name: String,
+    /// The version that labels or the image name.
+    pub(crate) version: Option<String>,
+    /// The account of its pods.
+    pub(crate) service_account: String,
+    /// The priority class of its pods.
+    pub(crate) priority_class: Option<String>,
+    /// How many replicas there should be.
+    pub(crate) replicas: i32,
+    /// How many are ready.
+    pub(crate) ready: i32,
+    /// The replica that leads, and when it renewed its Lease last.
+    pub(crate) leader: Option<(String, Option<Timestamp>)>,
+    /// What its flags say; else what is wrong with them.
+    pub(crate) settings: Result<Box<Settings>, String>,
+}
+
+/// The labels that mark the Deployment of the chart.
+const PART_OF: &str = "app.kubernetes.io/part-of";
+const NAME: &str = "app.kubernetes.io/name";
+const VERSION: &str = "app.kubernetes.io/version";
+const QUOTIENT: &str = "quotient";
+
+/// The name of the container.
+const CONTAINER: &str = "operator";
+
+/// The beginning of the environment variables that stand for flags.
+const VARIABLES: &str = "QUOTIENT_";
+
+/// The operator whose Deployment is among `objects`; of several the first by name.
+pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {
+    let deployments = objects.iter().filter_map(|object| match object {
+        Object::Deployment(deployment) => facts(deployment),
+        _ => None,
+    });
+    let first =
+        deployments.min_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
+    first.map(|operator| OperatorFacts { leader: leader(&operator, objects), ..operator })
+}
+
+/// The further kinds of workloads that the flags of this Deployment name.
+pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
+    let deployment = serde_json::from_value::<Deployment>(deployment.clone()).ok();
+    let settings = deployment.and_then(|deployment| facts(&deployment)?.settings.ok());
+    settings.map(|settings| settings.workload_kinds).unwrap_or_default()
+}
+
+/// The holder of the Lease that the operator's flags name.
+fn leader(operator: &OperatorFacts, objects: &[Object]) -> Option<(String, Option<Timestamp>)> {
+    let wanted = operator.settings.as_ref().ok()?.lease.as_ref()?;
+    let lease = objects.iter().find_map(|object| match object {
+        Object::Lease(lease) => Some(lease).filter(|lease| {
+            lease.metadata.name.as_ref() == Some(&wanted.name)
+                && lease.metadata.namespace.as_ref() == Some(&wanted.namespace)
+        }),
+        _ => None,
+    });
+    let spec = lease?.spec.as_ref()?;
+    let renewed = spec.renew_time.as_ref();
+    let renewed = renewed.map(|time| Timestamp::from_millis(time.0.as_millisecond()));
+    Some((spec.holder_identity.clone().filter(|holder| !holder.is_empty())?, renewed))
+}
+
+fn facts(deployment: &Deployment) -> Option<OperatorFacts> {
+    let metadata = &deployment.metadata;
+    let label = |name: &str| metadata.labels.as_ref().and_then(|labels| labels.get(name)).map(String::as_str);
+    if label(PART_OF) != Some(QUOTIENT) && label(NAME) != Some(QUOTIENT) {
+        return None;
+    }
+    let spec = deployment.spec.as_ref()?;
+    let pod = spec.template.spec.as_ref()?;
+    let containers = &pod.containers;
+    let container = containers.iter().find(|container| container.name == CONTAINER)?;
+    let namespace = metadata.namespace.clone().unwrap_or_default();
+    let image_tag = container.image.as_deref().and_then(|image| image.rsplit_once(':')).map(|(_, tag)| tag);
+    Some(OperatorFacts {
+        leader: None,
+        settings: settings(container, &namespace).map(Box::new),
+        namespace,
+        name: metadata.name.clone().unwrap_or_default(),
+        version: label(VERSION).or(image_tag).map(str::to_owned),
+        service_account: pod.service_account_name.clone().unwrap_or_else(|| "default".to_owned()),
+        priority_class: pod.priority_class_name.clone().filter(|class| !class.is_empty()),
+        replicas: spec.replicas.unwrap_or(1),
+        ready: deployment.status.as_ref().and_then(|status| status.ready_replicas).unwrap_or_default(),
+    })
+}
+
+/// What flags and variables of the container say. A flag wins over its variable.
+fn settings(container: &Container, namespace: &str) -> Result<Settings, String> {
+    let args: Vec<String> = container.args.clone().unwrap_or_default();
+    let is_given = |flag: &str| args.iter().any(|arg| arg == flag || arg.starts_with(&format!("{flag}=")));
+    let variables = container.env.iter().flatten().filter_map(|variable| {
+        let name = variable.name.strip_prefix(VARIABLES)?.to_lowercase().replace('_', "-");
+        let flag = format!("--{name}");
+        let value = variable.value.as_deref()?;
+        (!is_given(&flag)).then(|| format!("{flag}={value}"))
+    });
+    let line: Vec<String> = std::iter::once("quotient-operator".to_owned())
+        .chain(variables)
+        .chain(args.iter().cloned())
+        .collect();
+    let parsed = Args::try_parse_from(line).map_err(|error| first_line(&error.to_string()))?;
+    Settings::from_args(&parsed, namespace).map_err(|error| error.to_string())
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()
+}

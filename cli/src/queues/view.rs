@@ -1,0 +1,111 @@
+//! One Queue with its status.
+
+use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::Plan;
+use quotient_engine::time::Timestamp;
+use quotient_operator::status::{Circumstances, Overview, QuotaState, compose};
+
+use crate::manifests::{Cluster, Object};
+
+/// A Queue as its administrator wrote it, and what became of it.
+#[derive(Clone, Debug)]
+pub(crate) struct QueueView {
+    pub(crate) name: QueueName,
+    pub(crate) queue: Queue,
+    pub(crate) status: QueueStatus,
+    /// Whether the operator wrote the status; else it was computed as the operator would.
+    pub(crate) is_reported: bool,
+}
+
+/// Why and since when a queue is starved.
+#[derive(Clone, Debug)]
+pub(crate) struct Starvation<'a> {
+    pub(crate) reason: &'a str,
+    pub(crate) message: &'a str,
+    /// None if it is not known.
+    pub(crate) seconds: Option<i64>,
+}
+
+/// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what `plan` says.
+pub(crate) fn views(cluster: &Cluster, plan: Option<&Plan>) -> Vec<QueueView> {
+    let overview = plan.map(Overview::of);
+    let queues = cluster.objects.iter().filter_map(|object| match object {
+        Object::Queue(queue) => Some(queue.as_ref()),
+        _ => None,
+    });
+    let mut views: Vec<QueueView> = queues.map(|queue| view(queue, cluster, overview.as_ref())).collect();
+    views.sort_by(|one, other| one.name.cmp(&other.name));
+    views
+}
+
+fn view(queue: &Queue, cluster: &Cluster, overview: Option<&Overview<'_>>) -> QueueView {
+    let metadata = &queue.metadata;
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let name = QueueName::new(text(&metadata.namespace).as_str(), text(&metadata.name).as_str());
+    let reported = queue.status.clone().filter(|status| cluster.is_observed && !status.conditions.is_empty());
+    let is_reported = reported.is_some();
+    let time = jiff::Timestamp::from_millisecond(cluster.snapshot.now.millis()).unwrap_or_default();
+    let computed = || compose(overview?, &name, metadata.generation, None, &as_computed(), time);
+    let status = reported.or_else(computed).unwrap_or_default();
+    QueueView { name, queue: queue.clone(), status, is_reported }
+}
+
+/// A computed status is that of a cluster whose quotas are enforced.
+fn as_computed() -> Circumstances {
+    Circumstances { quota: QuotaState::InForce, blocked: None, reclaims: Vec::new(), skipped: None }
+}
+
+impl QueueView {
+    /// Its weight.
+    pub(crate) fn weight(&self) -> i32 {
+        self.queue.spec.weight
+    }
+
+    /// Whether it groups other queues.
+    pub(crate) fn is_parent(&self) -> bool {
+        self.queue.spec.children.is_some()
+    }
+
+    /// The queue that it takes its share from.
+    pub(crate) fn parent(&self) -> Option<QueueName> {
+        let parent = self.queue.spec.parent_ref.as_ref()?;
+        let namespace = parent.namespace.as_deref().unwrap_or_else(|| self.name.namespace.as_str());
+        Some(QueueName::new(namespace, parent.name.as_str()))
+    }
+
+    /// The state in one word, as the column of `kubectl get` has it.
+    pub(crate) fn state(&self) -> &str {
+        let state = self.status.summary.as_ref().and_then(|summary| summary.state.as_deref());
+        state.unwrap_or("Unknown")
+    }
+
+    /// Reason and message of a condition that is True, or False if `status` says so.
+    pub(crate) fn told(&self, condition: ConditionType, status: &str) -> Option<(&str, &str)> {
+        let found = self.status.condition(condition).filter(|found| found.status == status)?;
+        Some((found.reason.as_str(), found.message.as_str()))
+    }
+
+    /// Why it has no share, if so.
+    pub(crate) fn stalled(&self) -> Option<(&str, &str)> {
+        self.told(ConditionType::Stalled, "True")
+    }
+
+    /// Why it has less than it deserves, if so.
+    pub(crate) fn starved(&self, now: Timestamp) -> Option<Starvation<'_>> {
+        let (reason, message) = self.told(ConditionType::Starved, "True")?;
+        let since = self.status.short_since.as_ref();
+        let seconds = since.map(|since| {
+            now.millis_since(Timestamp::from_millis(since.0.as_millisecond())).div_euclid(1000).max(0)
+        });
+        Some(Starvation { reason, message, seconds: seconds.filter(|_| self.is_reported) })
+    }
+
+    /// Whether `wanted` names it: by name, or by namespace and name.
+    pub(crate) fn is_called(&self, wanted: &str) -> bool {
+        match wanted.split_once('/') {
+            Some((namespace, name)) => *self.name.name == *name && self.name.namespace.as_str() == namespace,
+            None => *self.name.name == *wanted,
+        }
+    }
+}

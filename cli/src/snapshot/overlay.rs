@@ -1,0 +1,230 @@
+//! A snapshot with a change applied, as `kubectl apply` would.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::{Entry, Snapshot};
+use crate::manifests::Place;
+
+/// What differs from the snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct Change {
+    /// Manifests to apply.
+    pub(crate) manifests: Vec<Entry>,
+    /// Fields of Queues to set.
+    pub(crate) settings: Vec<Setting>,
+    /// Nodes that leave, with their pods.
+    pub(crate) drained: Vec<String>,
+    /// Nodes that join, by what they offer.
+    pub(crate) added: Vec<BTreeMap<String, String>>,
+}
+
+/// One field of one Queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Setting {
+    /// None for the namespace of the only Queue of that name.
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: String,
+    /// The path below spec.
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Value,
+}
+
+/// Why a change cannot be applied.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum OverlayError {
+    /// No object has the name.
+    #[error("there is no {0}")]
+    NotFound(String),
+    /// Several objects have the name.
+    #[error("several namespaces have a Queue {name}: write queue/NAMESPACE/{name}, with one of {namespaces}")]
+    Ambiguous { name: String, namespaces: String },
+    /// A field in the path is no map.
+    #[error("set {path}: {field} has no fields")]
+    NoMap { path: String, field: String },
+}
+
+/// The annotation in which kubectl remembers what it applied.
+const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+/// Applies `change` to `snapshot`; says what was changed, a phrase each.
+pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<String>, OverlayError> {
+    let mut told = Vec::new();
+    for entry in change.manifests {
+        told.push(apply(snapshot, entry));
+    }
+    for setting in &change.settings {
+        told.push(set(snapshot, setting)?);
+    }
+    for node in &change.drained {
+        told.push(drain(snapshot, node)?);
+    }
+    for (offer, number) in change.added.iter().zip(1_usize..) {
+        let name = format!("added-{number}");
+        told.push(format!("add Node {name}"));
+        snapshot.entries.push(Entry {
+            place: Place::file("--add-node"),
+            value: node(&name, offer),
+            is_written: true,
+        });
+    }
+    Ok(told)
+}
+
+fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
+    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Kind, namespace and name; the namespace that manifests leave out is `default`.
+fn key(value: &Value) -> (String, String, String) {
+    let kind = text(value, "/kind").to_owned();
+    let namespace = text(value, "/metadata/namespace");
+    let is_cluster_wide = matches!(kind.as_str(), "Node" | "Namespace" | "PriorityClass");
+    let namespace = if namespace.is_empty() && !is_cluster_wide { "default" } else { namespace };
+    let group = text(value, "/apiVersion").split_once('/').map_or("", |(group, _)| group);
+    (format!("{group}/{kind}"), namespace.to_owned(), text(value, "/metadata/name").to_owned())
+}
+
+/// `Queue team-x`: the namespace is named where it differs.
+fn words(value: &Value) -> String {
+    let (kind, namespace, name) =
+        (text(value, "/kind"), text(value, "/metadata/namespace"), text(value, "/metadata/name"));
+    if namespace.is_empty() || namespace == name {
+        format!("{kind} {name}")
+    } else {
+        format!("{kind} {namespace}/{name}")
+    }
+}
+
+fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
+    let wanted = key(&entry.value);
+    let told = words(&entry.value);
+    let Some(found) = snapshot.entries.iter_mut().find(|other| key(&other.value) == wanted) else {
+        snapshot.entries.push(entry);
+        return format!("create {told}");
+    };
+    remove_unmentioned(&mut found.value, &entry.value);
+    merge(&mut found.value, without_status(entry.value));
+    found.place = entry.place;
+    // It is checked and completed as its author wrote it, and its controller acts on it.
+    found.is_written = true;
+    format!("change {told}")
+}
+
+/// Status and identity of an object are the cluster's.
+fn without_status(mut value: Value) -> Value {
+    if let Value::Object(fields) = &mut value {
+        fields.remove("status");
+        if let Some(Value::Object(metadata)) = fields.get_mut("metadata") {
+            for field in ["uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"] {
+                metadata.remove(field);
+            }
+        }
+    }
+    value
+}
+
+/// A merge as in RFC 7386: maps are merged, everything else is replaced, null removes.
+fn merge(base: &mut Value, change: Value) {
+    let Value::Object(fields) = change else {
+        *base = change;
+        return;
+    };
+    if !base.is_object() {
+        *base = Value::Object(Map::new());
+    }
+    let Value::Object(kept) = base else { return };
+    for (name, value) in fields {
+        if value.is_null() {
+            kept.remove(&name);
+        } else {
+            merge(kept.entry(name).or_insert(Value::Null), value);
+        }
+    }
+}
+
+/// Removes what the last `kubectl apply` wrote and the change leaves out.
+fn remove_unmentioned(base: &mut Value, change: &Value) {
+    let pointer = format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"));
+    let last = base.pointer(&pointer).and_then(Value::as_str);
+    let Some(Ok(last)) = last.map(serde_json::from_str::<Value>) else { return };
+    if let (Some(base), Some(last)) = (base.get_mut("spec"), last.get("spec")) {
+        subtract(base, last, change.get("spec").unwrap_or(&Value::Null));
+    }
+}
+
+fn subtract(base: &mut Value, last: &Value, change: &Value) {
+    let (Value::Object(base), Value::Object(last)) = (base, last) else { return };
+    for (name, was) in last {
+        match (change.get(name), base.get_mut(name)) {
+            (None, Some(_)) => {
+                base.remove(name);
+            }
+            (Some(change), Some(kept)) => subtract(kept, was, change),
+            (_, None) => {}
+        }
+    }
+}
+
+fn set(snapshot: &mut Snapshot, setting: &Setting) -> Result<String, OverlayError> {
+    let Setting { namespace, name, path, value } = setting;
+    let is_it = |entry: &&mut Entry| {
+        text(&entry.value, "/kind") == "Queue"
+            && text(&entry.value, "/apiVersion").starts_with("quotient.dev/")
+            && text(&entry.value, "/metadata/name") == name
+            && namespace
+                .as_ref()
+                .is_none_or(|namespace| text(&entry.value, "/metadata/namespace") == namespace)
+    };
+    let mut found: Vec<&mut Entry> = snapshot.entries.iter_mut().filter(is_it).collect();
+    if found.len() > 1 {
+        let namespaces: Vec<&str> =
+            found.iter().map(|entry| text(&entry.value, "/metadata/namespace")).collect();
+        return Err(OverlayError::Ambiguous { name: name.clone(), namespaces: namespaces.join(", ") });
+    }
+    let Some(entry) = found.pop() else { return Err(OverlayError::NotFound(format!("Queue {name}"))) };
+    let mut patch = value.clone();
+    for field in path.iter().rev() {
+        patch = Value::Object(Map::from_iter([(field.clone(), patch)]));
+    }
+    let mut at = entry.value.get("spec");
+    for field in path.iter().take(path.len().saturating_sub(1)) {
+        at = at.and_then(|value| value.get(field));
+        if at.is_some_and(|value| !value.is_object() && !value.is_null()) {
+            return Err(OverlayError::NoMap { path: path.join("."), field: field.clone() });
+        }
+    }
+    merge(&mut entry.value, Value::Object(Map::from_iter([("spec".to_owned(), patch)])));
+    entry.is_written = true;
+    let written = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok(format!("set {} of {} to {written}", path.join("."), words(&entry.value)))
+}
+
+/// The node and its pods are gone; controllers create theirs again.
+fn drain(snapshot: &mut Snapshot, node: &str) -> Result<String, OverlayError> {
+    let is_node =
+        |entry: &Entry| text(&entry.value, "/kind") == "Node" && text(&entry.value, "/metadata/name") == node;
+    if !snapshot.entries.iter().any(is_node) {
+        return Err(OverlayError::NotFound(format!("Node {node}")));
+    }
+    let is_pod =
+        |entry: &Entry| text(&entry.value, "/kind") == "Pod" && text(&entry.value, "/spec/nodeName") == node;
+    let pods = snapshot.entries.iter().filter(|entry| is_pod(entry));
+    let has_controller = |entry: &&Entry| {
+        let owners = entry.value.pointer("/metadata/ownerReferences").and_then(Value::as_array);
+        owners.is_some_and(|owners| !owners.is_empty())
+    };
+    let (all, recreated) = (pods.clone().count(), pods.filter(has_controller).count());
+    snapshot.entries.retain(|entry| !is_node(entry) && !is_pod(entry));
+    Ok(format!("drain Node {node} ({all} pods, of which controllers create {recreated} again)"))
+}
+
+fn node(name: &str, offer: &BTreeMap<String, String>) -> Value {
+    serde_json::json!({
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux"}},
+        "status": {"allocatable": offer},
+    })
+}

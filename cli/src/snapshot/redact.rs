@@ -1,0 +1,118 @@
+//! What a snapshot need not show: no decision depends on it.
+
+use serde_json::{Map, Value};
+
+use super::Snapshot;
+
+/// The fields of a container that decisions depend on.
+const OF_CONTAINER: [&str; 4] = ["name", "resources", "restartPolicy", "resizePolicy"];
+
+/// The fields of a pod's spec that may name secrets, files and addresses.
+const OF_POD: [&str; 8] = [
+    "volumes",
+    "imagePullSecrets",
+    "hostAliases",
+    "dnsConfig",
+    "serviceAccount",
+    "serviceAccountName",
+    "securityContext",
+    "subdomain",
+];
+
+/// The lists of containers in a pod's spec.
+const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+
+/// Annotations with these beginnings are read by the operator or by Kubernetes' controllers.
+const ANNOTATIONS: [&str; 5] = [
+    "quotient.dev/",
+    "deployment.kubernetes.io/",
+    "controller.kubernetes.io/",
+    "kubernetes.io/config.",
+    "scheduling.",
+];
+
+/// Removes environments, commands, images, volumes and foreign annotations. Names and labels stay: workloads, pods and
+/// selectors are matched by them.
+pub(crate) fn redact(snapshot: &mut Snapshot) {
+    snapshot.is_redacted = true;
+    for entry in &mut snapshot.entries {
+        metadata(&mut entry.value);
+        templates(&mut entry.value);
+    }
+}
+
+fn metadata(object: &mut Value) {
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+    if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
+        annotations.retain(|name, _| {
+            ANNOTATIONS.iter().any(|beginning| name.starts_with(beginning)) || name.contains("pod-group")
+        });
+    }
+}
+
+/// Wherever a list of containers stands, there is a pod's spec around it.
+fn templates(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if fields.contains_key("containers") {
+                pod(fields);
+            }
+            metadata_of_template(fields);
+            fields.values_mut().for_each(templates);
+        }
+        Value::Array(values) => values.iter_mut().for_each(templates),
+        _ => {}
+    }
+}
+
+fn metadata_of_template(fields: &mut Map<String, Value>) {
+    if let Some(template) = fields.get_mut("template") {
+        metadata(template);
+    }
+}
+
+fn pod(spec: &mut Map<String, Value>) {
+    for field in OF_POD {
+        spec.remove(field);
+    }
+    for list in CONTAINERS {
+        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            if let Value::Object(fields) = container {
+                fields.retain(|name, _| OF_CONTAINER.contains(&name.as_str()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::snapshot::Snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn what_may_be_secret_goes_and_what_is_decided_on_stays() {
+        let mut snapshot = Snapshot::observed(quotient_engine::time::Timestamp::default(), "test");
+        snapshot.add(vec![json!({
+            "kind": "Job",
+            "metadata": {"name": "a", "annotations": {"note": "x", "quotient.dev/preemptible": "last"}},
+            "spec": {"template": {
+                "metadata": {"annotations": {"vault": "y"}, "labels": {"app": "a"}},
+                "spec": {"volumes": [{"name": "v"}], "containers": [
+                    {"name": "c", "env": [{"name": "PASSWORD"}], "image": "i", "resources": {"requests": {"cpu": 1}}},
+                ]},
+            }},
+        })]);
+        redact(&mut snapshot);
+        let expected = json!({
+            "kind": "Job",
+            "metadata": {"name": "a", "annotations": {"quotient.dev/preemptible": "last"}},
+            "spec": {"template": {
+                "metadata": {"annotations": {}, "labels": {"app": "a"}},
+                "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": 1}}}]},
+            }},
+        });
+        assert_eq!(snapshot.entries[0].value, expected);
+    }
+}

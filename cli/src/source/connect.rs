@@ -1,0 +1,73 @@
+//! The flags of the connection, named as kubectl names them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+
+use super::ClusterError;
+
+/// How the cluster is reached.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "Connection")]
+pub(crate) struct ConnectionArgs {
+    /// The kubeconfig to use instead of the one that kubectl would use.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+
+    /// The context of the kubeconfig; its current one if left out.
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+
+    /// The namespace; that of the context if left out.
+    #[arg(short = 'n', long, global = true, value_name = "NAME")]
+    pub(crate) namespace: Option<String>,
+
+    /// Ask the API server as this user.
+    #[arg(long = "as", global = true, value_name = "USER")]
+    pub(crate) impersonate: Option<String>,
+
+    /// How many seconds one request may take.
+    #[arg(long, global = true, value_name = "SECONDS", default_value = "30", value_parser = timeout)]
+    pub(crate) request_timeout: Duration,
+}
+
+/// `30` or `30s`, as kubectl takes it.
+fn timeout(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<u64>();
+    let seconds = seconds.ok().filter(|seconds| (1..=3600).contains(seconds));
+    seconds.map(Duration::from_secs).ok_or_else(|| "write a number of seconds, 1 to 3600".to_owned())
+}
+
+/// How the command names itself to the API server.
+const NAME: &str = concat!("kubectl-quotient/", env!("CARGO_PKG_VERSION"));
+
+impl ConnectionArgs {
+    /// A client and the namespace that commands are about.
+    pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
+        let mut config = self.config().await.map_err(ClusterError::Config)?;
+        config.auth_info.impersonate = self.impersonate.clone().or(config.auth_info.impersonate);
+        config.read_timeout = Some(self.request_timeout);
+        config.connect_timeout = Some(self.request_timeout.min(Duration::from_secs(10)));
+        config.headers.push((http::header::USER_AGENT, http::header::HeaderValue::from_static(NAME)));
+        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let address = config.cluster_url.host().unwrap_or("cluster").to_owned();
+        let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
+        Ok((client, namespace, address))
+    }
+
+    async fn config(&self) -> Result<Config, String> {
+        let options = KubeConfigOptions { context: self.context.clone(), ..KubeConfigOptions::default() };
+        match &self.kubeconfig {
+            Some(path) => {
+                let kubeconfig = Kubeconfig::read_from(path).map_err(|error| error.to_string())?;
+                Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| error.to_string())
+            }
+            None if self.context.is_some() => {
+                Config::from_kubeconfig(&options).await.map_err(|error| error.to_string())
+            }
+            None => Config::infer().await.map_err(|error| error.to_string()),
+        }
+    }
+}

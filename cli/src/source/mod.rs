@@ -1,0 +1,113 @@
+//! Where a snapshot comes from: the cluster, files or a snapshot file.
+
+mod connect;
+mod error;
+mod kinds;
+mod live;
+
+use std::path::PathBuf;
+
+use crate::exit::CommandError;
+use crate::manifests;
+use crate::snapshot::{Snapshot, is_snapshot, read_file};
+
+pub(crate) use connect::ConnectionArgs;
+pub(crate) use error::ClusterError;
+pub(crate) use kinds::{ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
+pub(crate) use live::{Live, Selection, now};
+
+/// Where the objects come from; without a flag, the cluster.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// Read manifests instead of the cluster: files, directories (their *.yaml, *.yml and *.json, by name) or `-` for
+    /// standard input. May be given several times.
+    #[arg(short = 'f', long = "filename", value_name = "FILE|DIR", num_args = 1.., conflicts_with = "snapshot")]
+    pub(crate) files: Vec<PathBuf>,
+
+    /// Read a snapshot instead of the cluster: a file that `kubectl quotient snapshot` wrote.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) snapshot: Option<PathBuf>,
+}
+
+/// What is read of the cluster.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// The kinds.
+    pub(crate) kinds: Vec<&'static ApiKind>,
+    /// The namespace of namespaced objects; none for all.
+    pub(crate) namespace: Option<String>,
+}
+
+impl Scope {
+    /// Everything that the operator reads.
+    pub(crate) fn everything() -> Self {
+        Self { kinds: KINDS.iter().collect(), namespace: None }
+    }
+
+    /// These kinds of this namespace; none for all namespaces.
+    pub(crate) fn of(plurals: &[&str], namespace: Option<&str>) -> Self {
+        let is_wanted = |kind: &&'static ApiKind| plurals.contains(&kind.plural);
+        Self { kinds: KINDS.iter().filter(is_wanted).collect(), namespace: namespace.map(str::to_owned) }
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.kinds.len() == KINDS.len() && self.namespace.is_none()
+    }
+}
+
+impl SourceArgs {
+    /// Whether the cluster is asked.
+    pub(crate) fn is_live(&self) -> bool {
+        self.files.is_empty() && self.snapshot.is_none()
+    }
+
+    /// Reads the objects of `scope`; files and snapshots are read as a whole.
+    pub(crate) async fn read(
+        &self,
+        connection: &ConnectionArgs,
+        scope: &Scope,
+    ) -> Result<Snapshot, CommandError> {
+        if let Some(snapshot) = self.read_files()? {
+            return Ok(snapshot);
+        }
+        let live = Live::connect(connection).await?;
+        Ok(live.snapshot(scope).await?)
+    }
+
+    /// Reads everything that decisions depend on. Of a cluster a list that is refused is an error, because the answer would be
+    /// that of another cluster.
+    pub(crate) async fn read_all(&self, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
+        let snapshot = self.read(connection, &Scope::everything()).await?;
+        for missing in &snapshot.missing {
+            if self.is_live() {
+                return Err(ClusterError::missing(missing).into());
+            }
+            eprintln!(
+                "warning: {} are not in the snapshot, so the answer may differ from what happens",
+                missing.resource
+            );
+        }
+        Ok(snapshot)
+    }
+
+    /// The objects of files or of a snapshot file; none if the cluster is to be asked.
+    pub(crate) fn read_files(&self) -> Result<Option<Snapshot>, CommandError> {
+        if let Some(path) = &self.snapshot {
+            let has_manifests = path.is_dir() || is_manifest(path);
+            if has_manifests && !is_snapshot(path) {
+                return Ok(Some(manifests::read_snapshot(std::slice::from_ref(path))?));
+            }
+            return Ok(Some(read_file(path)?));
+        }
+        if self.files.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(manifests::read_snapshot(&self.files)?))
+    }
+}
+
+fn is_manifest(path: &std::path::Path) -> bool {
+    let ending = path.extension().and_then(std::ffi::OsStr::to_str);
+    ending.is_some_and(|ending| matches!(ending, "yaml" | "yml"))
+}

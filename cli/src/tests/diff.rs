@@ -1,0 +1,300 @@
+//! `diff`: a change is played before it is made.
+
+use clap::Parser as _;
+use expect_test::{Expect, expect};
+
+use super::{PAGE, directory, example};
+use crate::args::{Args, Command};
+use crate::commands::diff::{Diff, DiffArgs, text};
+use crate::exit::CommandError;
+use crate::manifests;
+use crate::output::Screen;
+use crate::snapshot::Snapshot;
+
+fn args(words: &[&str]) -> DiffArgs {
+    let words = ["kubectl-quotient", "diff"].iter().chain(words);
+    match Args::try_parse_from(words).unwrap().command {
+        Command::Diff(args) => *args,
+        _ => panic!("another command"),
+    }
+}
+
+fn base() -> Snapshot {
+    let mut snapshot = manifests::read_snapshot(&[example("newcomer")]).unwrap();
+    // Without the newcomer.
+    snapshot.entries.retain(|entry| entry.value.pointer("/metadata/namespace") != Some(&"team-3".into()));
+    snapshot.source = "examples/newcomer".to_owned();
+    snapshot
+}
+
+fn compared(words: &[&str]) -> Result<Diff, CommandError> {
+    Diff::of(&base(), &args(words))
+}
+
+fn check(words: &[&str], expected: &Expect) {
+    let printed = text(&compared(words).unwrap(), args(words).output, Screen::plain()).unwrap();
+    expected.assert_eq(&printed);
+    let is_shown = words.first() == Some(&"-f") && words.len() == 2;
+    assert!(!is_shown || PAGE.contains(&printed), "docs/reference/cli.md shows something else");
+}
+
+const NEWCOMER: &str = "
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata: {name: team-x, namespace: team-x}
+spec: {}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api, namespace: team-x}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: api}}
+  template:
+    metadata: {labels: {app: api}}
+    spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
+";
+
+/// The newcomer's manifests in a file, by a name that stays.
+fn with_newcomer(more: &[&str], check: impl Fn(&[&str])) {
+    let directory = directory(&[("team-x.yaml", NEWCOMER)]);
+    let path = directory.path().join("team-x.yaml");
+    let path = path.to_str().unwrap();
+    let words: Vec<&str> = ["-f", path].iter().chain(more).copied().collect();
+    check(&words);
+}
+
+#[test]
+fn a_newcomer_shows_who_gives_and_what_goes() {
+    with_newcomer(&[], |words| {
+        check(
+            words,
+            &expect![[r#"
+        examples/newcomer, plus: create Queue team-x; create Deployment team-x/api
+        QUEUE   DESERVED             USED             EVICTED
+        team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
+        team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
+        team-x  - → 1.2c 3Gi         - → 1c 1Gi       1 pod starts, at the latest after the longest grace of 30 s
+        ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+        1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps
+    "#]],
+        );
+    });
+    with_newcomer(&["-o", "wide"], |words| {
+        check(
+            words,
+            &expect![[r#"
+        examples/newcomer, plus: create Queue team-x; create Deployment team-x/api
+        QUEUE   DESERVED             USED             EVICTED
+        team-1  3c 9Gi → 2.5c 8Gi    3c 2Gi → 2c 1Gi  1 bare pod
+        team-2  6c 18Gi → 5.1c 16Gi  5c 3Gi           -
+        team-x  - → 1.2c 3Gi         - → 1c 1Gi       1 pod starts, at the latest after the longest grace of 30 s
+          evict  team-1/pod-3  1c 1Gi  Reclaimed  for team-x
+        ! ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+        1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps
+    "#]],
+        );
+    });
+}
+
+#[test]
+fn gates_fail_and_pass() {
+    with_newcomer(
+        &["--fail-on", "evictions>0,share-drop>90%,guarantee-unmeetable,stalled", "-o", "markdown"],
+        |words| {
+            check(
+                words,
+                &expect![[r#"
+                    ### Quotient: what this change does
+
+                    examples/newcomer: create Queue team-x; create Deployment team-x/api
+
+                    | queue | deserved | used | pods |
+                    |---|---|---|---|
+                    | team-1 | 3c 9Gi → 2.5c 8Gi | 3c 2Gi → 2c 1Gi | **evicted:** 1 bare pod |
+                    | team-2 | 6c 18Gi → 5.1c 16Gi | 5c 3Gi | - |
+                    | team-x | - → 1.2c 3Gi | - → 1c 1Gi | 1 pod starts, at the latest after the longest grace of 30 s |
+
+                    1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps
+
+                    * ReplicaSet api in team-x: 2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
+
+                    | gate | result | |
+                    |---|---|---|
+                    | `evictions>0` | **failed** | 1 eviction |
+                    | `share-drop>90%` | passed | the share of queue team-2 falls by 14.2 % |
+                    | `guarantee-unmeetable` | passed | 0 guarantees that the cluster cannot meet |
+                    | `stalled` | passed | 0 Queues without a share |
+                "#]],
+            );
+        },
+    );
+    with_newcomer(&["--fail-on", "evictions>0,share-drop>90%", "-o", "junit"], |words| {
+        check(
+            words,
+            &expect![[r#"
+                <?xml version="1.0" encoding="UTF-8"?>
+                <testsuite name="kubectl quotient diff" tests="2" failures="1">
+                  <testcase classname="quotient.diff" name="evictions&gt;0"><failure message="1 eviction"/></testcase>
+                  <testcase classname="quotient.diff" name="share-drop&gt;90%"/>
+                  <system-out>1 eviction, 0 blocked by budgets, 0 guarantees unmeetable, stable after 3 steps</system-out>
+                </testsuite>
+            "#]],
+        );
+    });
+}
+
+#[test]
+fn a_weight_a_node_and_a_drain() {
+    check(
+        &["--set", "queue/team-1.weight=3"],
+        &expect![[r#"
+        examples/newcomer, plus: set weight of Queue team-1 to 3
+        QUEUE   DESERVED               USED    EVICTED
+        team-1  3c 9Gi → 3.8c 11.5Gi   3c 2Gi  -
+        team-2  6c 18Gi → 5.1c 15.4Gi  5c 3Gi  -
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 1 step
+    "#]],
+    );
+    check(
+        &["--add-node", "cpu=4,memory=8Gi"],
+        &expect![[r#"
+        examples/newcomer, plus: add Node added-1
+        QUEUE   DESERVED               USED    EVICTED
+        team-1  3c 9Gi → 4.3c 11.6Gi   3c 2Gi  -
+        team-2  6c 18Gi → 8.6c 23.3Gi  5c 3Gi  -
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 1 step
+    "#]],
+    );
+    let nodes: Vec<String> = base()
+        .entries
+        .iter()
+        .filter(|entry| entry.value["kind"] == "Node")
+        .map(|entry| entry.value["metadata"]["name"].as_str().unwrap().to_owned())
+        .collect();
+    check(
+        &["--drain", &nodes[0]],
+        &expect![[r#"
+            examples/newcomer, plus: drain Node node-1 (5 pods, of which controllers create 0 again)
+            QUEUE   DESERVED     USED        EVICTED
+            team-1  3c 9Gi → 0   3c 2Gi → 0  -
+            team-2  6c 18Gi → 0  5c 3Gi → 0  -
+            0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 1 step
+        "#]],
+    );
+}
+
+#[test]
+fn programs_read_what_differs() {
+    with_newcomer(&["-o", "json"], |words| {
+        let printed = text(&compared(words).unwrap(), args(words).output, Screen::plain()).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        assert_eq!(json["kind"], "Diff");
+        assert_eq!(json["queues"][2]["deserved"]["before"], serde_json::Value::Null);
+        assert_eq!(json["changes"][0], "create Queue team-x");
+    });
+}
+
+#[test]
+fn a_change_of_what_does_not_exist_is_refused() {
+    let refused = |words: &[&str]| compared(words).err().unwrap();
+    assert_eq!(refused(&["--drain", "nothing"]).to_string(), "there is no Node nothing in examples/newcomer");
+    assert_eq!(refused(&["--set", "queue/nothing.weight=2"]).code(), 2);
+    let command_line = ["kubectl-quotient", "diff", "--snapshot", "x"];
+    assert!(Args::try_parse_from(command_line).is_err(), "without a change");
+}
+
+/// A Deployment with one pod, as an API server returned it, with what kubectl applied last.
+const OBSERVED: &str = r#"
+apiVersion: v1
+kind: Node
+metadata: {name: n1, uid: n-1, creationTimestamp: "2026-11-01T00:00:00Z"}
+status: {allocatable: {cpu: 8, memory: 16Gi}, conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-11-01T00:00:00Z"}]}
+---
+apiVersion: quotient.dev/v1alpha1
+kind: Queue
+metadata:
+  name: a
+  namespace: a
+  uid: q-a
+  annotations:
+    kubectl.kubernetes.io/last-applied-configuration: '{"spec": {"limit": {"cpu": 2}}}'
+spec: {weight: 1, limit: {cpu: 2}, mode: Full}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: a, uid: d-web, generation: 1}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata:
+  name: web-5d9c
+  namespace: a
+  uid: r-web
+  generation: 1
+  ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d-web, controller: true}]
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web-5d9c-1
+  namespace: a
+  uid: p-1
+  ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web-5d9c, uid: r-web, controller: true}]
+spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1, memory: 1Gi}}}]}
+status: {phase: Running, startTime: "2026-11-01T00:00:00Z"}
+"#;
+
+#[test]
+fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
+    let directory = directory(&[
+        ("cluster.yaml", OBSERVED),
+        (
+            "web.yaml",
+            "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: a}, spec: {replicas: 4}}",
+        ),
+        (
+            "queue.yaml",
+            "{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {}}",
+        ),
+    ]);
+    let base = super::observed_at(&directory.path().join("cluster.yaml"), "2026-11-24T14:00:00Z");
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let check = |words: &[&str], expected: &Expect| {
+        let args = args(words);
+        let printed = text(&Diff::of(&base, &args).unwrap(), args.output, Screen::plain()).unwrap();
+        expected.assert_eq(&printed);
+    };
+    // The Deployment is scaled, and the limit keeps two pods from starting.
+    check(
+        &["-f", &path("web.yaml")],
+        &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+        QUEUE  DESERVED            USED             EVICTED
+        a      2c 8.5Gi → 2c 10Gi  1c 1Gi → 2c 2Gi  1 pod starts
+        ! ReplicaSet web-5d9c in a: 2 pods of 1c 1Gi cannot start: AboveLimit (the limit of the queue, or of one above it, would
+          be exceeded)
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+    "#]],
+    );
+    // kubectl applied the limit, and the manifest leaves it out.
+    check(
+        &["-f", &path("web.yaml"), &path("queue.yaml")],
+        &expect![[r#"
+        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web; change Queue a
+        QUEUE  DESERVED            USED             EVICTED
+        a      2c 8.5Gi → 6c 10Gi  1c 1Gi → 4c 4Gi  3 pods start
+        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+    "#]],
+    );
+    let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
+    assert_eq!(refused.code(), 2);
+}

@@ -1,0 +1,242 @@
+//! `explain`: of what the operator reported, and of manifests.
+
+use expect_test::{Expect, expect};
+use quotient_engine::time::Timestamp;
+
+use super::{PAGE, example, observed};
+use crate::commands::explain::{Explanation, Target, explain};
+use crate::commands::simulate::at_rest;
+use crate::exit::CommandError;
+use crate::manifests::{self, Cluster};
+use crate::output::Screen;
+use crate::snapshot::Snapshot;
+
+fn explained(
+    snapshot: &Snapshot,
+    target: &str,
+    namespace: Option<&str>,
+) -> Result<Explanation, CommandError> {
+    let cluster = at_rest(Cluster::of(snapshot, None)?);
+    explain(&cluster, &Target::parse(target).unwrap(), namespace, true)
+}
+
+fn check(snapshot: &Snapshot, target: &str, expected: &Expect) -> Explanation {
+    let (namespace, target) = match target.split_once(' ') {
+        Some((namespace, target)) => (Some(namespace), target),
+        None => (None, target),
+    };
+    let told = explained(snapshot, target, namespace).unwrap();
+    let text = told.text(Screen::plain());
+    expected.assert_eq(&text);
+    let is_shown = matches!(target, "pod/trainer-46" | "deploy/web");
+    assert!(!is_shown || PAGE.contains(&text), "docs/reference/cli.md shows something else");
+    told
+}
+
+/// As a command reads it.
+fn ml() -> Snapshot {
+    Snapshot { is_partial: true, ..observed("ml.yaml", "2026-11-24T14:02:00Z") }
+}
+
+fn files(name: &str) -> Snapshot {
+    manifests::read_snapshot(&[example(name)]).unwrap()
+}
+
+#[test]
+fn an_evicted_pod_is_told_the_numbers_and_what_comes_next() {
+    let told = check(
+        &ml(),
+        "pod/trainer-46",
+        &expect![[r#"
+            Evicted 40 s ago by Quotient to return 1gpu to queue ml-dev (not by the node, not by the scheduler).
+
+            Why           Now: Queue ml-train uses 47gpu and deserves 44gpu: 3gpu over. Queue ml-dev uses 9gpu and deserves 12gpu:
+                          3gpu below.
+            Why this pod  it was candidate 3 of its queue. Pods that are protected come last; before them pods that do not run, then
+                          surplus pods of gangs, then the lowest priority, then those that started last.
+            Comes back    Job trainer creates it again by itself; a new pod starts when queue ml-train uses less than its deserved
+                          share, or when that share rises. The eviction does not count against backoffLimit (podFailurePolicy is
+                          set).
+            You can       annotate pods that should stay the longest: quotient.dev/preemptible=last; ask your administrator for a
+                          guarantee (now nvidia.com/gpu 16)
+            Record        status.recentReclaims of Queue ml-train (the last 20); event Reclaimed on the pod and its workload (1 h)
+
+            It ends within 8 s.
+        "#]],
+    );
+    assert!(!told.needs_a_person);
+    assert_eq!(told.reason.as_deref(), Some("Reclaimed"));
+}
+
+#[test]
+fn rejected_pods_are_told_with_what_helps() {
+    let told = check(
+        &ml(),
+        "deploy/notebooks",
+        &expect![[r#"
+            Deployment notebooks has 0 of 2 pods.
+             √ Queue ml-train has a share
+             × a container sets no cpu or memory request, and no LimitRange gives one
+             › 2 pods of ReplicaSet notebooks-5d9c: the API server rejects its pods: the quota demands a request for cpu of each
+               container, and one has none; set the requests in its template, or defaultRequests of the Queue
+            The pods do not start until you change something.
+        "#]],
+    );
+    assert!(told.needs_a_person);
+}
+
+#[test]
+fn a_pod_that_others_hold_back_is_told_by_whom() {
+    check(
+        &ml(),
+        "pod/gated",
+        &expect![[r#"
+        Pod gated is pending: no node has taken it.
+         × scheduling gates hold it: example.com/review
+        The scheduler looks at it when the program that set the gates removes them.
+    "#]],
+    );
+    let told = check(
+        &ml(),
+        "pod/broken",
+        &expect![[r#"
+            Pod broken is on gpu-1 and does not run: container main: ImagePullBackOff.
+
+            Cause     the kubelet reports it; Quotient has nothing to do with it
+            Eviction  Queue web uses no more than its deserved nvidia.com/gpu 8, so none of its pods is evicted for another queue
+        "#]],
+    );
+    assert!(told.needs_a_person);
+}
+
+#[test]
+fn a_queue_is_told_with_its_arithmetic() {
+    check(
+        &ml(),
+        "queue/ml-dev",
+        &expect![[r#"
+        Queue ml-dev deserves nvidia.com/gpu 12; its quota allows nvidia.com/gpu 9; its pods use nvidia.com/gpu 9. State:
+        starved for 40 s.
+         √ the spec is understood and the quota is in sync
+         × The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and are
+           ending. The quota rises as these pods end.
+         √ the cluster has the guaranteed amounts
+
+        Weight      1 of 4 among the child queues of ml that you may see
+        Demand      nvidia.com/gpu 12: what its pods request and its workloads lack
+        Nominal     nvidia.com/gpu 14: the share if every queue asked for everything
+        Guaranteed  nvidia.com/gpu 8: granted before shares by weight, as far as there is demand
+        Reclaiming  nvidia.com/gpu 3: deserved and not allocated yet
+
+        nvidia.com/gpu: 56 are divided
+          QUEUE     WEIGHT  GUARANTEED  DEMAND  DESERVED  DESERVED/WEIGHT
+          ml-dev    1       8           12      12        12               has all it asks for
+          ml-train  3       16          60      44        14               at the level
+          ml-dev deserves all of its demand.
+    "#]],
+    );
+}
+
+#[test]
+fn a_workload_that_waits_for_a_reclaim_has_nothing_to_do() {
+    let told = check(
+        &files("reclaim"),
+        "deploy/web",
+        &expect![[r#"
+        Deployment web has 1 of 5 pods.
+         √ Queue team-2 has a share
+         √ its quota is enforced
+         √ all containers set cpu and memory requests, or have defaults
+         √ one pod (cpu 1, memory 1Gi) is within the deserved share (cpu 4, memory 4Gi)
+         × the pods of the queue use 1 of 1 cpu, 1Gi of 1Gi memory of its quota
+         › 4 pods of ReplicaSet web: The pods cannot start because pods of other queues use it and are ending. The quota rises
+           as these pods end.
+        Nothing to do: the pods start by themselves.
+    "#]],
+    );
+    assert_eq!(told.reason.as_deref(), Some("WaitingForPreemption"));
+}
+
+#[test]
+fn a_workload_that_no_queue_reports_on_waits_for_its_controller() {
+    check(
+        &ml(),
+        "job/trainer",
+        &expect![[r#"
+        Job trainer has 0 of 47 pods.
+         √ Queue ml-train has a share
+         √ all containers set cpu and memory requests, or have defaults
+         √ one pod (nvidia.com/gpu 1) is within the deserved share (nvidia.com/gpu 44)
+         × the pods of the queue use 47 of 44 nvidia.com/gpu of its quota
+         › the Queue reports nothing in the way; the controller has not created the pods yet
+    "#]],
+    );
+}
+
+#[test]
+fn the_next_victim_is_told_beforehand() {
+    check(
+        &files("tree"),
+        "team-2 pod/pod-1",
+        &expect![[r#"
+            Pod pod-1 runs on node-1.
+
+            Eviction  Queue team-2 uses cpu 6 above its deserved share; if another queue is starved, the least protected of its pods
+                      are evicted
+            Next      the next decision evicts it: team-1/team-1 is short of 4c; team-2/team-2 uses 10c 3Gi and deserves 4c 8Gi
+        "#]],
+    );
+}
+
+#[test]
+fn what_does_not_exist_is_named() {
+    let refused = |target, namespace| explained(&ml(), target, namespace).unwrap_err();
+    assert_eq!(
+        refused("deploy/nothing", None).to_string(),
+        "there is no Deployment nothing in cluster prod-eu"
+    );
+    let never = refused("pod/nothing", Some("web")).to_string();
+    assert!(never.contains("kubectl quotient explain deploy/NAME -n web"), "{never}");
+}
+
+#[test]
+fn programs_read_marks_and_facts() {
+    let told = explained(&ml(), "pod/trainer-46", Some("ml-train")).unwrap();
+    let document = crate::output::document("Explanation", Timestamp::default(), "cluster", &told);
+    let text = serde_json::to_string(&document).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["kind"], &json["object"]["kind"]), (&"Explanation".into(), &"Pod".into()), "{text}");
+    assert_eq!(json["needsAPerson"], false);
+    assert_eq!(json["facts"][0]["title"], "Why");
+}
+
+#[test]
+fn a_queue_job_is_told_task_by_task() {
+    check(
+        &files("queue-jobs"),
+        "queuejob/train",
+        &expect![[r#"
+        QueueJob train is Starting: it has 5 slots, needs 5 at once, and 0 of its pods run.
+         √ its slots: Admitted
+
+        Deserved   cpu 5, memory 5Gi
+        Allocated  cpu 5, memory 5Gi
+
+        Nothing to do: the pods start by themselves.
+    "#]],
+    );
+    let told = check(
+        &files("queue-jobs"),
+        "queuejob/wide",
+        &expect![[r#"
+            QueueJob wide is Waiting: it has 0 slots, needs 4 at once, and 0 of its pods run.
+             × other pods of its queue hold too much for the 4 pods that it needs at once
+
+            Deserved   nothing
+            Allocated  nothing
+
+            Nothing to do: the pods start by themselves.
+        "#]],
+    );
+    assert!(!told.needs_a_person);
+}

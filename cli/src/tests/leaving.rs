@@ -1,0 +1,111 @@
+//! `release` and `uninstall --check`.
+
+use expect_test::{Expect, expect};
+
+use super::read;
+use crate::commands::leaving::{release, uninstall};
+use crate::output::Screen;
+
+/// A parent with a child whose quota it owns, an orphaned quota, and a workload that gave way.
+const INPUT: &str = "
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: org, namespace: org}, spec: {children: {namespaces: {from: All}}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: a, namespace: a}, spec: {parentRef: {namespace: org, name: org}}}
+---
+{apiVersion: quotient.dev/v1alpha1, kind: Queue, metadata: {name: b, namespace: b}, spec: {preemption: LowerPriority}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata:
+  name: quotient
+  namespace: a
+  labels: {app.kubernetes.io/managed-by: quotient}
+  ownerReferences: [{apiVersion: quotient.dev/v1alpha1, kind: Queue, name: a, uid: u-a}]
+spec: {hard: {requests.cpu: 4}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: quotient, namespace: b, labels: {app.kubernetes.io/managed-by: quotient}}
+spec: {hard: {requests.cpu: 4}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: low, namespace: b, annotations: {quotient.dev/replicas-before: '5', quotient.dev/replicas-lowered-to: '2'}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: low}}
+  template: {metadata: {labels: {app: low}}, spec: {containers: [{name: main, resources: {requests: {cpu: 1}}}]}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: 8}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: one, namespace: a}
+spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1}}}]}
+";
+
+fn check_release(namespace: &str, expected: &Expect) {
+    let cluster = read(&[("a.yaml", INPUT)]).unwrap();
+    expected.assert_eq(&release(&cluster, namespace).unwrap().text(namespace, Screen::plain()));
+}
+
+#[test]
+fn a_namespace_that_may_go_is_told_what_follows() {
+    check_release(
+        "a",
+        &expect![[r#"
+            Release of namespace a: delete Queue a
+             › 1 pod run on. What they use (cpu 1) is taken from the capacity that queues share.
+             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
+             › Kubernetes deletes what the Queue owns: 1 quota or LimitRange.
+        "#]],
+    );
+}
+
+#[test]
+fn what_stands_in_the_way_is_named_with_the_way_out() {
+    check_release(
+        "b",
+        &expect![[r#"
+            Release of namespace b: delete Queue b
+             › 0 pods run on. What they use (nothing) is taken from the capacity that queues share.
+             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
+             › Kubernetes deletes what the Queue owns: 0 quotas and LimitRanges.
+             × Deployment low would stay, because Quotient lowered its size from 5 for pods of a higher priority. First: set
+               preemption: Never in the Queue and wait until the size is restored
+             × ResourceQuota quotient would stay, because no Queue owns it, so garbage collection does not delete it. First: kubectl
+               -n b delete resourcequota quotient
+        "#]],
+    );
+    check_release(
+        "org",
+        &expect![[r#"
+            Release of namespace org: delete Queue org
+             › 0 pods run on. What they use (nothing) is taken from the capacity that queues share.
+             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
+             › Kubernetes deletes what the Queue owns: 0 quotas and LimitRanges.
+             × Queue org is the parent of a/a: without it they have no share. First: give them another parentRef
+        "#]],
+    );
+    let cluster = read(&[("a.yaml", INPUT)]).unwrap();
+    assert_eq!(release(&cluster, "none").unwrap_err().code(), 2);
+}
+
+#[test]
+fn what_an_uninstall_would_leave_is_listed() {
+    let (text, is_clean) = uninstall(&read(&[("a.yaml", INPUT)]).unwrap(), Screen::plain());
+    assert!(!is_clean);
+    expect![[r#"
+        √ 3 Queues; with them go 1 quota or LimitRange
+        × Deployment low in b would stay: Quotient lowered its size from 5 for pods of a higher priority
+          fix: set preemption: Never in the Queue and wait until the size is restored
+        × ResourceQuota quotient in b would stay: no Queue owns it, so garbage collection does not delete it
+          fix: kubectl -n b delete resourcequota quotient
+        › In this order:
+          helm uninstall quotient --namespace quotient-system
+          kubectl delete queues.quotient.dev --all --all-namespaces
+          kubectl delete crd queues.quotient.dev queuejobs.quotient.dev
+          kubectl -n quotient-system delete configmap quotient-ledger
+    "#]]
+    .assert_eq(&text);
+}

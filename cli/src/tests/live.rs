@@ -1,0 +1,135 @@
+//! The cluster as a source, against an API server made of a closure.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use http::{Request, Response};
+use http_body_util::Full;
+use kube::Client;
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower::service_fn;
+
+use crate::exit::CommandError;
+use crate::source::{Live, Scope, Selection, kind};
+
+/// Method, path with query, and body of every request, in order.
+type Log = Arc<Mutex<Vec<(String, Value)>>>;
+
+/// A connection whose server is `answer`: of method and path with query it makes a status code and a body.
+fn live(answer: impl Fn(&str) -> (u16, Value) + Send + Sync + 'static) -> (Live, Log) {
+    let log = Log::default();
+    let (answer, logged) = (Arc::new(answer), Arc::clone(&log));
+    let service = service_fn(move |request: Request<Body>| {
+        let (answer, log) = (Arc::clone(&answer), Arc::clone(&logged));
+        async move {
+            let line = format!("{} {}", request.method(), request.uri());
+            let bytes = request.into_body().collect_bytes().await.unwrap();
+            let body = serde_json::from_slice(&bytes).unwrap_or_default();
+            let (code, reply) = answer(&line);
+            log.lock().unwrap().push((line, body));
+            let text = serde_json::to_vec(&reply).unwrap();
+            Ok::<_, Infallible>(Response::builder().status(code).body(Full::from(text)).unwrap())
+        }
+    });
+    (Live::with(Client::new(service, "default"), "team-a", "prod"), log)
+}
+
+fn failure(code: u16, reason: &str, message: &str) -> (u16, Value) {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+        "message": message, "reason": reason, "code": code,
+    });
+    (code, status)
+}
+
+fn list(names: &[&str], token: &str) -> (u16, Value) {
+    let items: Vec<Value> =
+        names.iter().map(|name| json!({"metadata": {"name": name, "namespace": "team-a"}})).collect();
+    (200, json!({"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": token}, "items": items}))
+}
+
+#[tokio::test]
+async fn a_list_is_read_page_by_page() {
+    let (live, log) =
+        live(|line| if line.contains("continue=") { list(&["b"], "") } else { list(&["a"], "next") });
+    let pods = live.list(kind("pods"), Some("team-a"), &Selection::default()).await.unwrap();
+    let told: Vec<(&Value, &Value)> =
+        pods.iter().map(|pod| (&pod["kind"], &pod["metadata"]["name"])).collect();
+    assert_eq!(told, [(&json!("Pod"), &json!("a")), (&json!("Pod"), &json!("b"))]);
+    let log = log.lock().unwrap();
+    assert!(log[0].0.starts_with("GET /api/v1/namespaces/team-a/pods?"), "{log:?}");
+    // Finished pods use nothing.
+    assert!(log[0].0.contains("fieldSelector=status.phase%21%3DSucceeded"), "{log:?}");
+    assert!(log[1].0.contains("continue=next"), "{log:?}");
+}
+
+#[tokio::test]
+async fn what_may_not_be_listed_is_missing_and_what_is_not_served_is_not() {
+    let (live, _) = live(|line| match line {
+        line if line.contains("/podgroups") => failure(404, "NotFound", "the server could not find it"),
+        line if line.contains("/nodes") => failure(403, "Forbidden", "nodes is forbidden"),
+        _ => list(&[], ""),
+    });
+    let snapshot = live.snapshot(&Scope::everything()).await.unwrap();
+    let missing: Vec<&str> = snapshot.missing.iter().map(|missing| missing.resource.as_str()).collect();
+    assert_eq!(missing, ["nodes"]);
+    assert!(!snapshot.is_partial);
+    assert_eq!(snapshot.source, "cluster prod");
+}
+
+#[tokio::test]
+async fn the_operator_is_found_beside_what_is_asked_for() {
+    let (live, log) = live(|line| match line {
+        line if line.contains("/deployments") => {
+            let labels = json!({"app.kubernetes.io/part-of": "quotient"});
+            let one =
+                json!({"metadata": {"name": "quotient", "namespace": "quotient-system", "labels": labels}});
+            (200, json!({"metadata": {}, "items": [one]}))
+        }
+        _ => list(&[], ""),
+    });
+    let snapshot = live.snapshot(&Scope::of(&["queues"], Some("team-a"))).await.unwrap();
+    assert!(snapshot.is_partial);
+    let log = log.lock().unwrap();
+    let paths: Vec<&str> = log.iter().map(|(line, _)| line.split('?').next().unwrap()).collect();
+    assert_eq!(
+        paths,
+        [
+            "GET /apis/quotient.dev/v1alpha1/namespaces/team-a/queues",
+            "GET /apis/apps/v1/deployments",
+            "GET /apis/coordination.k8s.io/v1/namespaces/quotient-system/leases",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_names_verb_resource_and_namespace() {
+    let (live, _) = live(|_| failure(403, "Forbidden", "told"));
+    let refused = live.list(kind("jobs"), Some("team-a"), &Selection::default()).await.unwrap_err();
+    assert_eq!(refused.to_string(), "list jobs.batch in namespace team-a: forbidden: told");
+    let error = CommandError::from(live.delete(kind("queues"), "team-a", "team-a").await.unwrap_err());
+    assert_eq!(error.to_string(), "delete queues.quotient.dev in namespace team-a: forbidden: told");
+    assert_eq!(error.code(), 3);
+}
+
+#[tokio::test]
+async fn an_object_that_does_not_exist_is_none() {
+    let (live, _) = live(|_| failure(404, "NotFound", "told"));
+    assert_eq!(live.get(kind("queues"), Some("team-a"), "x").await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
+    let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
+    let patch = json!({"spec": {"pausedUntil": null}});
+    live.patch(kind("queues"), "team-a", "x", &patch).await.unwrap();
+    let asked = asked.lock().unwrap();
+    let (request, body) = &asked[0];
+    assert!(
+        request.starts_with("PATCH /apis/quotient.dev/v1alpha1/namespaces/team-a/queues/x?"),
+        "{request}"
+    );
+    assert!(request.contains("fieldManager=kubectl-quotient"), "{request}");
+    assert_eq!(body, &patch);
+}

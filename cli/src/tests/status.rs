@@ -1,0 +1,150 @@
+//! `status`: reported by the operator, and computed from manifests.
+
+use clap::Parser as _;
+use expect_test::{Expect, expect};
+
+use super::{PAGE, example, observed};
+use crate::args::{Args, Command};
+use crate::commands::status::{Finding, Status, StatusArgs, findings, text};
+use crate::exit::CommandError;
+use crate::manifests;
+use crate::output::Screen;
+use crate::snapshot::Snapshot;
+use crate::source::ConnectionArgs;
+
+fn args(line: &str) -> (StatusArgs, ConnectionArgs) {
+    let words = ["kubectl-quotient", "status"].into_iter().chain(line.split_whitespace());
+    let args = Args::try_parse_from(words).unwrap();
+    let Command::Status(status) = args.command else { panic!("{line}") };
+    (status, args.connection)
+}
+
+fn printed(snapshot: &Snapshot, line: &str) -> Result<String, CommandError> {
+    let (args, connection) = args(line);
+    let status = Status::of(snapshot, &args, &connection)?;
+    text(&status, &findings(&status), args.output.output, Screen::plain())
+}
+
+fn check(snapshot: &Snapshot, line: &str, expected: &Expect) {
+    expected.assert_eq(&printed(snapshot, line).unwrap());
+}
+
+/// As a command reads it of a large cluster: without pods.
+fn ml() -> Snapshot {
+    Snapshot { is_partial: true, ..observed("ml.yaml", "2026-11-24T14:02:00Z") }
+}
+
+#[test]
+fn one_resource_has_bars_and_what_differs() {
+    assert!(PAGE.contains(&printed(&ml(), "-r gpu").unwrap()), "docs/reference/cli.md shows something else");
+    check(
+        &ml(),
+        "-r gpu",
+        &expect![[r#"
+            Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+            queues use 64 gpu · 1 of 3 queues is starved
+
+            QUEUE       WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED  STATE
+            ml               4           -        56         53    56
+              ml-dev         1           8        12          9     9  ████░  3 below for 40 s, reclaiming
+              ml-train       3          16        44         44    47  ███████████████████▓  3 over, returning
+            web              1           8         8          8     8  ███
+
+            ! ml-dev    The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and
+                        are ending. The quota rises as these pods end. See: kubectl quotient explain queue/ml-dev -n ml-dev
+            ! ml-train  ReplicaSet notebooks-5d9c: 2 pods: the API server rejects its pods: the quota demands a request for cpu of
+                        each container, and one has none; set the requests in its template, or defaultRequests of the Queue. See:
+                        kubectl quotient explain replicaset/notebooks-5d9c -n ml-train
+        "#]],
+    );
+}
+
+#[test]
+fn all_resources_are_short_and_wide_has_more_columns() {
+    check(
+        &ml(),
+        "ml-train web -o wide",
+        &expect![[r#"
+            Quotient 0.2.0 · mode Full · leader quotient-7c9f_1 (2 of 2 replicas ready) · lease renewed 2 s ago
+            queues use 55gpu · 0 of 2 queues are starved
+
+            QUEUE     WEIGHT  DEMAND  NOMINAL  LIMIT  PODS   GUARANTEED  DESERVED  ALLOCATED  USED   STATE
+            ml-train       3  60gpu   42gpu    -      44/47  16gpu       44gpu     44gpu      47gpu  Borrowing
+            web            1  8gpu    8gpu     -      8/8    8gpu        8gpu      8gpu       8gpu   OK
+
+            ! ml-train  ReplicaSet notebooks-5d9c: 2 pods: the API server rejects its pods: the quota demands a request for cpu of
+                        each container, and one has none; set the requests in its template, or defaultRequests of the Queue. See:
+                        kubectl quotient explain replicaset/notebooks-5d9c -n ml-train
+        "#]],
+    );
+}
+
+#[test]
+fn manifests_show_what_the_operator_would_report() {
+    let snapshot = manifests::read_snapshot(&[example("tree")]).unwrap();
+    let told = printed(&snapshot, "").unwrap().replace(&*example("").to_string_lossy(), "examples/");
+    expect![[r#"
+        Computed from examples/tree
+        12c 24Gi to share, 12c 4Gi used · unmanaged namespaces use 0 · 2 of 3 queues are starved
+
+        QUEUE         WEIGHT  GUARANTEED  DESERVED  ALLOCATED  USED     STATE
+        org/batch          1  -           4c 12Gi   2c 12Gi    2c 1Gi   Fenced
+          batch-1          1  -           4c 12Gi   2c 12Gi    2c 1Gi   Fenced
+        org/research       1  -           8c 12Gi   4c 12Gi    10c 3Gi  WaitingForPreemption
+          team-1           1  4c          4c 4Gi    4Gi        0        WaitingForPreemption
+          team-2           1  -           4c 8Gi    4c 8Gi     10c 3Gi  Borrowing
+
+        ! batch-1  The queue lacks cpu 2 of the deserved cpu 4, memory 12Gi because queues outside the preemption fence use it.
+                   The quota rises as pods outside the fence finish. See: kubectl quotient explain queue/batch-1 -n batch-1
+        ! team-1   The queue lacks cpu 4 of the deserved cpu 4, memory 4Gi because pods of other queues use it and are ending.
+                   The quota rises as these pods end. See: kubectl quotient explain queue/team-1 -n team-1
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn names_alone_are_for_pipes() {
+    check(
+        &ml(),
+        "-n web -o name",
+        &expect![[r#"
+        queue.quotient.dev/web/web
+    "#]],
+    );
+    check(
+        &ml(),
+        "-n web -A ml-dev -o name",
+        &expect![[r#"
+        queue.quotient.dev/ml-dev/ml-dev
+    "#]],
+    );
+}
+
+#[test]
+fn programs_read_statuses_and_findings() {
+    let text = printed(&ml(), "-o json").unwrap();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["apiVersion"], &json["kind"]), (&"cli.quotient.dev/v1".into(), &"Status".into()));
+    assert_eq!(json["operator"]["leader"], "quotient-7c9f_1");
+    assert_eq!(json["queues"][1]["starvedSeconds"], 40);
+    assert_eq!(json["findings"][0]["command"], "kubectl quotient explain queue/ml-dev -n ml-dev");
+}
+
+#[test]
+fn a_queue_that_is_starved_for_long_is_a_finding() {
+    let serious = |time: &str| {
+        let snapshot = Snapshot { is_partial: true, ..observed("ml.yaml", time) };
+        let (args, connection) = args("");
+        let status = Status::of(&snapshot, &args, &connection).unwrap();
+        findings(&status).iter().any(Finding::is_serious)
+    };
+    assert!(!serious("2026-11-24T14:06:19Z"));
+    assert!(serious("2026-11-24T14:06:20Z"));
+}
+
+#[test]
+fn what_does_not_exist_is_named() {
+    let refused = |line: &str| printed(&ml(), line).unwrap_err();
+    assert_eq!(refused("nothing").to_string(), "there is no Queue nothing");
+    assert_eq!(refused("-r fpga").code(), 2);
+    assert!(refused("-r fpga").to_string().ends_with("there are nvidia.com/gpu"));
+}
