@@ -277,23 +277,23 @@ fn objects_of_a_cluster_are_changed_as_kubectl_apply_would() {
     check(
         &["-f", &path("web.yaml")],
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
-        QUEUE  DESERVED            USED             EVICTED
-        a      2c 8.5Gi → 2c 10Gi  1c 1Gi → 2c 2Gi  1 pod starts
-        ! ReplicaSet web-5d9c in a: 2 pods of 1c 1Gi cannot start: AboveLimit (the limit of the queue, or of one above it, would
-          be exceeded)
-        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web
+            QUEUE  DESERVED         USED             EVICTED
+            a      1c 1Gi → 2c 4Gi  1c 1Gi → 2c 2Gi  1 pod starts
+            ! ReplicaSet web-5d9c in a: 2 pods of 1c 1Gi cannot start: AboveLimit (the limit of the queue, or of one above it, would
+              be exceeded)
+            0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+        "#]],
     );
     // kubectl applied the limit, and the manifest leaves it out.
     check(
         &["-f", &path("web.yaml"), &path("queue.yaml")],
         &expect![[r#"
-        cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web; change Queue a
-        QUEUE  DESERVED            USED             EVICTED
-        a      2c 8.5Gi → 6c 10Gi  1c 1Gi → 4c 4Gi  3 pods start
-        0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
-    "#]],
+            cluster prod-eu as of 2026-11-24T14:00:00Z, read only, plus: change Deployment a/web; change Queue a
+            QUEUE  DESERVED         USED             EVICTED
+            a      1c 1Gi → 4c 4Gi  1c 1Gi → 4c 4Gi  3 pods start
+            0 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps
+        "#]],
     );
     let refused = Diff::of(&base, &args(&["--set", "queue/a.limit.cpu=lots"])).err().unwrap();
     assert_eq!(refused.code(), 2);

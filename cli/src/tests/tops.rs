@@ -87,9 +87,9 @@ fn the_largest_stand_first() {
         "queues --sort over",
         What::Queues,
         &expect![[r#"
-        QUEUE  PODS  USED    DESERVED  OVER  BORROWED  LENT
-        a      1     1c 1Gi  4.2c 6Gi  0     0         0
-    "#]],
+            QUEUE  PODS  USED    DESERVED  OVER  BORROWED  LENT
+            a      1     1c 1Gi  2c 2Gi    0     0         0
+        "#]],
     );
 }
 
