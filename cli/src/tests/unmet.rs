@@ -104,8 +104,8 @@ spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {
     );
 }
 
-#[test]
-fn programs_read_what_cannot_start_and_what_was_kept() {
+/// Two Deployments that lack room, and a budget that keeps five of six pods.
+fn guarded() -> String {
     let budget = "
 ---
 apiVersion: policy/v1
@@ -113,11 +113,15 @@ kind: PodDisruptionBudget
 metadata: {name: all, namespace: a}
 spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
 ";
-    let text = scattered(
+    scattered(
         &[&deployment("double", 2, ""), &deployment("huge", 5, ""), budget].concat(),
         ", labels: {app: x}",
-    );
-    let cluster = read(&[("a.yaml", &text)]).unwrap();
+    )
+}
+
+#[test]
+fn programs_read_what_cannot_start_and_what_was_kept() {
+    let cluster = read(&[("a.yaml", &guarded())]).unwrap();
     let simulation = simulate(&cluster, false);
     let json = |explain| {
         let text = render(&cluster, &simulation, Format::Json, explain, Style::Plain).unwrap();
@@ -192,6 +196,12 @@ spec: {minAvailable: 5, selector: {matchLabels: {app: x}}}
           }
         ]"#]]
     .assert_eq(&parts.join("\n"));
+}
+
+#[test]
+fn the_table_says_what_cannot_start_and_what_was_kept() {
+    let cluster = read(&[("a.yaml", &guarded())]).unwrap();
+    let simulation = simulate(&cluster, false);
     expect![[r#"
         Step 1  capacity 8c 8Gi
           QUEUE  WEIGHT  DEMAND   DESERVED  ALLOCATED  USED  PREEMPTING
