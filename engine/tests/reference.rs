@@ -204,7 +204,7 @@ fn amounts(of: &Amounts) -> Two {
     [of.get(&Resource::Cpu).units(), of.get(&Resource::Extended("nvidia.com/gpu".into())).units()]
 }
 
-fn of_queue<'a>(plan: &'a Plan, at: usize) -> &'a QueuePlan {
+fn of_queue(plan: &Plan, at: usize) -> &QueuePlan {
     plan.queues.iter().find(|(name, _)| name.namespace.as_str() == format!("q{at}")).unwrap().1
 }
 
