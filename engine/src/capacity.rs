@@ -1,9 +1,9 @@
 //! How much there is to share.
 
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
-use crate::census::Census;
 use crate::snapshot::{Node, Snapshot};
 use crate::tree::Tree;
+use crate::usage::Usage;
 
 /// The resources that are governed: those configured, or cpu, memory and whatever else a node offers.
 ///
@@ -35,27 +35,27 @@ pub(crate) fn governed(snapshot: &Snapshot) -> Vec<Resource> {
 /// still counts as granted ([`NamespaceState::granting_quota`](crate::snapshot::NamespaceState::granting_quota)) holds what
 /// that quota may let in, or what is charged if that is more, and what a Queue that is not seen is
 /// owed.
-pub(crate) fn shared(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
-    all(snapshot, census, tree, |node, bound| node.allocatable.max(bound))
+pub(crate) fn shared(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) -> Amounts {
+    all(snapshot, usage, tree, |node, bound| node.allocatable.max(bound))
 }
 
 /// The same as far as quotas may grow into it: of a node that counts, what it offers and no more.
 ///
 /// More than that is bound to a node that offers less than it did; or it only looks so, because a pod that is gone is
 /// still seen beside the one that has its room now.
-pub(crate) fn offered(snapshot: &Snapshot, census: &Census<'_>, tree: &Tree<'_>) -> Amounts {
-    all(snapshot, census, tree, |node, _| node.allocatable.clone())
+pub(crate) fn offered(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) -> Amounts {
+    all(snapshot, usage, tree, |node, _| node.allocatable.clone())
 }
 
 /// Contributions less what others hold, where `contribution` says what a node that counts brings with so much bound to it.
 fn all(
     snapshot: &Snapshot,
-    census: &Census<'_>,
+    usage: &Usage<'_>,
     tree: &Tree<'_>,
     contribution: impl Fn(&Node, &Amounts) -> Amounts,
 ) -> Amounts {
     let mut capacity = Amounts::new();
-    for (node, bound) in snapshot.nodes.values().zip(census.carriers.bound_to_all()) {
+    for (node, bound) in snapshot.nodes.values().zip(usage.nodes.bound_to_all()) {
         if node.counts {
             capacity.add_all(&contribution(node, bound));
         } else {
@@ -63,7 +63,7 @@ fn all(
         }
     }
     // A node that is gone leaves with its pods, never before them.
-    for bound in census.carriers.bound_to_nothing() {
+    for bound in usage.nodes.bound_to_nothing() {
         capacity.add_all(bound);
     }
     // What may still be added counts as well; but a cluster without any node is one that is not seen.
@@ -71,15 +71,15 @@ fn all(
         capacity.add_all(&snapshot.settings.expandable);
     }
     for (name, namespace) in &snapshot.namespaces {
-        let Some(headcount) = census.namespaces.get(name) else { continue };
+        let Some(namespace_usage) = usage.namespaces.get(name) else { continue };
         if tree.leaves.contains_key(name) {
             continue;
         }
-        capacity.subtract_all(&headcount.bound);
+        capacity.subtract_all(&namespace_usage.bound);
         if let Some(quota) = namespace.granting_quota() {
             for (resource, ceiling) in quota.ceilings().iter() {
-                let held = ceiling.max(headcount.charged.get(resource));
-                capacity.add(resource, headcount.bound.get(resource) - held);
+                let held = ceiling.max(namespace_usage.charged.get(resource));
+                capacity.add(resource, namespace_usage.bound.get(resource) - held);
             }
             // Pods of others went for a Queue that is not seen.
             if namespace.governing().is_none() {

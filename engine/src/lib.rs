@@ -23,11 +23,11 @@
 pub mod advance;
 pub mod amounts;
 mod capacity;
-mod census;
 mod choice;
 mod demand;
 mod grants;
 pub mod guarantee;
+mod intra_queue;
 pub mod labels;
 mod leaf;
 pub mod ledger;
@@ -41,4 +41,4 @@ pub mod snapshot;
 mod targets;
 pub mod time;
 mod tree;
-mod within;
+mod usage;

@@ -166,10 +166,10 @@ fn new_pods_take_after_their_siblings() {
         "node n1 cpu=4 memory=4Gi
          queue a request=all
          owner a/web replicas=1 cpu=1 memory=1Gi gang=g min=2 priority=7
-         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web reluctant terminating",
-        |pod| format!("{:?} priority {} reluctant {}", pod.ties, pod.priority, pod.reluctant),
+         pod a/web-1 cpu=1 memory=1Gi node=n1 started=10 owner=web labels=app:web do_not_disrupt terminating",
+        |pod| format!("{:?} priority {} do_not_disrupt {}", pod.ties, pod.priority, pod.do_not_disrupt),
         &expect![[r#"
-            a/web-r1001-0: Ties { owner: Some(Workload { api_version: "apps/v1", kind: "ReplicaSet", name: "web", uid: OwnerUid("web") }), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels([("app", "web")]) } priority 7 reluctant true
+            a/web-r1001-0: Ties { owner: Some(Workload { api_version: "apps/v1", kind: "ReplicaSet", name: "web", uid: OwnerUid("web") }), gang: Some(Gang { name: GangName("g"), min_available: 2 }), labels: Labels([("app", "web")]) } priority 7 do_not_disrupt true
         "#]],
     );
 }

@@ -33,7 +33,7 @@ struct PodSpec {
     size: Size,
     priority: u8,
     runs: bool,
-    reluctant: bool,
+    do_not_disrupt: bool,
     budgets: u8,
     /// 0: of none.
     gang: u8,
@@ -162,8 +162,8 @@ impl Cluster {
             if pod.priority > 0 {
                 write!(story, " priority={}", pod.priority).unwrap();
             }
-            if pod.reluctant {
-                story.push_str(" reluctant");
+            if pod.do_not_disrupt {
+                story.push_str(" do_not_disrupt");
             }
             let labels: Vec<&str> = ["b0:yes", "b1:yes"]
                 .into_iter()
@@ -192,13 +192,13 @@ fn pod() -> impl Strategy<Value = PodSpec> {
     let size = [1u8..=3, 0u8..=2, 0u8..=1];
     let whose = (0usize..2, 0usize..4, size, 0u8..3);
     let what = (prop::bool::weighted(0.85), prop::bool::weighted(0.15), 0u8..4, 0u8..6);
-    (whose, what).prop_map(|((queue, node, size, priority), (runs, reluctant, budgets, gang))| PodSpec {
+    (whose, what).prop_map(|((queue, node, size, priority), (runs, do_not_disrupt, budgets, gang))| PodSpec {
         queue,
         node,
         size,
         priority,
         runs,
-        reluctant,
+        do_not_disrupt,
         budgets: if budgets == 3 { 0 } else { budgets },
         gang: if gang > 2 { 0 } else { gang },
     })
@@ -592,7 +592,7 @@ fn cpu(amounts: &Amounts) -> i128 {
 }
 
 fn is_protected(pod: &Pod) -> bool {
-    pod.reluctant && pod.started.is_some()
+    pod.do_not_disrupt && pod.started.is_some()
 }
 
 /// What the victims of a node cost, in the order of the keys.

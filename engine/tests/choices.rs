@@ -163,7 +163,7 @@ fn a_whole_gang_that_is_not_needed_stays() {
          queue b fixed=cpu:6 guaranteed=cpu:6
          queue x fixed=cpu:1
          pod x/keep cpu=0 node=n0 started=1 owner=w priority=99
-         pod x/p0 cpu=3 node=n0 owner=w started=10 reluctant gang=g2 min=1
+         pod x/p0 cpu=3 node=n0 owner=w started=10 do_not_disrupt gang=g2 min=1
          pod x/p1 cpu=1 node=n0 owner=w started=11 gang=g1 min=1
          owner b/train replicas=3 cpu=2";
     assert_eq!(victims(story), ["x/p0 for b"]);
@@ -200,7 +200,7 @@ fn one_victim_gone_and_the_other_on_its_way_is_enough() {
          queue y fixed=cpu:1
          pod y/keep cpu=0 node=n0 started=1 owner=w priority=99
          pod y/p0 cpu=2 node=n0 owner=w pending created=10
-         pod y/p1 cpu=3 node=n1 owner=w started=11 reluctant
+         pod y/p1 cpu=3 node=n1 owner=w started=11 do_not_disrupt
          pod y/p2 cpu=1 node=n1 owner=w pending created=12
          owner b/train replicas=3 cpu=2";
     assert_eq!(victims(story), ["y/p0 for b", "y/p1 for b"]);

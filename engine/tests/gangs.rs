@@ -214,7 +214,7 @@ fn a_gang_with_a_protected_member_is_protected() {
          queue b fixed=cpu:2
          pod a/g-0 cpu=0 node=n1 started=1 owner=g priority=99
          pod a/g-1 cpu=1 node=n1 started=80 owner=g gang=g min=2
-         pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 reluctant
+         pod a/g-2 cpu=1 node=n1 started=90 owner=g gang=g min=2 do_not_disrupt
          pod a/h-0 cpu=0 node=n1 started=1 owner=h priority=99
          pod a/h-1 cpu=1 node=n1 started=10 owner=h gang=h min=2 priority=9
          pod a/h-2 cpu=1 node=n1 started=20 owner=h gang=h min=2 priority=9",

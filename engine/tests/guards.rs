@@ -7,15 +7,15 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Destruction, Pod, Snapshot};
+use quotient_engine::snapshot::{Pod, ReclaimGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::{effort, history, random, story};
 
-const HELD: Destruction = Destruction::Held(Reason::CapacityUntrusted);
+const HELD: ReclaimGate = ReclaimGate::Held(Reason::CapacityUntrusted);
 
 fn held(snapshot: &Snapshot) -> Snapshot {
-    Snapshot { destruction: HELD, ..snapshot.clone() }
+    Snapshot { reclaim_gate: HELD, ..snapshot.clone() }
 }
 
 /// Of 8 cpu, a uses all and b deserves half.

@@ -7,7 +7,7 @@ use quotient_engine::ledger::{Entry, Generation, Ledger, REQUEST_LIFE_SECONDS, S
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::plan;
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Growth, Snapshot};
+use quotient_engine::snapshot::{GrantGate, Snapshot};
 use quotient_engine::time::Timestamp;
 
 use crate::cluster::{Cluster, Quota, cpu, granted};
@@ -510,21 +510,21 @@ fn nothing_grows_while_the_ledger_that_was_found_is_newer_than_the_quotas_seen()
 
     let second = cluster.leader();
     let old = before.see(&second);
-    assert_eq!(old.growth, Growth::Held);
+    assert_eq!(old.grant_gate, GrantGate::Held);
     assert_eq!(granted(&plan(&old), "b"), 2);
     // A write that cannot be seen for ever holds nobody up for ever.
     let mut later = before.clone();
     later.rest.now = later.rest.now.plus_seconds(REQUEST_LIFE_SECONDS);
-    assert_eq!(later.see(&second).growth, Growth::Allowed);
+    assert_eq!(later.see(&second).grant_gate, GrantGate::Allowed);
     // Who wrote the ledger knows what it was written for.
     let mut writer = second.clone();
     writer.ledger.inherited = None;
-    assert_eq!(before.see(&writer).growth, Growth::Allowed);
-    assert_eq!(cluster.see(&second).growth, Growth::Allowed);
+    assert_eq!(before.see(&writer).grant_gate, GrantGate::Allowed);
+    assert_eq!(cluster.see(&second).grant_gate, GrantGate::Allowed);
     // Where no Queue is any more and no quota came of what was granted, there is nothing to see.
     becomes(&mut cluster, &both(2, 6).replace("\nqueue a fixed=cpu:2", ""));
     cluster.quotas.remove(&Namespace::from("a"));
-    assert_eq!(cluster.see(&second).growth, Growth::Allowed);
+    assert_eq!(cluster.see(&second).grant_gate, GrantGate::Allowed);
 }
 
 /// A watch has lost the end of one of b's pods: with the pod that has its room now, more is bound to the node than it has.
@@ -581,7 +581,7 @@ fn nobody_goes_because_of_pods_that_admission_does_not_charge_any_more() {
 fn a_fresh_installation_is_not_held() {
     let mut cluster = cluster(TWO);
     let leader = cluster.leader();
-    assert_eq!((leader.ledger.rebuilt, cluster.see(&leader).growth), (None, Growth::Allowed));
+    assert_eq!((leader.ledger.rebuilt, cluster.see(&leader).grant_gate), (None, GrantGate::Allowed));
     cluster.leader().cycle(&mut cluster);
     assert_eq!((cluster.quota("a").hard, cluster.quota("b").hard), (8, 2));
 }
@@ -601,7 +601,7 @@ fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
 
     let mut new = cluster.leader();
     let seen = cluster.see(&new);
-    assert_eq!(seen.growth, Growth::Held);
+    assert_eq!(seen.grant_gate, GrantGate::Held);
     let newest = cluster.quotas.values().filter_map(|quota| quota.stamp).max().unwrap();
     assert!(new.ledger.generation > newest);
     let (plan, writes) = new.decide(&mut cluster, &seen).unwrap();
@@ -611,7 +611,7 @@ fn after_a_loss_nothing_grows_until_every_quota_bears_the_new_stamp() {
     // The late write comes first: it is seen to be from another ledger, and counts.
     let mut early = cluster.clone();
     assert!(early.land(&late[0]));
-    assert_eq!((hold(&early.see(&new), "a"), early.see(&new).growth), (8, Growth::Held));
+    assert_eq!((hold(&early.see(&new), "a"), early.see(&new).grant_gate), (8, GrantGate::Held));
     // Or it comes too late.
     assert!(writes.iter().all(|write| cluster.land(write)));
     assert!(!cluster.land(&late[0]));

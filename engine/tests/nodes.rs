@@ -261,11 +261,11 @@ fn freed_first(cheap: &[&str], dear: &[&str]) {
 fn the_node_with_fewer_protected_pods() {
     freed_first(
         &["cpu=1 started=10 owner=w priority=50", "cpu=1 started=10 owner=w priority=50"],
-        &["cpu=1 started=90 owner=w", "cpu=1 started=90 owner=w reluctant"],
+        &["cpu=1 started=90 owner=w", "cpu=1 started=90 owner=w do_not_disrupt"],
     );
     freed_first(
-        &["cpu=1 started=10 owner=w reluctant", "cpu=1 started=10 owner=w"],
-        &["cpu=1 started=90 owner=w reluctant", "cpu=1 started=90 owner=w reluctant"],
+        &["cpu=1 started=10 owner=w do_not_disrupt", "cpu=1 started=10 owner=w"],
+        &["cpu=1 started=90 owner=w do_not_disrupt", "cpu=1 started=90 owner=w do_not_disrupt"],
     );
 }
 
@@ -725,7 +725,7 @@ fn where_priorities_are_compared_nodes_of_higher_ones_are_not_freed() {
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=6
-         pod a/low cpu=2 node=n2 started=10 owner=w priority=5 reluctant
+         pod a/low cpu=2 node=n2 started=10 owner=w priority=5 do_not_disrupt
          owner b/train replicas=1 cpu=2 priority=5",
     );
     assert_eq!(told.matches("evict").count(), 1, "{told}");
@@ -742,8 +742,8 @@ fn where_priorities_are_compared_dearer_nodes_of_lower_ones_are_freed() {
          queue b fixed=cpu:2
          pod a/keep cpu=0 node=n1 started=1 owner=w priority=99
          pod a/high cpu=2 node=n1 started=90 owner=w priority=6
-         pod a/low-1 cpu=1 node=n2 started=10 owner=w priority=5 reluctant
-         pod a/low-2 cpu=1 node=n2 started=10 owner=w priority=5 reluctant
+         pod a/low-1 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
+         pod a/low-2 cpu=1 node=n2 started=10 owner=w priority=5 do_not_disrupt
          owner b/train replicas=1 cpu=2 priority=5",
         &expect![[r#"
             step 1: capacity 4c

@@ -36,7 +36,7 @@ fn goes_first(victim: &str, other: &str) {
 #[test]
 fn protection_comes_before_everything() {
     let protected = [
-        "node=n1 started=10 owner=w reluctant",
+        "node=n1 started=10 owner=w do_not_disrupt",
         "node=n1 started=10",
         "node=n1 created=10 started=990 owner=w",
         "node=n1 started=10 owner=alone",
@@ -48,7 +48,7 @@ fn protection_comes_before_everything() {
 
 #[test]
 fn pods_that_have_not_started_are_not_protected() {
-    goes_first("node=n1 pending created=10 owner=w reluctant", "node=n1 started=10 owner=w");
+    goes_first("node=n1 pending created=10 owner=w do_not_disrupt", "node=n1 started=10 owner=w");
     goes_first("node=n1 pending created=10", "node=n1 started=10 owner=w");
     goes_first("node=n1 pending created=990 owner=w", "node=n1 started=10 owner=w");
     goes_first("node=n1 pending created=10 owner=alone", "node=n1 started=10 owner=w");

@@ -307,7 +307,7 @@ fn whoever_asks_to_be_left_alone_goes_last() {
          queue a request=all
          queue b request=all
          quota a cpu=4 memory=4Gi
-         pod a/reluctant cpu=1 memory=1Gi node=n1 started=40 owner=job reluctant
+         pod a/do_not_disrupt cpu=1 memory=1Gi node=n1 started=40 owner=job do_not_disrupt
          pod a/bare cpu=1 memory=1Gi node=n1 started=30 priority=-1
          pod a/w1 cpu=1 memory=1Gi node=n1 started=10 owner=job priority=5
          pod a/w2 cpu=1 memory=1Gi node=n1 started=20 owner=job priority=5",

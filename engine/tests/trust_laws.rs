@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::OwnerUid;
-use quotient_engine::plan::{Asker, Plan, QueuePlan, plan};
+use quotient_engine::plan::{Plan, Preemptor, QueuePlan, plan};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Phase, Pod, Remembered, SetAside, Snapshot};
 use quotient_engine::time::Timestamp;
@@ -107,7 +107,7 @@ proptest! {
                 for (uid, entry) in &remembered.set_aside {
                     prop_assert!(entry.since <= snapshot.now && entry.until() <= entry.since.plus_seconds(1800));
                     let owner = state.owners.iter().find(|owner| owner.uid == *uid);
-                    let is_its = |who: &Asker| owner.is_some_and(|owner| *who == Asker::Owner(owner.kind, owner.name.clone()));
+                    let is_its = |who: &Preemptor| owner.is_some_and(|owner| *who == Preemptor::Owner(owner.kind, owner.name.clone()));
                     let mut told = queue.unmet.iter().filter(|unmet| is_its(&unmet.who));
                     let is_told = told.any(|unmet| unmet.reason == Reason::SetAside);
                     prop_assert!(!is_told || entry.is_active(snapshot.now), "{entry:?}");

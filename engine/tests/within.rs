@@ -183,9 +183,9 @@ fn goes(first: &str, second: &str) -> String {
          owner a/one replicas=2 gpu=1 priority=1
          owner a/two replicas=2 gpu=1 priority=1
          pod a/one-a gpu=1 node=n1 owner=one priority=1 {first}
-         pod a/one-z gpu=1 node=n1 owner=one priority=1 started=1 reluctant
+         pod a/one-z gpu=1 node=n1 owner=one priority=1 started=1 do_not_disrupt
          pod a/two-a gpu=1 node=n2 owner=two priority=1 {second}
-         pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 reluctant
+         pod a/two-z gpu=1 node=n2 owner=two priority=1 started=1 do_not_disrupt
          owner a/high replicas=1 gpu=1 priority=9 prefers=zone:a"
     ));
     let without = told.iter().filter_map(|line| line.split_once("without ")).map(|(_, rest)| rest);
@@ -200,7 +200,7 @@ fn pods_that_differ_in_one_thing_go_in_the_order_of_the_seed() {
     // Of equals first the one whose node the preemptor likes better.
     assert_eq!(goes("started=40", "started=50"), "one-a");
     // A pod that asks to be left alone goes after others.
-    assert_eq!(goes("started=50 reluctant", "started=50"), "two-a");
+    assert_eq!(goes("started=50 do_not_disrupt", "started=50"), "two-a");
 }
 
 #[test]

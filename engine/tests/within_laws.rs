@@ -242,8 +242,8 @@ proptest! {
                     prop_assert!(scaling.to >= 1 || scaling.setter.kind == SetterKind::Job);
                     prop_assert!(!scaling.pods.is_empty());
                     let highest = scaling.beneficiaries.iter().map(|asker| match asker {
-                        quotient_engine::plan::Asker::Owner(_, name) => priorities[&**name],
-                        quotient_engine::plan::Asker::Pod(_) => i32::MAX,
+                        quotient_engine::plan::Preemptor::Owner(_, name) => priorities[&**name],
+                        quotient_engine::plan::Preemptor::Pod(_) => i32::MAX,
                     }).max().unwrap();
                     prop_assert!(scaling.priority < highest);
                 }
@@ -276,8 +276,8 @@ proptest! {
         }).sum();
         // Only those that pods went for create any now.
         let whom: BTreeSet<String> = before.iter().flat_map(|scaling| &scaling.beneficiaries).map(|asker| match asker {
-            quotient_engine::plan::Asker::Owner(_, name) => name.to_string(),
-            quotient_engine::plan::Asker::Pod(name) => name.to_string(),
+            quotient_engine::plan::Preemptor::Owner(_, name) => name.to_string(),
+            quotient_engine::plan::Preemptor::Pod(name) => name.to_string(),
         }).collect();
         for owner in state(&mut now).owners.iter_mut().filter(|owner| !whom.contains(&*owner.name)) {
             let live = snapshot.namespaces.values().flat_map(|state| &state.pods)

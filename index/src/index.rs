@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Destruction, Remembered, Settings, Shape, Snapshot, Ties};
+use quotient_engine::snapshot::{ReclaimGate, Remembered, Settings, Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
 use crate::budgets::BudgetKind;
@@ -89,12 +89,12 @@ impl Index {
         self.end_refusals(now);
         let shown = self.namespaces.iter().filter(|(_, entry)| entry.is_shown());
         let namespaces = shown.map(|(name, entry)| (name.clone(), Arc::clone(entry.state()))).collect();
-        let growth = self.ledger.as_ref().map(|ledger| ledger.growth(&namespaces, now));
+        let grant_gate = self.ledger.as_ref().map(|ledger| ledger.grant_gate(&namespaces, now));
         Snapshot {
             now,
             settings: self.engine_settings(),
-            growth: growth.unwrap_or_default(),
-            destruction: Destruction::Allowed,
+            grant_gate: grant_gate.unwrap_or_default(),
+            reclaim_gate: ReclaimGate::Allowed,
             targets: self.ledger.as_ref().and_then(|ledger| ledger.targets.clone()),
             nodes: self.nodes.at(now, self.settings.ready_seconds),
             namespaces,

@@ -91,7 +91,7 @@ pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work 
         let state = snapshot.namespaces.get_mut(name).expect("it was just there");
         Arc::make_mut(state).quota = quota;
     }
-    snapshot.growth = ledger.growth(&snapshot.namespaces, snapshot.now);
+    snapshot.grant_gate = ledger.grant_gate(&snapshot.namespaces, snapshot.now);
 
     let plan = plan(&snapshot);
     let next = ledger.next(&plan, &snapshot);

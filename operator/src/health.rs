@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// The sign of life of one part.
 #[derive(Clone, Debug)]
-pub struct Beat(Arc<Inner>);
+pub struct Heartbeat(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -20,7 +20,7 @@ struct Inner {
     last: AtomicU64,
 }
 
-impl Beat {
+impl Heartbeat {
     /// The sign of life of `part`, which may be silent for `allowed`. Being born is the first sign.
     pub fn new(part: &'static str, allowed: Duration) -> Self {
         Self(Arc::new(Inner { part, allowed, start: Instant::now(), last: AtomicU64::new(0) }))
@@ -51,7 +51,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_noticed_and_a_sign_ends_it() {
-        let beat = Beat::new("the loop", Duration::from_secs(60));
+        let beat = Heartbeat::new("the loop", Duration::from_secs(60));
         tokio::time::advance(Duration::from_secs(60)).await;
         assert_eq!(beat.complaint(), None);
         tokio::time::advance(Duration::from_secs(1)).await;

@@ -13,14 +13,14 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::{Connections, only_answer};
-use crate::health::Beat;
+use crate::health::Heartbeat;
 use crate::watch::Synced;
 
 /// What the server answers from.
 #[derive(Clone, Debug)]
 pub struct Vitals {
     /// The parts that must not fall silent: `/healthz`.
-    pub beats: Vec<Beat>,
+    pub beats: Vec<Heartbeat>,
     /// Which kinds have had their first full list: `/readyz`. A replica that does not lead is ready, too.
     pub synced: Synced,
 }
@@ -63,7 +63,7 @@ fn router(vitals: Vitals) -> Router {
 }
 
 async fn healthz(State(vitals): State<Arc<Vitals>>) -> impl IntoResponse {
-    let complaints: Vec<String> = vitals.beats.iter().filter_map(Beat::complaint).collect();
+    let complaints: Vec<String> = vitals.beats.iter().filter_map(Heartbeat::complaint).collect();
     answer(&complaints)
 }
 
@@ -107,8 +107,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn health_and_readiness() {
         let synced = Synced::none_of(["nodes", "pods"]);
-        let vitals =
-            Vitals { beats: vec![Beat::new("the loop", Duration::from_secs(60))], synced: synced.clone() };
+        let vitals = Vitals {
+            beats: vec![Heartbeat::new("the loop", Duration::from_secs(60))],
+            synced: synced.clone(),
+        };
         assert_eq!(get(&vitals, "/healthz").await, (200, "ok\n".to_owned()));
         synced.mark("nodes");
         assert_eq!(get(&vitals, "/readyz").await, (503, "waiting for the first list of pods\n".to_owned()));

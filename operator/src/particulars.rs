@@ -10,12 +10,12 @@ use quotient_engine::snapshot::{NamespaceState, Snapshot};
 
 /// Names that a plan leaves out because no decision depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Particulars {
+pub struct StatusDetails {
     /// The disruption budgets that protect a pod which was passed over, for the few pods that a sentence may name.
     pub budgets: BTreeMap<PodUid, Vec<Arc<str>>>,
 }
 
-impl Particulars {
+impl StatusDetails {
     /// Looks up what `plan`, which was made from `snapshot`, leaves out.
     pub fn of(plan: &Plan, snapshot: &Snapshot) -> Self {
         let mut particulars = Self::default();
@@ -90,9 +90,9 @@ mod tests {
         ];
         let starved = QueuePlan { starved: Some(Reason::Blocked), ..QueuePlan::default() };
         let plan = Plan { passed_over, ..Plan::default() };
-        assert_eq!(Particulars::of(&plan, &snapshot()), Particulars::default());
+        assert_eq!(StatusDetails::of(&plan, &snapshot()), StatusDetails::default());
         let plan = Plan { queues: [(QueueName::new("b", "batch"), starved)].into(), ..plan };
-        let budgets = Particulars::of(&plan, &snapshot()).budgets;
+        let budgets = StatusDetails::of(&plan, &snapshot()).budgets;
         assert_eq!(budgets, [("web-0".into(), vec![Arc::from("web")])].into());
     }
 }

@@ -11,11 +11,11 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::announce::{Announcer, Publisher};
+use crate::announce::{EventRecorder, Publisher};
 use crate::client::measured;
 use crate::cycle::{Cycle, CycleError};
 use crate::guards::Guards;
-use crate::health::Beat;
+use crate::health::Heartbeat;
 use crate::http::{self, HttpError, Vitals};
 use crate::lease::{Elector, Leadership, LeaseError};
 use crate::metrics::Metrics;
@@ -96,7 +96,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let mut watches = JoinSet::new();
     watch::start(&mut watches, &client, &settings.identity, settings.watch, &view, &signs, &metrics);
 
-    let beat = Beat::new("the loop", LOOP_SILENCE);
+    let beat = Heartbeat::new("the loop", LOOP_SILENCE);
     let mut beats = vec![beat.clone()];
     // Ends after everything that relies on being the leader.
     let stop_lease = CancellationToken::new();
@@ -104,7 +104,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let leadership = match settings.lease.clone() {
         None => Leadership::unconditional(),
         Some(terms) => {
-            let beat = Beat::new("the lease", LEASE_SILENCE);
+            let beat = Heartbeat::new("the lease", LEASE_SILENCE);
             beats.push(beat.clone());
             let (identity, clock) = (settings.identity.clone(), settings.clock.clone());
             let (elector, leadership) = Elector::new(client.clone(), terms, identity, clock, beat);
@@ -151,11 +151,11 @@ fn start_work(
     signs: &Signs,
     metrics: &Metrics,
     leadership: Leadership,
-    beat: Beat,
+    beat: Heartbeat,
     stop: CancellationToken,
 ) -> JoinSet<Result<(), RunError>> {
     let mut work = JoinSet::new();
-    let (announcer, happenings) = Announcer::new(metrics.clone());
+    let (announcer, happenings) = EventRecorder::new(metrics.clone());
     let publisher = Publisher {
         client: client.clone(),
         view: view.clone(),

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
+use crate::intra_queue::removal::in_order;
 use crate::names::{Namespace, PodName, PodUid};
 use crate::snapshot::{NamespaceState, Owner, OwnerKind, Pod, Preemption, Snapshot, Ties};
 use crate::time::Timestamp;
-use crate::within::removal::in_order;
 
 /// How many pods an owner creates in one step, as its controller does in one go: a manifest may ask for two thousand
 /// million.
@@ -126,7 +126,7 @@ fn new_pod(namespace: &Namespace, owner: &Owner, siblings: &[Pod], now: Timestam
         ties: shared.map_or_else(|| Arc::new(ties), Arc::clone),
         priority: owner.priority,
         created: now,
-        reluctant: sibling.is_some_and(|pod| pod.reluctant),
+        do_not_disrupt: sibling.is_some_and(|pod| pod.do_not_disrupt),
         ..Pod::default()
     }
 }

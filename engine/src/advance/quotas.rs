@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::amounts::{Amounts, Bounds};
 use crate::names::QueueUid;
 use crate::plan::{Plan, QuotaWrite};
-use crate::snapshot::{Growth, NamespaceState, Quota, Snapshot};
+use crate::snapshot::{GrantGate, NamespaceState, Quota, Snapshot};
 
 /// Puts every quota write of `plan` in force at once, and deletes the quotas whose Queue is gone; whether that changed
 /// anything.
@@ -46,7 +46,7 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
         }
     }
     // Every quota bears its stamp now.
-    changed |= std::mem::take(&mut snapshot.growth) == Growth::Held;
+    changed |= std::mem::take(&mut snapshot.grant_gate) == GrantGate::Held;
     changed
 }
 

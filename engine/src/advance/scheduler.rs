@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::PATIENCE_SECONDS;
 use crate::amounts::Amounts;
-use crate::census;
 use crate::names::{Namespace, NodeName, PodUid};
 use crate::plan::PodId;
 use crate::snapshot::{Phase, Placement, Pod, Snapshot};
 use crate::time::Timestamp;
+use crate::usage;
 
 /// Binds pods that wait to nodes that count, have room and may run them, and starts them; also starts those that
 /// were bound.
@@ -103,13 +103,13 @@ fn place(snapshot: &Snapshot, free: &mut BTreeMap<NodeName, Amounts>, pod: &Pod)
 
 /// What each node that counts has left, by name.
 fn free_room(snapshot: &Snapshot) -> BTreeMap<NodeName, Amounts> {
-    let census = census::take(snapshot);
+    let usage = usage::take(snapshot);
     snapshot
         .nodes
         .iter()
         .filter(|(_, node)| node.counts)
         .map(|(name, node)| {
-            let bound = census.carriers.bound_to(name).cloned().unwrap_or_default();
+            let bound = usage.nodes.bound_to(name).cloned().unwrap_or_default();
             (name.clone(), node.allocatable.less(&bound))
         })
         .collect()

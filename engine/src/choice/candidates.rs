@@ -11,7 +11,7 @@ use crate::names::OwnerUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
 use crate::snapshot::{
-    EvictionRules, GangPolicy, Immunity, LastReplica, NamespaceState, Phase, Pod, Snapshot, Ties,
+    EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
 };
 use crate::time::Timestamp;
 
@@ -53,7 +53,7 @@ pub(crate) fn candidates<'a>(
     let mut sorted = Candidates::default();
     let never = |pod: &Pod, last: bool| -> Option<Reason> {
         let kept = rules.last_replica() == LastReplica::Never && last;
-        immunity(pod)
+        non_preemptible(pod)
             .or_else(|| kept.then_some(Reason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
     };
@@ -81,9 +81,9 @@ pub(crate) fn candidates<'a>(
     sorted
 }
 
-pub(crate) fn immunity(pod: &Pod) -> Option<Reason> {
-    pod.immunity.map(|immunity| match immunity {
-        Immunity::Mirror => Reason::MirrorPod,
+pub(crate) fn non_preemptible(pod: &Pod) -> Option<Reason> {
+    pod.non_preemptible.map(|non_preemptible| match non_preemptible {
+        NonPreemptible::Mirror => Reason::MirrorPod,
     })
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn is_protected(pod: &Pod, rules: EvictionRules, snapshot: &Snapshot)
     let Some(started) = pod.started else { return false };
     let minimum = rules.min_runtime_seconds();
     let is_young = minimum > 0 && snapshot.now < started.plus_seconds(minimum);
-    pod.reluctant || pod.owner().is_none() || pod.is_of_daemon_set() || is_young
+    pod.do_not_disrupt || pod.owner().is_none() || pod.is_of_daemon_set() || is_young
 }
 
 /// When the next pod will have run for its queue's minimum, which makes it as good a victim as others; also of those on

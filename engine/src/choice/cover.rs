@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashSet;
 
 use super::candidate::Candidate;
-use super::rules::Errand;
+use super::rules::Scope;
 use super::select::select;
 use super::simulation::{Level, Mark, Simulation};
 use crate::amounts::{Amounts, Resource};
@@ -36,14 +36,14 @@ impl Kind {
 impl<'a> Simulation<'a> {
     /// Evicts pods until `lacking` says that nothing is; without the pods that turn out not to be needed. What still is
     /// lacking then.
-    pub(super) fn cover(&mut self, errand: &Errand, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
+    pub(super) fn cover(&mut self, scope: &Scope, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
         let mark = self.mark();
         let reclaimed = lacking(self);
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
                 if !lacking(self).is_empty() {
-                    self.cover_with(kind, mark, errand, &reclaimed, lacking);
+                    self.cover_with(kind, mark, scope, &reclaimed, lacking);
                 }
             }
             let rest = lacking(self);
@@ -64,13 +64,13 @@ impl<'a> Simulation<'a> {
         &mut self,
         kind: Kind,
         mark: Mark,
-        errand: &Errand,
+        scope: &Scope,
         reclaimed: &Amounts,
         lacking: &dyn Fn(&Self) -> Amounts,
     ) {
         let leaves = self.case.leaves().map(|(at, _)| at);
         let mut givers: BTreeSet<(std::cmp::Reverse<Level>, Index)> = leaves
-            .filter(|at| self.gives(*at, errand) && self.takes_of(*at, errand).overlaps(&lacking(self)))
+            .filter(|at| self.gives(*at, scope) && self.takes_of(*at, scope).overlaps(&lacking(self)))
             .map(|at| (std::cmp::Reverse(self.level(at)), at))
             .collect();
         let mut stock: BTreeMap<Index, Vec<Candidate<'a>>> = BTreeMap::new();
@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
                     self.bring_back_all(at, mark);
                     lacks = lacking(self);
                 }
-                let mut chosen = self.chosen(at, kind, errand, &lacks, &refused);
+                let mut chosen = self.chosen(at, kind, scope, &lacks, &refused);
                 chosen.reverse();
                 if !chosen.is_empty() {
                     stock.insert(at, chosen);
@@ -102,8 +102,8 @@ impl<'a> Simulation<'a> {
                 }
                 continue;
             };
-            match self.allows(at, &candidate, errand, (&lacks, reclaimed)) {
-                Ok(()) => self.take(at, candidate, errand),
+            match self.allows(at, &candidate, scope, (&lacks, reclaimed)) {
+                Ok(()) => self.take(at, candidate, scope),
                 Err(rule) => {
                     refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
                     if let Some(rule) = rule {
@@ -116,8 +116,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// What may be taken from the leaf at `at`.
-    fn takes_of(&self, at: Index, errand: &Errand) -> Amounts {
-        if errand.taker.is_none() && errand.inside == Some(at) {
+    fn takes_of(&self, at: Index, scope: &Scope) -> Amounts {
+        if scope.taker.is_none() && scope.inside == Some(at) {
             // Above its own limit it does not matter what its target is.
             return self.staying.get(at).cloned().unwrap_or_default();
         }
@@ -129,17 +129,17 @@ impl<'a> Simulation<'a> {
         &mut self,
         at: Index,
         kind: Kind,
-        errand: &Errand,
+        scope: &Scope,
         lacks: &Amounts,
         refused: &FxHashSet<&'a PodUid>,
     ) -> Vec<Candidate<'a>> {
-        let Some(party) = self.case.party(at) else { return Vec::new() };
-        let all = party.leaf.candidates(self.case.snapshot);
-        let ask = self.takes_of(at, errand).min(lacks);
+        let Some(queue_state) = self.case.queue_state(at) else { return Vec::new() };
+        let all = queue_state.leaf.candidates(self.case.snapshot);
+        let ask = self.takes_of(at, scope).min(lacks);
         if ask.is_empty() {
             return Vec::new();
         }
-        let own_limit = errand.taker.is_none() && errand.inside == Some(at);
+        let own_limit = scope.taker.is_none() && scope.inside == Some(at);
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
@@ -148,7 +148,7 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
-            let rule = candidate.pods().iter().find_map(|pod| self.rule(pod, errand)).filter(|_| !own_limit);
+            let rule = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)).filter(|_| !own_limit);
             match rule {
                 Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
                 None => able.push(candidate.clone()),
@@ -166,16 +166,16 @@ impl<'a> Simulation<'a> {
         &mut self,
         at: Index,
         candidate: &Candidate<'a>,
-        errand: &Errand,
+        scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> Result<(), Option<Reason>> {
-        let takes = self.takes_of(at, errand);
+        let takes = self.takes_of(at, scope);
         let helps =
             |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, errand) {
+        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
         let gone = std::mem::take(&mut self.gone);
@@ -187,19 +187,19 @@ impl<'a> Simulation<'a> {
         let all = candidate.all_requests();
         let is_in_part = |one: &Resource| all.get(one) > takes.get(one);
         // What is above a limit goes anyway.
-        if errand.spares_targets && reclaimed.resources().any(is_in_part) && !self.is_above_a_limit(at) {
+        if scope.spares_targets && reclaimed.resources().any(is_in_part) && !self.is_above_a_limit(at) {
             return Err(None);
         }
         Ok(())
     }
 
     /// Evicts `candidate` with all that go with it.
-    pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, errand: &Errand) {
+    pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, scope: &Scope) {
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
-        self.remove(at, candidate, errand.taker, errand.reason);
+        self.remove(at, candidate, scope.taker, scope.reason);
         for pod in followers {
-            self.remove(at, Candidate::surplus(pod), errand.taker, errand.reason);
+            self.remove(at, Candidate::surplus(pod), scope.taker, scope.reason);
         }
     }
 }

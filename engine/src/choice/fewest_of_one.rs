@@ -32,23 +32,23 @@ pub(super) fn fewest_of_one<'a>(
             freed += candidate.requests().get(resource);
             taken = taken.saturating_add(1);
         }
-        let spared = members.split_off(taken.min(members.len()));
-        split.push((members, spared));
+        let never_evicted = members.split_off(taken.min(members.len()));
+        split.push((members, never_evicted));
     }
 
     let mut excess = freed.less(ask);
     let mut chosen = Vec::new();
-    for (mut taken, mut spared) in split {
-        excess = trade_down(&mut taken, &mut spared, resource, excess);
+    for (mut taken, mut never_evicted) in split {
+        excess = trade_down(&mut taken, &mut never_evicted, resource, excess);
         chosen.append(&mut taken);
     }
     chosen
 }
 
-/// Replaces members of `taken` by smaller ones of `spared`, both sorted by size, while `excess` allows it.
+/// Replaces members of `taken` by smaller ones of `never_evicted`, both sorted by size, while `excess` allows it.
 fn trade_down<'a>(
     taken: &mut [Candidate<'a>],
-    spared: &mut Vec<Candidate<'a>>,
+    never_evicted: &mut Vec<Candidate<'a>>,
     resource: &Resource,
     mut excess: Amount,
 ) -> Amount {
@@ -62,18 +62,19 @@ fn trade_down<'a>(
         }
         let Some(victim) = taken.get_mut(at) else { continue };
         let smallest = size(victim) - excess;
-        let large_enough = spared.partition_point(|other| size(other) >= smallest);
-        let Some(best) = large_enough.checked_sub(1).and_then(|last| spared.get(last)).map(size) else {
+        let large_enough = never_evicted.partition_point(|other| size(other) >= smallest);
+        let Some(best) = large_enough.checked_sub(1).and_then(|last| never_evicted.get(last)).map(size)
+        else {
             continue;
         };
         if best >= size(victim) {
             continue;
         }
         // Of those of that size, the preferred one comes first.
-        let at = spared.partition_point(|other| size(other) > best);
-        if at < spared.len() {
+        let at = never_evicted.partition_point(|other| size(other) > best);
+        if at < never_evicted.len() {
             excess -= size(victim) - best;
-            *victim = spared.remove(at);
+            *victim = never_evicted.remove(at);
         }
     }
     excess

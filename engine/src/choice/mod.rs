@@ -20,8 +20,8 @@ mod gangs;
 mod nodes;
 mod order;
 mod outcome;
-mod party;
 mod place;
+mod queue_state;
 mod rules;
 mod select;
 mod serve;
@@ -31,29 +31,31 @@ mod unbound;
 
 pub(crate) use budgets::Budgets;
 pub(crate) use candidate::Candidate;
-pub(crate) use candidates::{Candidates, candidates, immunity, is_protected, next_unprotected, replicas};
-pub(crate) use nodes::{At, Resident, Rooms, Score};
+pub(crate) use candidates::{
+    Candidates, candidates, is_protected, next_unprotected, non_preemptible, replicas,
+};
+pub(crate) use nodes::{At, NodeCandidate, NodeResources, Score};
 pub(crate) use order::rank;
-pub(crate) use outcome::Taken;
-pub(crate) use party::Party;
+pub(crate) use outcome::ReclaimResult;
+pub(crate) use queue_state::QueueState;
 pub(crate) use select::select;
 pub(crate) use serve::evictions;
 pub(crate) use unbound::unbound;
 
 use crate::amounts::{Amounts, Resource};
-use crate::census::Census;
-use crate::plan::hanging::OVERDUE_SECONDS;
+use crate::plan::stuck_terminating::OVERDUE_SECONDS;
 use crate::snapshot::{Pod, Snapshot};
 use crate::tree::{Index, Tree};
+use crate::usage::Usage;
 
 /// Everything that stays the same while victims are chosen.
 #[derive(Clone, Copy)]
-pub(crate) struct Case<'a> {
+pub(crate) struct Context<'a> {
     pub(crate) snapshot: &'a Snapshot,
-    pub(crate) census: &'a Census<'a>,
+    pub(crate) usage: &'a Usage<'a>,
     pub(crate) tree: &'a Tree<'a>,
     /// An entry a branch, none for parents.
-    pub(crate) parties: &'a [Option<Party<'a>>],
+    pub(crate) queue_states: &'a [Option<QueueState<'a>>],
     pub(crate) capacity: &'a Amounts,
     /// The governed resources of which there is any.
     pub(crate) resources: &'a [Resource],
@@ -61,30 +63,30 @@ pub(crate) struct Case<'a> {
     pub(crate) same_targets: bool,
 }
 
-impl<'a> Case<'a> {
-    fn party(&self, at: Index) -> Option<&'a Party<'a>> {
-        self.parties.get(at).and_then(Option::as_ref)
+impl<'a> Context<'a> {
+    fn queue_state(&self, at: Index) -> Option<&'a QueueState<'a>> {
+        self.queue_states.get(at).and_then(Option::as_ref)
     }
 
     /// Whether what was chosen for these targets is on its way: until it is gone nothing else is begun.
     fn is_under_way(&self) -> bool {
         let mut leaves = self.leaves();
-        self.same_targets && leaves.any(|(_, party)| self.loses(party))
+        self.same_targets && leaves.any(|(_, queue_state)| self.loses(queue_state))
     }
 
     /// Whether pods of a queue that were evicted leave, and are not overdue.
-    fn loses(&self, party: &Party<'_>) -> bool {
+    fn loses(&self, queue_state: &QueueState<'_>) -> bool {
         let now = self.snapshot.now;
         let leaves = |pod: &Pod| {
             let is_overdue = pod.deletion.is_none_or(|by| by.plus_seconds(OVERDUE_SECONDS) <= now);
             pod.evicted && pod.is_charged() && !is_overdue
         };
-        party.headcount.pods.terminating > 0 && party.state.pods.iter().any(leaves)
+        queue_state.namespace_usage.pods.terminating > 0 && queue_state.state.pods.iter().any(leaves)
     }
 
     /// The leaves, by their places.
-    fn leaves(&self) -> impl Iterator<Item = (Index, &'a Party<'a>)> + use<'a> {
-        let parties = self.parties;
-        parties.iter().enumerate().filter_map(|(at, party)| Some((at, party.as_ref()?)))
+    fn leaves(&self) -> impl Iterator<Item = (Index, &'a QueueState<'a>)> + use<'a> {
+        let queue_states = self.queue_states;
+        queue_states.iter().enumerate().filter_map(|(at, queue_state)| Some((at, queue_state.as_ref()?)))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::simulation::Victim;
-use super::{Case, Party};
+use super::{Context, QueueState};
 use crate::amounts::Amounts;
 use crate::names::PodUid;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
@@ -15,7 +15,7 @@ use crate::tree::Index;
 
 /// What is to be taken.
 #[derive(Debug, Default)]
-pub(crate) struct Taken {
+pub(crate) struct ReclaimResult {
     /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
     pub(crate) evictions: Vec<(Eviction, bool)>,
     /// The leaves that lack something, and what stands in the way, where it is more than the time that pods take to go.
@@ -32,13 +32,18 @@ pub(crate) struct Taken {
     pub(crate) owed: BTreeMap<Index, Amounts>,
 }
 
-impl Taken {
+impl ReclaimResult {
     /// Writes down who goes.
-    pub(super) fn evict(&mut self, case: Case<'_>, victims: &[Victim<'_>], ranks: &FxHashMap<&PodUid, u32>) {
-        let party = |at: Index| case.party(at);
+    pub(super) fn evict(
+        &mut self,
+        case: Context<'_>,
+        victims: &[Victim<'_>],
+        ranks: &FxHashMap<&PodUid, u32>,
+    ) {
+        let queue_state = |at: Index| case.queue_state(at);
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
-            let Some(giver) = party(victim.at) else { continue };
+            let Some(giver) = queue_state(victim.at) else { continue };
             let over = giver.staying().less(giver.target);
             let over = case.resources.iter().filter(|one| over.get(one).is_positive());
             let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
@@ -52,11 +57,11 @@ impl Taken {
                     rank: ranks.get(&pod.uid).copied(),
                     queue: giver.name.clone(),
                     reason: victim.reason,
-                    beneficiary: victim.beneficiary.and_then(party).map(|taker| taker.name.clone()),
+                    beneficiary: victim.beneficiary.and_then(queue_state).map(|taker| taker.name.clone()),
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),
-                    used: giver.headcount.charged.clone(),
+                    used: giver.namespace_usage.charged.clone(),
                     deserved: giver.target.clone(),
                     grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
@@ -68,27 +73,27 @@ impl Taken {
     /// Writes down which pods of which leaf a rule kept, but for those that went all the same.
     pub(super) fn pass_over<'a>(
         &mut self,
-        parties: &[Option<Party<'_>>],
+        queue_states: &[Option<QueueState<'_>>],
         kept: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
     ) {
         let gone: BTreeSet<PodUid> =
             self.evictions.iter().map(|(eviction, _)| eviction.pod.uid.clone()).collect();
         for (at, kept) in kept {
-            let Some(party) = parties.get(at).and_then(Option::as_ref) else { continue };
+            let Some(queue_state) = queue_states.get(at).and_then(Option::as_ref) else { continue };
             let mut by_pod: BTreeMap<(&str, &str), (&'a Pod, Reason)> = BTreeMap::new();
             for (pod, reason) in kept {
                 by_pod.entry((pod.name.as_str(), pod.uid.as_str())).or_insert((pod, reason));
             }
             let kept = by_pod.into_values().filter(|(pod, _)| !gone.contains(&pod.uid));
             self.passed_over.extend(kept.map(|(pod, reason)| PassedOver {
-                pod: id(party, pod),
-                queue: party.name.clone(),
+                pod: id(queue_state, pod),
+                queue: queue_state.name.clone(),
                 reason,
             }));
         }
     }
 }
 
-fn id(party: &Party<'_>, pod: &Pod) -> PodId {
-    PodId { namespace: party.name.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
+fn id(queue_state: &QueueState<'_>, pod: &Pod) -> PodId {
+    PodId { namespace: queue_state.name.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

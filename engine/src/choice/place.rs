@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Group, Question, Resident, Rooms, Search};
-use super::rules::Errand;
+use super::nodes::{At, Group, NodeCandidate, NodeResources, Question, Search};
+use super::rules::Scope;
 use super::simulation::{Level, Simulation};
 use crate::amounts::{Amount, Amounts};
 use crate::reason::Reason;
@@ -16,7 +16,7 @@ impl<'a> Simulation<'a> {
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
-        let mut rooms = Rooms::of(self.case.snapshot, self.case.census);
+        let mut rooms = NodeResources::of(self.case.snapshot, self.case.usage);
         let mut homeless = Vec::new();
         let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.case.snapshot) {
@@ -39,18 +39,18 @@ impl<'a> Simulation<'a> {
 
     /// What of its target the leaf at `at` has for pods without a node.
     fn beside_bound(&self, at: Index) -> Amounts {
-        let Some(party) = self.case.party(at) else { return Amounts::new() };
+        let Some(queue_state) = self.case.queue_state(at) else { return Amounts::new() };
         let mut unbound = Amounts::new();
-        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && party.leaf.could_run(pod);
-        for pod in party.state.pods.iter().filter(waits) {
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && queue_state.leaf.could_run(pod);
+        for pod in queue_state.state.pods.iter().filter(waits) {
             unbound.add_all(pod.requests());
         }
         let staying = self.staying.get(at).cloned().unwrap_or_default();
-        party.target.less(&staying.less(&unbound))
+        queue_state.target.less(&staying.less(&unbound))
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
-    pub(super) fn place_pod(&mut self, shape: &'a Shape, errand: &Errand) -> Result<(), Reason> {
+    pub(super) fn place_pod(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
         let Some(rooms) = &mut self.rooms else { return Ok(()) };
         if let Some(node) = rooms.free_for(shape) {
             self.place(node, shape);
@@ -58,16 +58,16 @@ impl<'a> Simulation<'a> {
         }
         let mut tried = Vec::new();
         loop {
-            let Some((node, victims)) = self.cheapest(shape, errand, &tried) else {
+            let Some((node, victims)) = self.cheapest(shape, scope, &tried) else {
                 let possible = self.rooms.as_ref().is_some_and(|rooms| rooms.could_run(shape));
                 return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
             };
             let mark = self.mark();
-            for resident in &victims {
-                self.take(resident.leaf, resident.candidate.clone(), errand);
+            for node_candidate in &victims {
+                self.take(node_candidate.leaf, node_candidate.candidate.clone(), scope);
             }
             self.place(node, shape);
-            if !errand.within_target || self.place_elsewhere(node, &victims) {
+            if !scope.within_target || self.place_elsewhere(node, &victims) {
                 return Ok(());
             }
             // What is moved has to have somewhere to go.
@@ -80,7 +80,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Places the pods that make room on `node` on others, all of them together.
-    fn place_elsewhere(&mut self, node: At, victims: &[Resident<'a>]) -> bool {
+    fn place_elsewhere(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> bool {
         let pods: Vec<&'a Pod> =
             victims.iter().flat_map(|one| one.candidate.everything().collect::<Vec<_>>()).collect();
         pods.into_iter().all(|pod| {
@@ -92,31 +92,36 @@ impl<'a> Simulation<'a> {
     fn cheapest(
         &mut self,
         shape: &'a Shape,
-        errand: &Errand,
+        scope: &Scope,
         tried: &[At],
-    ) -> Option<(At, Vec<Resident<'a>>)> {
+    ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
         let rooms = self.rooms.take()?;
-        let known = if errand.within_target { self.search_everywhere.take() } else { self.search.take() };
-        let mut search = known.unwrap_or_else(|| self.search(&rooms, errand.within_target));
+        let known = if scope.within_target { self.search_everywhere.take() } else { self.search.take() };
+        let mut search = known.unwrap_or_else(|| self.search(&rooms, scope.within_target));
         let group = Group {
-            inside: errand.inside,
-            within_target: errand.within_target.then_some(errand.taker).flatten(),
-            priority: errand.priority,
+            inside: scope.inside,
+            within_target: scope.within_target.then_some(scope.taker).flatten(),
+            priority: scope.priority,
         };
-        let mut asked = Asked { rooms: &rooms, shape, errand, simulation: self };
+        let mut asked = Asked { rooms: &rooms, shape, scope, simulation: self };
         let found = search.cheapest(group, tried, &mut asked);
         self.rooms = Some(rooms);
-        let known = if errand.within_target { &mut self.search_everywhere } else { &mut self.search };
+        let known = if scope.within_target { &mut self.search_everywhere } else { &mut self.search };
         *known = Some(search);
         found
     }
 
     /// The candidates, by node: of the leaves above their targets, or of every leaf.
-    fn search(&self, rooms: &Rooms<'a>, everywhere: bool) -> Search<'a> {
+    fn search(&self, rooms: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
         let gives = |at: &Index| everywhere || self.over.get(*at).is_some_and(|over| !over.is_empty());
-        let leaves = self.case.leaves().filter(|(at, party)| gives(at) && !party.spared);
-        let candidates = leaves.flat_map(|(at, party)| {
-            party.leaf.candidates(self.case.snapshot).may_go.iter().map(move |candidate| (at, candidate))
+        let leaves = self.case.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.never_evicted);
+        let candidates = leaves.flat_map(|(at, queue_state)| {
+            queue_state
+                .leaf
+                .candidates(self.case.snapshot)
+                .may_go
+                .iter()
+                .map(move |candidate| (at, candidate))
         });
         Search::new(rooms, candidates)
     }
@@ -133,14 +138,14 @@ impl<'a> Simulation<'a> {
 
 /// A pod that asks for a place.
 struct Asked<'s, 'a> {
-    rooms: &'s Rooms<'a>,
+    rooms: &'s NodeResources<'a>,
     shape: &'a Shape,
-    errand: &'s Errand,
+    scope: &'s Scope,
     simulation: &'s mut Simulation<'a>,
 }
 
 impl<'a> Question<'a> for Asked<'_, 'a> {
-    fn rooms(&self) -> &Rooms<'a> {
+    fn rooms(&self) -> &NodeResources<'a> {
         self.rooms
     }
 
@@ -152,10 +157,10 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
         self.simulation.case.capacity
     }
 
-    fn may_go(&mut self, node: At, victims: &[Resident<'a>]) -> Vec<bool> {
+    fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {
         let shortfall = self.rooms.shortfall(node, self.shape).unwrap_or_default();
         let reclaimed = shortfall.of(self.simulation.case.resources);
-        self.simulation.may_go(victims, &reclaimed, self.errand)
+        self.simulation.may_go(victims, &reclaimed, self.scope)
     }
 
     fn level(&self, leaf: Index) -> Level {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::nodes::Resident;
+use super::nodes::NodeCandidate;
 use super::simulation::Simulation;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::guarantee::preemptable;
@@ -13,7 +13,7 @@ use crate::tree::Index;
 
 /// For whom pods go, and of whom.
 #[derive(Clone, Copy)]
-pub(super) struct Errand {
+pub(super) struct Scope {
     /// The leaf that asks; none where a limit is exceeded.
     pub(super) taker: Option<Index>,
     /// Whether pods go at all, or only what is free serves it.
@@ -29,7 +29,7 @@ pub(super) struct Errand {
     pub(super) reason: Reason,
 }
 
-impl Errand {
+impl Scope {
     /// Where the limit of the queue at `at` is exceeded.
     pub(super) const fn of_limit(at: Index) -> Self {
         Self {
@@ -46,31 +46,31 @@ impl Errand {
 
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
-    pub(super) fn gives(&self, at: Index, errand: &Errand) -> bool {
+    pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
         let inside = |top: Index| self.case.tree.path_up(at).any(|(index, _)| index == top);
-        let own_limit = errand.taker.is_none();
-        errand.may_take
-            && (own_limit || errand.taker != Some(at))
-            && errand.inside.is_none_or(inside)
-            && self.case.party(at).is_some_and(|party| !party.spared)
+        let own_limit = scope.taker.is_none();
+        scope.may_take
+            && (own_limit || scope.taker != Some(at))
+            && scope.inside.is_none_or(inside)
+            && self.case.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
     }
 
-    /// Whether a rule keeps `pod` from going for this errand, whatever else goes.
-    pub(super) fn rule(&self, pod: &Pod, errand: &Errand) -> Option<Reason> {
-        if !self.case.census.frees_room(pod) {
+    /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
+    pub(super) fn rule(&self, pod: &Pod, scope: &Scope) -> Option<Reason> {
+        if !self.case.usage.frees_room(pod) {
             return Some(Reason::NodeNotCounted);
         }
-        errand.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
+        scope.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
     }
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
-    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, errand: &Errand) -> bool {
+    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
         let gains = |index: Index| {
-            errand.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
+            scope.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
         };
         let is_reclaimed = |one: &&Resource| {
-            reclaimed.get(one).is_positive() || errand.taker.is_some_and(|taker| self.contests(taker, one))
+            reclaimed.get(one).is_positive() || scope.taker.is_some_and(|taker| self.contests(taker, one))
         };
         let reclaims: Amounts =
             takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
@@ -92,7 +92,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
         let mut counted = Amounts::new();
         for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            if self.case.party(at).is_none_or(|party| party.trust.counts(pod)) {
+            if self.case.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod)) {
                 counted.add_all(pod.requests());
             }
         }
@@ -104,18 +104,18 @@ impl<'a> Simulation<'a> {
     /// guaranteed), no guarantee is touched and budgets allow it.
     pub(super) fn may_go(
         &mut self,
-        victims: &[Resident<'a>],
+        victims: &[NodeCandidate<'a>],
         reclaimed: &Amounts,
-        errand: &Errand,
+        scope: &Scope,
     ) -> Vec<bool> {
         let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let alone = victims.len() == 1;
         let mut verdicts = Vec::new();
-        for resident in victims {
-            let (at, candidate) = (resident.leaf, &resident.candidate);
+        for node_candidate in victims {
+            let (at, candidate) = (node_candidate.leaf, &node_candidate.candidate);
             let (already, beside) = taken.entry(at).or_default();
             let (already, mut together) = (already.clone(), beside.clone());
-            let verdict = self.verdict(at, candidate, &already, &mut together, reclaimed, errand);
+            let verdict = self.verdict(at, candidate, &already, &mut together, reclaimed, scope);
             if let Ok(with) = &verdict {
                 taken.insert(at, (with.clone(), together));
             }
@@ -136,9 +136,9 @@ impl<'a> Simulation<'a> {
         already: &Amounts,
         beside: &mut Vec<Candidate<'a>>,
         reclaimed: &Amounts,
-        errand: &Errand,
+        scope: &Scope,
     ) -> Result<Amounts, Option<Reason>> {
-        if !self.gives(at, errand) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
+        if !self.gives(at, scope) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
             return Err(None);
         }
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
@@ -147,17 +147,17 @@ impl<'a> Simulation<'a> {
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
         followers.for_each(|pod| surplus.add_all(pod.requests()));
         let too_much = reclaimed.resources().any(|one| {
-            let left = if errand.within_target { Amount::MAX } else { self.over_on_nodes(at, one) };
+            let left = if scope.within_target { Amount::MAX } else { self.over_on_nodes(at, one) };
             helps(one) && left > already.get(one) + surplus.get(one)
         });
         if !too_much {
             return Err(None);
         }
-        if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, errand)) {
+        if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
             return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
         }
         let with = already.plus(&self.counted(at, candidate));
-        if !self.is_spare(at, &with, reclaimed, errand) {
+        if !self.is_spare(at, &with, reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
         beside.push(candidate.clone());

@@ -3,16 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::outcome::Taken;
-use super::party::{Asked, Need, Units};
-use super::rules::Errand;
+use super::outcome::ReclaimResult;
+use super::queue_state::{Asked, Need, Units};
+use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
-use super::{Case, Party};
+use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
 use crate::leaf::Wanted;
-use crate::plan::{Asker, Unmet};
+use crate::plan::{Preemptor, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Shape, VictimPriority};
 use crate::tree::Index;
@@ -26,18 +26,20 @@ const MOST_PLACED: u32 = 20_000;
 /// The pods to evict, and what their going is promised to.
 ///
 /// None while nothing may be taken.
-pub(crate) fn evictions(case: Case<'_>) -> Taken {
-    let mut taken = Taken::default();
+pub(crate) fn evictions(case: Context<'_>) -> ReclaimResult {
+    let mut taken = ReclaimResult::default();
     let nothing = Asked::default();
-    let needs: Needs<'_> =
-        case.leaves().map(|(at, party)| (at, party.need(party.staying(), &nothing))).collect();
+    let needs: Needs<'_> = case
+        .leaves()
+        .map(|(at, queue_state)| (at, queue_state.need(queue_state.staying(), &nothing)))
+        .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
-    if case.snapshot.destruction.held().is_some() {
-        taken.owed = case.leaves().map(|(at, party)| (at, party.owed.clone())).collect();
+    if case.snapshot.reclaim_gate.held().is_some() {
+        taken.owed = case.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
         return taken;
     }
     let simulation = Simulation::new(case);
-    let waits_for_nodes = first_patience(case.snapshot, case.census).is_some();
+    let waits_for_nodes = first_patience(case.snapshot, case.usage).is_some();
     let is_under_way = case.is_under_way();
     let pods_left = MOST_PLACED;
     Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
@@ -47,14 +49,14 @@ pub(crate) fn evictions(case: Case<'_>) -> Taken {
 /// Asks while they are served.
 pub(super) struct Service<'a> {
     pub(super) simulation: Simulation<'a>,
-    pub(super) case: Case<'a>,
+    pub(super) case: Context<'a>,
     /// Whether pods wait for nodes that may be added: then what there is too little of evicts no pod.
     waits_for_nodes: bool,
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
     pods_left: u32,
-    pub(super) books: BTreeMap<Index, Books>,
-    pub(super) taken: Taken,
+    pub(super) books: BTreeMap<Index, PromiseState>,
+    pub(super) taken: ReclaimResult,
 }
 
 /// What leaves need, by their places.
@@ -62,7 +64,7 @@ type Needs<'a> = BTreeMap<Index, Need<'a>>;
 
 /// What was asked for a leaf so far.
 #[derive(Default)]
-pub(super) struct Books {
+pub(super) struct PromiseState {
     asked: Asked,
     /// What is granted of a unit that lacks the rest.
     begun: Amounts,
@@ -71,9 +73,9 @@ pub(super) struct Books {
 }
 
 impl<'a> Service<'a> {
-    fn run(mut self, mut needs: Needs<'a>) -> Taken {
+    fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.case.leaves().any(|(_, party)| party.headcount.stuck);
+        let stuck = self.case.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         for (at, need) in &needs {
@@ -96,8 +98,9 @@ impl<'a> Service<'a> {
                 self.back_promises(at, need);
             }
             self.account_for_unbacked();
-            let waits =
-                |at: &Index| self.case.party(*at).is_some_and(|party| self.hindrance(party).is_some());
+            let waits = |at: &Index| {
+                self.case.queue_state(*at).is_some_and(|queue_state| self.hindrance(queue_state).is_some())
+            };
             let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
             for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
                 self.serve(at, need);
@@ -122,9 +125,9 @@ impl<'a> Service<'a> {
 
     /// What a leaf that lost pods needs beside what was asked for it.
     fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
-        let party = self.case.party(at)?;
+        let queue_state = self.case.queue_state(at)?;
         let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
-        let need = party.need(&staying, &self.books.entry(at).or_default().asked);
+        let need = queue_state.need(&staying, &self.books.entry(at).or_default().asked);
         self.simulation.keep_only(at, need.kept.clone());
         Some(need)
     }
@@ -144,7 +147,7 @@ impl<'a> Service<'a> {
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
         for (at, branch) in self.case.tree.branches.iter().enumerate().rev() {
-            let withdrawn = self.case.party(at).map(Party::withdrawn).unwrap_or_default();
+            let withdrawn = self.case.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
             let bounds: Amounts =
                 branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
             let bounds = bounds.plus(&withdrawn);
@@ -155,7 +158,7 @@ impl<'a> Service<'a> {
             };
             if !above(&self.simulation).of(self.case.resources).is_empty() {
                 let resources = self.case.resources;
-                self.simulation.cover(&Errand::of_limit(at), &|simulation| above(simulation).of(resources));
+                self.simulation.cover(&Scope::of_limit(at), &|simulation| above(simulation).of(resources));
             }
         }
     }
@@ -196,7 +199,11 @@ impl<'a> Service<'a> {
         if self.is_under_way {
             // What was promised and does not come any more, with what completes it.
             let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
-            let lost = self.case.party(at).map(|party| party.lost.plus(&need.part_owed)).unwrap_or_default();
+            let lost = self
+                .case
+                .queue_state(at)
+                .map(|queue_state| queue_state.lost.plus(&need.part_owed))
+                .unwrap_or_default();
             // What is begun of units is of use to no claim.
             claimed = claimed.min(&lost);
             let mut lost = lost.plus(&begun);
@@ -282,17 +289,17 @@ impl<'a> Service<'a> {
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
-        let mut errand = self.errand(at, None, priority, Reason::Reclaimed);
-        errand.may_take &= !is_only_kept;
+        let mut scope = self.scope(at, None, priority, Reason::Reclaimed);
+        scope.may_take &= !is_only_kept;
         // What is begun is kept already.
         let begun = self.books.get(&at).filter(|_| promise != Promise::Granted).map(|books| &books.begun);
         let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
         self.simulation.promise(at, promised);
         for (shape, pods) in &wanted.pods {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
-                let placed = self.simulation.place_pod(shape, &errand);
+                let placed = self.simulation.place_pod(shape, &scope);
                 if !is_only_kept {
-                    placed.map_err(|reason| self.why(reason, &errand, &requests))?;
+                    placed.map_err(|reason| self.why(reason, &scope, &requests))?;
                 } else if placed.is_err() {
                     break;
                 }
@@ -305,10 +312,10 @@ impl<'a> Service<'a> {
             return Err(Reason::WaitingForNodes);
         }
         for bound in self.bounds(at) {
-            let errand = self.errand(at, bound, priority, Reason::Reclaimed);
-            let rest = self.simulation.cover(&errand, &|simulation| simulation.short(bound, &requests));
+            let scope = self.scope(at, bound, priority, Reason::Reclaimed);
+            let rest = self.simulation.cover(&scope, &|simulation| simulation.short(bound, &requests));
             if !rest.is_empty() {
-                return Err(self.what_keeps(&errand));
+                return Err(self.what_keeps(&scope));
             }
         }
         let bounds = self.bounds(at);
@@ -334,11 +341,11 @@ impl<'a> Service<'a> {
         }
         let mut rest = Amounts::new();
         for bound in self.bounds(at) {
-            let errand = self.errand(at, bound, None, Reason::Reclaimed);
-            let errand = Errand { spares_targets: meets_guarantee, ..errand };
-            let short = self.simulation.cover(&errand, &|simulation| simulation.short(bound, claimed));
+            let scope = self.scope(at, bound, None, Reason::Reclaimed);
+            let scope = Scope { spares_targets: meets_guarantee, ..scope };
+            let short = self.simulation.cover(&scope, &|simulation| simulation.short(bound, claimed));
             if !short.is_empty() {
-                let reason = self.what_keeps(&errand);
+                let reason = self.what_keeps(&scope);
                 self.taken.obstacles.insert(at, reason);
             }
             rest = rest.max(&short);
@@ -357,8 +364,8 @@ impl<'a> Service<'a> {
     }
 
     /// What keeps pods from being evicted for a queue now, whatever it asks for.
-    fn hindrance(&self, party: &Party<'_>) -> Option<Reason> {
-        party.queue.is_delayed(self.case.snapshot.now).then_some(Reason::Delayed)
+    fn hindrance(&self, queue_state: &QueueState<'_>) -> Option<Reason> {
+        queue_state.queue.is_delayed(self.case.snapshot.now).then_some(Reason::Delayed)
     }
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
@@ -372,18 +379,19 @@ impl<'a> Service<'a> {
     }
 
     /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
-    pub(super) fn errand(
+    pub(super) fn scope(
         &self,
         at: Index,
         bound: Option<Index>,
         priority: Option<i32>,
         reason: Reason,
-    ) -> Errand {
+    ) -> Scope {
         let fence = self.case.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
-        let may_take = self.case.party(at).is_some_and(|party| self.hindrance(party).is_none());
-        Errand {
+        let may_take =
+            self.case.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
+        Scope {
             taker: Some(at),
             may_take,
             inside,
@@ -395,11 +403,11 @@ impl<'a> Service<'a> {
     }
 
     /// What keeps pods of the nodes that would have helped, if a rule does; else `reason`.
-    fn why(&self, reason: Reason, errand: &Errand, requests: &Amounts) -> Reason {
+    fn why(&self, reason: Reason, scope: &Scope, requests: &Amounts) -> Reason {
         if reason != Reason::Fragmented {
             return reason;
         }
-        match self.what_keeps(errand) {
+        match self.what_keeps(scope) {
             rule @ (Reason::Blocked | Reason::Guarantee | Reason::Delayed) => rule,
             // There is not enough inside the fence, whatever node it is on.
             Reason::Fenced if !self.simulation.short(None, requests).is_empty() => Reason::Fenced,
@@ -408,19 +416,19 @@ impl<'a> Service<'a> {
     }
 
     /// What keeps pods that would have helped, if it is more than that there are none.
-    fn what_keeps(&self, errand: &Errand) -> Reason {
+    fn what_keeps(&self, scope: &Scope) -> Reason {
         let kept_by = |rules: &[Reason]| {
             let inside =
-                self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, errand));
+                self.simulation.passed_over.iter().filter(|(at, _)| self.simulation.gives(**at, scope));
             inside.flat_map(|(_, kept)| kept).any(|(_, reason)| rules.contains(reason))
         };
         if kept_by(&[Reason::Budget, Reason::EvictionRefused]) {
             Reason::Blocked
         } else if kept_by(&[Reason::Guarantee]) {
             Reason::Guarantee
-        } else if !errand.may_take {
+        } else if !scope.may_take {
             Reason::Delayed
-        } else if errand.taker.is_some_and(|at| self.case.tree.fence_above(at).is_some()) {
+        } else if scope.taker.is_some_and(|at| self.case.tree.fence_above(at).is_some()) {
             Reason::Fenced
         } else {
             Reason::NothingToEvict
@@ -441,7 +449,7 @@ impl<'a> Service<'a> {
     }
 
     /// Says why so many pods of `shape` wait.
-    pub(super) fn tell_of(&mut self, at: Index, who: Asker, reason: Reason, pods: u32, shape: &Shape) {
+    pub(super) fn tell_of(&mut self, at: Index, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
         let told = self.taken.unmet.entry(at).or_default();
         if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
             same.pods = same.pods.saturating_add(pods);
@@ -483,21 +491,25 @@ impl<'a> Service<'a> {
         self.simulation.reprieve(start, &suffices);
     }
 
-    fn finish(mut self) -> Taken {
+    fn finish(mut self) -> ReclaimResult {
         let ranks = self.simulation.ranks();
         let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
         for at in givers {
-            let (Some(party), Some(staying)) = (self.case.party(at), self.simulation.staying.get(at)) else {
+            let (Some(queue_state), Some(staying)) =
+                (self.case.queue_state(at), self.simulation.staying.get(at))
+            else {
                 continue;
             };
-            self.taken.lacking.insert(at, party.need(staying, &Asked::default()).lacking);
+            self.taken.lacking.insert(at, queue_state.need(staying, &Asked::default()).lacking);
             // What is lent to a queue whose pods go would only let in others in their place.
-            let others: Amounts = party.allocated.less(&party.allocated.of(self.case.resources));
-            self.taken.lowered.insert(at, party.allocated.min(&party.firm.max(staying)).max(&others));
+            let others: Amounts = queue_state.allocated.less(&queue_state.allocated.of(self.case.resources));
+            self.taken
+                .lowered
+                .insert(at, queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others));
         }
         self.taken.evict(self.case, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.case.parties, kept);
+        self.taken.pass_over(self.case.queue_states, kept);
         self.taken
     }
 }

@@ -6,8 +6,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::budgets::Budgets;
 use super::candidate::Candidate;
-use super::nodes::{At, Rooms, Search};
-use super::{Case, Party};
+use super::nodes::{At, NodeResources, Search};
+use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::PodUid;
 use crate::reason::Reason;
@@ -32,9 +32,9 @@ pub(super) type Level = Vec<Fraction>;
 
 /// The cluster while victims are chosen.
 pub(super) struct Simulation<'a> {
-    pub(super) case: Case<'a>,
+    pub(super) case: Context<'a>,
     /// The nodes; none where no pod asks for a place.
-    pub(super) rooms: Option<Rooms<'a>>,
+    pub(super) rooms: Option<NodeResources<'a>>,
     /// Where pods of queues above their targets are, and where pods of any queue are.
     pub(super) search: Option<Search<'a>>,
     pub(super) search_everywhere: Option<Search<'a>>,
@@ -80,12 +80,15 @@ pub(super) struct Mark {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(case: Case<'a>) -> Self {
+    pub(super) fn new(case: Context<'a>) -> Self {
         let tree = case.tree;
-        let of_leaves = |of: &dyn Fn(&Party<'a>) -> Amounts| -> Vec<Amounts> {
-            case.parties.iter().map(|party| party.as_ref().map(of).unwrap_or_default()).collect()
+        let of_leaves = |of: &dyn Fn(&QueueState<'a>) -> Amounts| -> Vec<Amounts> {
+            case.queue_states
+                .iter()
+                .map(|queue_state| queue_state.as_ref().map(of).unwrap_or_default())
+                .collect()
         };
-        let occupied = tree.sums(of_leaves(&|party| party.settled()));
+        let occupied = tree.sums(of_leaves(&|queue_state| queue_state.settled()));
         let nothing = Amounts::new();
         let mut free = case.capacity.of(case.resources);
         for root in &tree.roots {
@@ -96,7 +99,7 @@ impl<'a> Simulation<'a> {
             let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
             limits.map(|(one, limit)| (one.clone(), limit - occupied.get(one))).collect()
         });
-        let deserved = tree.sums(of_leaves(&|party| party.deserved.clone()));
+        let deserved = tree.sums(of_leaves(&|queue_state| queue_state.deserved.clone()));
         let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
             let guaranteed = branch.queue.guaranteed.iter();
             guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved.get(one)))).collect()
@@ -107,13 +110,13 @@ impl<'a> Simulation<'a> {
             search_everywhere: None,
             free,
             slack: slack.collect(),
-            staying: tree.sums(of_leaves(&|party| party.staying().clone())),
-            over: tree.sums(of_leaves(&|party| party.overuse())),
+            staying: tree.sums(of_leaves(&|queue_state| queue_state.staying().clone())),
+            over: tree.sums(of_leaves(&|queue_state| queue_state.overuse())),
             floor: floor.collect(),
-            uncounted: of_leaves(&|party| party.leaf.uncounted.clone()),
+            uncounted: of_leaves(&|queue_state| queue_state.leaf.uncounted.clone()),
             occupied,
             contested: BTreeMap::new(),
-            kept: of_leaves(&|party| party.firm.clone()),
+            kept: of_leaves(&|queue_state| queue_state.firm.clone()),
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
             gone: FxHashSet::default(),
@@ -127,8 +130,8 @@ impl<'a> Simulation<'a> {
     }
 
     pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
-        let party = self.case.party(at)?;
-        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(party.state)))
+        let queue_state = self.case.queue_state(at)?;
+        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(queue_state.state)))
     }
 
     /// What a list with an entry a branch says of `resource`.
@@ -385,8 +388,8 @@ impl<'a> Simulation<'a> {
 
     /// Books that the leaf at `at` holds more, or less.
     fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
-        let Some(party) = self.case.party(at) else { return };
-        let bound = party.target.max(party.firm);
+        let Some(queue_state) = self.case.queue_state(at) else { return };
+        let bound = queue_state.target.max(queue_state.firm);
         let over =
             |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
         let before = over(self.staying.get(at));
@@ -407,7 +410,7 @@ impl<'a> Simulation<'a> {
 
     /// Books that a pod that does not count as demand is there, or is not.
     fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
-        let counts = self.case.party(at).is_none_or(|party| party.trust.counts(pod));
+        let counts = self.case.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod));
         if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
             let requests = pod.requests().of(self.case.resources);
             if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
@@ -467,8 +470,10 @@ impl<'a> Simulation<'a> {
         }
         let mut ranks = FxHashMap::default();
         for (at, mut victims) in victims {
-            let Some(party) = self.case.party(at) else { continue };
-            for (candidate, rank) in party.leaf.candidates(self.case.snapshot).may_go.iter().zip(1_u32..) {
+            let Some(queue_state) = self.case.queue_state(at) else { continue };
+            for (candidate, rank) in
+                queue_state.leaf.candidates(self.case.snapshot).may_go.iter().zip(1_u32..)
+            {
                 let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
                 ranks.extend(chosen.map(|pod| (&pod.uid, rank)));
                 // Most victims stand in front.
@@ -487,13 +492,13 @@ pub(super) fn is_unbound(pod: &Pod) -> bool {
 }
 
 /// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
-fn unbound(party: &Party<'_>) -> Amounts {
+fn unbound(queue_state: &QueueState<'_>) -> Amounts {
     let mut sum = Amounts::new();
-    if party.headcount.pods.pending > 0 {
-        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.immunity.is_none();
-        party.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
+    if queue_state.namespace_usage.pods.pending > 0 {
+        let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
+        queue_state.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
         // Those that no node could run take no place.
-        let not_counted = party.headcount.all_staying().less(party.staying());
+        let not_counted = queue_state.namespace_usage.all_staying().less(queue_state.staying());
         sum = sum.less(&not_counted);
     }
     sum

@@ -1,11 +1,11 @@
 //! Room for pods that exist, are within their queue's target and fit no node.
 
-use super::Party;
-use super::rules::Errand;
+use super::QueueState;
+use super::rules::Scope;
 use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{node_patience, why_ignored};
-use crate::plan::Asker;
+use crate::plan::Preemptor;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
 use crate::tree::Index;
@@ -14,7 +14,7 @@ impl<'a> Service<'a> {
     /// Counts pods that no node has room for as if they were not there; with each what it holds.
     pub(super) fn set_apart(&mut self, homeless: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
         let held = |(at, pod): (Index, &'a Pod)| {
-            let leaf = self.case.party(at).map(|party| party.leaf);
+            let leaf = self.case.queue_state(at).map(|queue_state| queue_state.leaf);
             let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
             (at, pod, if counts { pod.requests().of(self.case.resources) } else { Amounts::new() })
         };
@@ -41,15 +41,15 @@ impl<'a> Service<'a> {
             }
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
-                let Some(party) = self.case.party(at) else { continue };
-                self.tell_of(at, asker(party, pod), reason, 1, &pod.shape);
+                let Some(queue_state) = self.case.queue_state(at) else { continue };
+                self.tell_of(at, asker(queue_state, pod), reason, 1, &pod.shape);
             }
         }
     }
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
     fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
-        let Some(party) = self.case.party(at) else { return Ok(None) };
+        let Some(queue_state) = self.case.queue_state(at) else { return Ok(None) };
         let requests = pod.requests().of(self.case.resources);
         let Some(rooms) = self.simulation.rooms.as_mut() else { return Ok(None) };
         if rooms.reserve(&pod.shape).is_some() {
@@ -58,7 +58,7 @@ impl<'a> Service<'a> {
         if node_patience(pod, &self.case.snapshot.settings, self.case.snapshot.now).is_some() {
             return Err(Reason::WaitingForNodes);
         }
-        if let Some(reason) = why_ignored(pod, party.trust) {
+        if let Some(reason) = why_ignored(pod, queue_state.trust) {
             return Err(reason);
         }
         if !rooms.could_run(&pod.shape) {
@@ -73,24 +73,24 @@ impl<'a> Service<'a> {
             return Ok(None);
         }
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
-            requests.resources().all(|one| party.staying().get(one) <= bound(one))
+            requests.resources().all(|one| queue_state.staying().get(one) <= bound(one))
         };
         let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let errand = self.errand(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
+        let scope = self.scope(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
         let mark = self.simulation.mark();
-        if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
+        if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
-        if pod.stuck.is_some() && within(&|one| party.queue.guaranteed.get(one).unwrap_or_default()) {
+        if pod.stuck.is_some() && within(&|one| queue_state.queue.guaranteed.get(one).unwrap_or_default()) {
             // Whoever keeps its share comes back: if before the pod that it made room for, it takes the room again.
-            let errand = Errand {
+            let scope = Scope {
                 within_target: true,
                 reason: Reason::MovedAside,
                 priority: Some(pod.priority),
-                ..errand
+                ..scope
             };
-            if self.simulation.place_pod(&pod.shape, &errand).is_ok() {
+            if self.simulation.place_pod(&pod.shape, &scope).is_ok() {
                 return Ok(Some(Reason::WaitingForPreemption));
             }
         }
@@ -99,7 +99,7 @@ impl<'a> Service<'a> {
 }
 
 /// Who asks: the pod's owner if it is known, else the pod itself.
-fn asker(party: &Party<'_>, pod: &Pod) -> Asker {
-    let owner = party.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
-    owner.map_or_else(|| Asker::Pod(pod.name.clone()), Asker::of)
+fn asker(queue_state: &QueueState<'_>, pod: &Pod) -> Preemptor {
+    let owner = queue_state.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
+    owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), Preemptor::of)
 }

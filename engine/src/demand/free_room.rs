@@ -3,28 +3,28 @@
 use std::cell::OnceCell;
 
 use crate::amounts::Amounts;
-use crate::census::Census;
 use crate::names::NodeName;
 use crate::snapshot::{Node, Shape, Snapshot};
+use crate::usage::Usage;
 
 /// The free room on nodes, summed up once something asks for it.
 pub(crate) struct FreeRoom<'a> {
     snapshot: &'a Snapshot,
-    census: &'a Census<'a>,
+    usage: &'a Usage<'a>,
     nodes: OnceCell<Vec<(&'a NodeName, &'a Node, Amounts)>>,
     /// The most of each resource that any node has free.
     most: OnceCell<Amounts>,
 }
 
 impl<'a> FreeRoom<'a> {
-    pub(crate) const fn new(snapshot: &'a Snapshot, census: &'a Census<'a>) -> Self {
-        Self { snapshot, census, nodes: OnceCell::new(), most: OnceCell::new() }
+    pub(crate) const fn new(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
+        Self { snapshot, usage, nodes: OnceCell::new(), most: OnceCell::new() }
     }
 
     fn all(&self) -> &[(&'a NodeName, &'a Node, Amounts)] {
         self.nodes.get_or_init(|| {
             let counting = self.snapshot.nodes.iter().filter(|(_, node)| node.counts);
-            let free = |node: &Node, name| match self.census.carriers.bound_to(name) {
+            let free = |node: &Node, name| match self.usage.nodes.bound_to(name) {
                 Some(bound) => node.allocatable.less(bound),
                 None => node.allocatable.clone(),
             };

@@ -26,10 +26,10 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::amounts::Amounts;
-use crate::census::{Census, Headcount};
 use crate::names::{Namespace, OwnerUid};
 use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
+use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
 
 /// What one leaf asks for, and why.
@@ -56,7 +56,7 @@ impl<'a> Demand<'a> {
     pub(crate) fn of(
         queue: &Queue,
         state: &'a NamespaceState,
-        headcount: &Headcount,
+        namespace_usage: &NamespaceUsage,
         capacity: &Amounts,
         free: &FreeRoom<'_>,
         snapshot: &'a Snapshot,
@@ -64,8 +64,8 @@ impl<'a> Demand<'a> {
         let now = snapshot.now;
         let before = &queue.remembered;
         let mut asks = asks::asks(state);
-        let live = headcount.all_staying();
-        let is_quiet = !headcount.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
+        let live = namespace_usage.all_staying();
+        let is_quiet = !namespace_usage.stuck && before.set_aside.is_empty() && before.waiting.is_empty();
         let verdict = if is_quiet && !asks.iter().any(|ask| ask.owner.fails) {
             Verdict { live, ..Verdict::default() }
         } else {
@@ -93,7 +93,7 @@ impl<'a> Demand<'a> {
             counts.set(resource, counts.get(resource).max(least));
         }
         remember.demand = remember.demand.less(&verdict.dropped);
-        let window = window::apply(counts, &headcount.leaving, &remember, now);
+        let window = window::apply(counts, &namespace_usage.leaving, &remember, now);
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
         let next_change = earliest(verdict.next_change, window.next_change);
@@ -103,11 +103,12 @@ impl<'a> Demand<'a> {
 }
 
 /// Until when the first pod that waits for a node that an autoscaler may add is waited for; none if no pod does.
-pub(crate) fn first_patience(snapshot: &Snapshot, census: &Census<'_>) -> Option<Timestamp> {
+pub(crate) fn first_patience(snapshot: &Snapshot, usage: &Usage<'_>) -> Option<Timestamp> {
     if snapshot.settings.expandable.is_empty() {
         return None;
     }
-    let is_stuck = |name: &Namespace| census.namespaces.get(name).is_some_and(|headcount| headcount.stuck);
+    let is_stuck =
+        |name: &Namespace| usage.namespaces.get(name).is_some_and(|namespace_usage| namespace_usage.stuck);
     let pods =
         snapshot.namespaces.iter().filter(|(name, _)| is_stuck(name)).flat_map(|(_, state)| &state.pods);
     let live = pods.filter(|pod| pod.is_live());

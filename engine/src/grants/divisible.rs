@@ -2,7 +2,7 @@
 
 use super::raise::Free;
 use crate::amounts::{Amount, Amounts};
-use crate::shares::{Pour, Room, sums};
+use crate::shares::{Room, WaterFilling, sums};
 use crate::tree::Index;
 
 /// Raises the leaves at `short` by what their targets hold beside their units: first as far as it is owed to them, then as
@@ -62,7 +62,8 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {
         };
         let weight: Vec<i128> = (0..ground.leaves.len()).map(whole).collect();
         let unkept = free.unkept().get(resource);
-        let received = Pour { tree: ground.tree, resource, have: &have, weight: &weight }.out(unkept, &room);
+        let received =
+            WaterFilling { tree: ground.tree, resource, have: &have, weight: &weight }.out(unkept, &room);
         for (at, _) in parts {
             let amount = received.get(*at).copied().unwrap_or_default();
             if amount.is_positive() {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Ground, Holder};
+use super::{GrantInput, Holder};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::{get, sums};
 use crate::snapshot::Window;
@@ -51,14 +51,14 @@ struct OfResource {
 }
 
 impl Idle {
-    pub(super) fn of(ground: &Ground<'_>) -> Self {
-        let nothing_moves = ground.snapshot.destruction.held().is_some();
+    pub(super) fn of(ground: &GrantInput<'_>) -> Self {
+        let nothing_moves = ground.snapshot.reclaim_gate.held().is_some();
         let resources = if nothing_moves { &[] } else { ground.resources };
         Self { of: resources.iter().map(|one| OfResource::new(ground, one)).collect() }
     }
 
     /// What is lent to the leaf at `at`, if it has its target.
-    pub(super) fn loan(&self, ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Loans {
+    pub(super) fn loan(&self, ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Loans {
         let mut loans = Loans::default();
         let Some((leaf, holder)) = ground.leaf(at).zip(ground.holder(at)) else { return loans };
         for idle in &self.of {
@@ -83,10 +83,10 @@ impl Idle {
 }
 
 impl OfResource {
-    fn new(ground: &Ground<'_>, resource: &Resource) -> Self {
+    fn new(ground: &GrantInput<'_>, resource: &Resource) -> Self {
         let tree = ground.tree;
         let taken = ground.of_leaves(|at, holder| {
-            ground.target(at).get(resource).max(holder.headcount.charged.get(resource))
+            ground.target(at).get(resource).max(holder.namespace_usage.charged.get(resource))
         });
         let taken = sums(tree, taken);
         let all: Amount = tree.roots.iter().map(|root| get(&taken, *root)).sum();
@@ -175,7 +175,7 @@ fn window(
 }
 
 /// What a pod of common size requests: of devices as many as one node offers at most.
-fn common_size(ground: &Ground<'_>, resource: &Resource) -> Amount {
+fn common_size(ground: &GrantInput<'_>, resource: &Resource) -> Amount {
     match resource {
         Resource::Cpu => COMMON_CPU,
         Resource::Memory => COMMON_MEMORY,

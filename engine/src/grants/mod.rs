@@ -21,12 +21,12 @@ pub(crate) use loans::Loans;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::shares::{get, sums};
-use crate::snapshot::{Growth, Snapshot};
+use crate::snapshot::{GrantGate, Snapshot};
 use crate::tree::{Index, Tree};
 
 /// What grants are made from; every list has an entry a branch.
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct GrantInput<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) leaves: &'a [Option<Leaf<'a>>],
@@ -54,14 +54,14 @@ pub(crate) struct Grants {
     pub(crate) loans: Vec<Loans>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> GrantInput<'a> {
     pub(crate) fn leaf(&self, at: Index) -> Option<&'a Leaf<'a>> {
         self.leaves.get(at).and_then(Option::as_ref)
     }
 
     fn holder(&self, at: Index) -> Option<Holder<'a>> {
         let leaf = self.leaf(at)?;
-        Some(Holder { quota: leaf.state.quota.as_ref(), headcount: leaf.headcount })
+        Some(Holder { quota: leaf.state.quota.as_ref(), namespace_usage: leaf.namespace_usage })
     }
 
     fn target(&self, at: Index) -> &'a Amounts {
@@ -87,7 +87,7 @@ impl<'a> Ground<'a> {
 ///
 /// Keeps what queues may occupy by what was promised to them within `offered`, and within the limit of every queue above
 /// them, wherever it was before: nothing grows but into what is free.
-pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants {
+pub(crate) fn grants(ground: &GrantInput<'_>, all_resources: &[Resource]) -> Grants {
     let (tree, length) = (ground.tree, ground.leaves.len());
     let mut firm = vec![Amounts::new(); length];
     for resource in ground.resources {
@@ -101,7 +101,7 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
     // No room is kept for what does not come any more: two queues would keep what is free from each other.
     let (promised, granted_before) = (owed.clone(), firm.clone());
     cut_to_what_comes(ground, &firm, &mut owed);
-    if ground.snapshot.growth == Growth::Allowed {
+    if ground.snapshot.grant_gate == GrantGate::Allowed {
         raise::raise(ground, &mut firm, &mut owed, &loans);
         // Whoever has reached its target now is lent something, too.
         loans = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
@@ -128,7 +128,7 @@ pub(crate) fn grants(ground: &Ground<'_>, all_resources: &[Resource]) -> Grants 
 }
 
 /// What was owed to a leaf before, as far as it lacks that still.
-fn recorded(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Amounts {
+fn recorded(ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
     let nothing = Amounts::new();
     let quota = ground.holder(at).and_then(|holder| holder.quota);
     let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
@@ -141,12 +141,12 @@ fn recorded(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Amounts {
 ///
 /// Where not all of it fits, some queue holds more than was granted, or seems to: others may have what this one had before,
 /// and pods that are seen may be long gone.
-fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
+fn at_no_cost(ground: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
     let tree = ground.tree;
     let hold = ground.of_leaves(|_, holder| holder.hold(resource));
-    let offered = match ground.snapshot.growth {
-        Growth::Allowed => ground.offered.get(resource),
-        Growth::Held => Amount::ZERO,
+    let offered = match ground.snapshot.grant_gate {
+        GrantGate::Allowed => ground.offered.get(resource),
+        GrantGate::Held => Amount::ZERO,
     };
     let below = sums(tree, hold.clone());
     let all: Amount = tree.roots.iter().map(|root| get(&below, *root)).sum();
@@ -164,7 +164,7 @@ fn at_no_cost(ground: &Ground<'_>, resource: &Resource) -> Vec<Amount> {
 
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
 /// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
-fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
+fn cut_to_what_comes(ground: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
     let (tree, nothing) = (ground.tree, Amounts::new());
     let mut settled = vec![Amounts::new(); ground.leaves.len()];
     for at in ground.at_leaves() {
@@ -220,7 +220,7 @@ fn cut_to_what_comes(ground: &Ground<'_>, firm: &[Amounts], owed: &mut [Amounts]
 ///
 /// No other queue is given anything for it: what stands is part of every hold anyway.
 pub(crate) fn nothing_lowered(
-    ground: &Ground<'_>,
+    ground: &GrantInput<'_>,
     allocated: &[Amounts],
     resources: &[Resource],
     keeps: impl Fn(Index) -> bool,
@@ -237,7 +237,9 @@ pub(crate) fn nothing_lowered(
 }
 
 /// Whether a leaf holds more than it will once its quota allows what is `allocated`.
-pub(crate) fn falls(ground: &Ground<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
+pub(crate) fn falls(ground: &GrantInput<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
     let Some(holder) = ground.holder(at) else { return false };
-    resources.iter().any(|one| holder.hold(one) > allocated.get(one).max(holder.headcount.charged.get(one)))
+    resources
+        .iter()
+        .any(|one| holder.hold(one) > allocated.get(one).max(holder.namespace_usage.charged.get(one)))
 }

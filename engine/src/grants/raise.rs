@@ -4,14 +4,14 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::divisible::raise_divisible;
-use super::{Ground, Loans};
+use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::Fraction;
 use crate::tree::Index;
 
 /// What is free, and what of it is kept for whom.
 pub(super) struct Free<'a, 'g> {
-    pub(super) ground: &'g Ground<'a>,
+    pub(super) ground: &'g GrantInput<'a>,
     pub(super) firm: &'g mut [Amounts],
     pub(super) owed: &'g mut [Amounts],
     /// What is free now.
@@ -25,7 +25,7 @@ pub(super) struct Free<'a, 'g> {
 }
 
 /// Raises `firm` towards the targets, and takes what that grants out of what is `owed`.
-pub(super) fn raise(ground: &Ground<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
+pub(super) fn raise(ground: &GrantInput<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
     let lacks = |at: &Index| firm.get(*at).is_some_and(|firm| !ground.target(*at).less(firm).is_empty());
     let short: Vec<Index> = ground.at_leaves().filter(lacks).collect();
     if short.is_empty() {
@@ -37,7 +37,12 @@ pub(super) fn raise(ground: &Ground<'_>, firm: &mut [Amounts], owed: &mut [Amoun
 }
 
 impl<'a, 'g> Free<'a, 'g> {
-    fn of(ground: &'g Ground<'a>, firm: &'g mut [Amounts], owed: &'g mut [Amounts], loans: &[Loans]) -> Self {
+    fn of(
+        ground: &'g GrantInput<'a>,
+        firm: &'g mut [Amounts],
+        owed: &'g mut [Amounts],
+        loans: &[Loans],
+    ) -> Self {
         let nothing = Amounts::new();
         let mut occupied = vec![Amounts::new(); ground.leaves.len()];
         for at in ground.at_leaves() {
@@ -93,7 +98,7 @@ impl<'a, 'g> Free<'a, 'g> {
             let Some(firm) = self.firm.get_mut(at) else { continue };
             let target = self.ground.target(at);
             for one in &roomy {
-                let charged = holder.headcount.charged.get(one).less(leaf.unrunnable.get(one));
+                let charged = holder.namespace_usage.charged.get(one).less(leaf.unrunnable.get(one));
                 firm.set(one, firm.get(one).max(charged.min(target.get(one))));
             }
         }
@@ -225,7 +230,7 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    fn of(ground: &Ground<'_>, at: Index, firm: &[Amounts]) -> Self {
+    fn of(ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
         let Some(leaf) = ground.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
         let target = ground.target(at);
         let mut units = Self { filled: leaf.staying.clone(), left: Vec::new() };

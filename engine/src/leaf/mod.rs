@@ -13,23 +13,23 @@ pub(crate) use unit::Unit;
 pub(crate) use wanted::Wanted;
 
 use crate::amounts::{Amounts, Resource};
-use crate::census::{Census, Headcount};
 use crate::choice::{self, Candidates};
 use crate::demand::{Demand, FreeRoom};
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
 use crate::tree::Tree;
+use crate::usage::{NamespaceUsage, Usage};
 
 /// The queue that governs a namespace, what is there, and what is wanted.
 pub(crate) struct Leaf<'a> {
     pub(crate) queue: &'a Queue,
     pub(crate) state: &'a NamespaceState,
-    pub(crate) headcount: &'a Headcount,
+    pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) demand: Demand<'a>,
     /// What may be taken from it, inherited rules included.
     pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.
-    pub(crate) spared: bool,
+    pub(crate) never_evicted: bool,
     /// What its pods will hold once all that leave are gone, of the governed resources. Pods that no node could run hold
     /// nothing that others could use.
     pub(crate) staying: Amounts,
@@ -48,30 +48,30 @@ impl<'a> Leaf<'a> {
     /// The leaves of the tree; an entry a branch, none for parents.
     pub(crate) fn all(
         snapshot: &'a Snapshot,
-        census: &'a Census<'a>,
+        usage: &'a Usage<'a>,
         tree: &Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
     ) -> Vec<Option<Self>> {
-        let free = FreeRoom::new(snapshot, census);
+        let free = FreeRoom::new(snapshot, usage);
         let runnable = Rc::new(Runnable::new(snapshot));
         let of_branch = |branch: &crate::tree::Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
-            let headcount = census.namespaces.get(namespace)?;
+            let namespace_usage = usage.namespaces.get(namespace)?;
             let queue = branch.queue;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(queue, state, headcount, capacity, &free, snapshot);
-                let unrunnable = unrunnable(state, headcount, &runnable);
+                let demand = Demand::of(queue, state, namespace_usage, capacity, &free, snapshot);
+                let unrunnable = unrunnable(state, namespace_usage, &runnable);
                 let wanted = Wanted::all(state, &demand, &runnable, resources);
-                let spared = branch.eviction.policy() == EvictionPolicy::Never;
+                let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     queue,
                     state,
-                    headcount,
+                    namespace_usage,
                     eviction: branch.eviction,
-                    spared,
-                    staying: headcount.all_staying().less(&unrunnable).of(resources),
+                    never_evicted,
+                    staying: namespace_usage.all_staying().less(&unrunnable).of(resources),
                     unrunnable,
                     uncounted: uncounted(state, &demand).of(resources),
                     wanted,
@@ -86,7 +86,7 @@ impl<'a> Leaf<'a> {
 
     /// What it brings to the division of capacity.
     pub(crate) fn wish(&self) -> Wish {
-        let held = if self.spared { self.headcount.all_staying() } else { Amounts::new() };
+        let held = if self.never_evicted { self.namespace_usage.all_staying() } else { Amounts::new() };
         Wish { asked: self.demand.counted.clone(), held }
     }
 
@@ -107,9 +107,9 @@ impl<'a> Leaf<'a> {
     }
 }
 
-fn unrunnable(state: &NamespaceState, headcount: &Headcount, runnable: &Runnable<'_>) -> Amounts {
+fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, runnable: &Runnable<'_>) -> Amounts {
     let mut unrunnable = Amounts::new();
-    if headcount.pods.pending > 0 {
+    if namespace_usage.pods.pending > 0 {
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
         for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
             unrunnable.add_all(pod.requests());

@@ -9,13 +9,13 @@ use super::Runnable;
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand};
 use crate::names::{GangName, OwnerUid};
-use crate::plan::Asker;
+use crate::plan::Preemptor;
 use crate::snapshot::{NamespaceState, QueueJob, Shape};
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) who: Asker,
+    pub(crate) who: Preemptor,
     pub(crate) priority: i32,
     /// The pods of one unit.
     pub(crate) pods: Vec<(&'a Arc<Shape>, u32)>,
@@ -48,7 +48,7 @@ impl<'a> Wanted<'a> {
         for ask in asks {
             let owner = ask.owner;
             let single = |units: u32| Self {
-                who: Asker::of(owner),
+                who: Preemptor::of(owner),
                 priority: owner.priority,
                 pods: vec![(&owner.shape, 1)],
                 requests: owner.shape.requests.of(resources),

@@ -16,7 +16,7 @@
 
 mod entry;
 mod generation;
-mod growth;
+mod grant_gate;
 mod next;
 mod rebuild;
 mod seen;

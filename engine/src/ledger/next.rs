@@ -6,7 +6,7 @@ use super::{Entry, Ledger, REQUEST_LIFE_SECONDS};
 use crate::amounts::{Amounts, Bounds};
 use crate::names::Namespace;
 use crate::plan::Plan;
-use crate::snapshot::{Growth, Quota, Snapshot};
+use crate::snapshot::{GrantGate, Quota, Snapshot};
 
 impl Ledger {
     /// The ledger that has to be written before anything of `plan`, which was made from `snapshot`; none if this one
@@ -36,7 +36,7 @@ impl Ledger {
             entries.remove(namespace);
         }
         entries.extend(changed.into_iter().map(|(namespace, entry)| (namespace.clone(), entry)));
-        let rebuilt = self.rebuilt.filter(|_| snapshot.growth == Growth::Held);
+        let rebuilt = self.rebuilt.filter(|_| snapshot.grant_gate == GrantGate::Held);
         let targets = plan.targets.clone();
         Some(Self { generation, entries, targets, rebuilt, inherited: self.inherited })
     }

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::hanging::Hanging;
 use super::quota_writes::{is_in_force, is_left_alone, quota_write};
 use super::shortened::Shortened;
+use super::stuck_terminating::StuckTerminating;
 use super::unmet::Obstacles;
 use super::withheld::WithheldEvictions;
-use super::{Asker, Plan, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short};
+use super::{Plan, Preemptor, QueuePlan, Scaling, Unmet, parents, queue_jobs, retained, short};
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
-use crate::census::{self, Census};
-use crate::choice::{self, Case, Party, Taken};
+use crate::choice::{self, Context, QueueState, ReclaimResult};
 use crate::demand::{earliest, first_patience};
-use crate::grants::{Grants, Ground, grants, nothing_lowered};
+use crate::grants::{GrantInput, Grants, grants, nothing_lowered};
+use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
 use crate::reason::Reason;
@@ -22,7 +22,7 @@ use crate::snapshot::{OwnerKind, Pod, Quota, Snapshot};
 use crate::targets::targets;
 use crate::time::Timestamp;
 use crate::tree::{self, Branch, Index, Tree};
-use crate::within::{self, Yielded};
+use crate::usage::{self, Usage};
 
 /// Decides what every queue deserves, what its quota allows next, and which pods have to go.
 ///
@@ -30,18 +30,18 @@ use crate::within::{self, Yielded};
 pub fn plan(snapshot: &Snapshot) -> Plan {
     let resources = capacity::governed(snapshot);
     let snapshot: &Snapshot = &snapshot.narrowed(&resources);
-    let census = census::take(snapshot);
+    let usage = usage::take(snapshot);
     let tree = tree::grow(snapshot);
-    let capacity = capacity::shared(snapshot, &census, &tree).of(&resources);
-    let offered = capacity::offered(snapshot, &census, &tree).of(&resources);
-    let leaves = Leaf::all(snapshot, &census, &tree, &capacity, &resources);
+    let capacity = capacity::shared(snapshot, &usage, &tree).of(&resources);
+    let offered = capacity::offered(snapshot, &usage, &tree).of(&resources);
+    let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
 
     let wishes: Vec<Wish> =
         leaves.iter().map(|leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default()).collect();
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
     let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
     let seen: Vec<Resource> = resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
-    let ground = Ground {
+    let ground = GrantInput {
         snapshot,
         tree: &tree,
         leaves: &leaves,
@@ -51,12 +51,12 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         resources: &seen,
     };
     let granted = grants(&ground, &resources);
-    let parties = parties(&tree, &leaves, &shares, &decided.targets, &granted);
-    let case = Case {
+    let queue_states = queue_states(&tree, &leaves, &shares, &decided.targets, &granted);
+    let case = Context {
         snapshot,
-        census: &census,
+        usage: &usage,
         tree: &tree,
-        parties: &parties,
+        queue_states: &queue_states,
         capacity: &capacity,
         resources: &seen,
         same_targets: decided.kept == snapshot.targets,
@@ -70,10 +70,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         }
     }
     let withheld = WithheldEvictions::take_out(&ground, &allocated, &mut taken, &resources);
-    let hanging = Hanging::of(&tree, &leaves, &decided.targets, snapshot.now);
-    let held = snapshot.destruction.held();
-    let shortage = held
-        .unwrap_or_else(|| short::why_short(&ground, &allocated, &taken, hanging.overdue.len(), &resources));
+    let stuck_terminating = StuckTerminating::of(&tree, &leaves, &decided.targets, snapshot.now);
+    let held = snapshot.reclaim_gate.held();
+    let shortage = held.unwrap_or_else(|| {
+        short::why_short(&ground, &allocated, &taken, stuck_terminating.overdue.len(), &resources)
+    });
     let keeps = |at: Index| held.is_some() || tree.is_paused(at);
     let allocated = if (0..leaves.len()).any(keeps) {
         nothing_lowered(&ground, &allocated, &resources, keeps)
@@ -90,7 +91,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         else {
             continue;
         };
-        let reason = short::reason(snapshot.growth, taken.obstacles.get(&at), shortage);
+        let reason = short::reason(snapshot.grant_gate, taken.obstacles.get(&at), shortage);
         let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan);
         decided.target = target.clone();
         decided.preempting = taken.owed.remove(&at).unwrap_or_default();
@@ -117,13 +118,13 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_since_when_there_is_room(snapshot, &tree, &leaves, &taken, &mut plan);
     // A gang that waits although there is room for a pod of it says itself what it waits for.
     let waits_by_rule = |unmet: &Unmet| {
-        matches!(unmet.who, Asker::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
     say_who_goes(taken, withheld, &mut plan);
-    say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, hanging, &mut plan);
-    say_who_yields(within::yielded(snapshot, &census, &parties, &plan), &mut plan);
-    let due = [next_ripe(snapshot, &census, &leaves, &plan), next_end_of_pause(snapshot)];
+    say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
+    say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
+    let due = [next_ripe(snapshot, &usage, &leaves, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
@@ -132,20 +133,20 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 }
 
 /// Who gives and takes: an entry a branch, none for parents.
-fn parties<'a>(
+fn queue_states<'a>(
     tree: &'a Tree<'a>,
     leaves: &'a [Option<Leaf<'a>>],
     shares: &'a [Shares],
     targets: &'a [Amounts],
     granted: &'a Grants,
-) -> Vec<Option<Party<'a>>> {
-    let party = |(at, (branch, leaf)): (Index, (&'a Branch<'a>, &'a Option<Leaf<'a>>))| {
+) -> Vec<Option<QueueState<'a>>> {
+    let queue_state = |(at, (branch, leaf)): (Index, (&'a Branch<'a>, &'a Option<Leaf<'a>>))| {
         let leaf = leaf.as_ref()?;
-        Some(Party {
+        Some(QueueState {
             name: &branch.name,
             queue: branch.queue,
             state: leaf.state,
-            headcount: leaf.headcount,
+            namespace_usage: leaf.namespace_usage,
             leaf,
             target: targets.get(at)?,
             deserved: &shares.get(at)?.deserved,
@@ -156,14 +157,14 @@ fn parties<'a>(
             asks: &leaf.demand.asks,
             trust: &leaf.demand.trust,
             eviction: leaf.eviction,
-            spared: leaf.spared,
+            never_evicted: leaf.never_evicted,
         })
     };
-    tree.branches.iter().zip(leaves).enumerate().map(party).collect()
+    tree.branches.iter().zip(leaves).enumerate().map(queue_state).collect()
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
-fn say_who_goes(taken: Taken, withheld: WithheldEvictions, plan: &mut Plan) {
+fn say_who_goes(taken: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
     for (eviction, quota_is_in_force) in taken.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
@@ -177,15 +178,15 @@ fn say_who_has_less_grace(
     tree: &Tree<'_>,
     leaves: &[Option<Leaf<'_>>],
     deserved: &[Amounts],
-    hanging: Hanging,
+    stuck_terminating: StuckTerminating,
     plan: &mut Plan,
 ) {
-    plan.overdue = hanging.overdue;
-    plan.next_change = earliest(plan.next_change, hanging.next_change);
+    plan.overdue = stuck_terminating.overdue;
+    plan.next_change = earliest(plan.next_change, stuck_terminating.next_change);
     if plan.held.is_none() {
         let shortened = Shortened::of(snapshot, tree, leaves, deserved, plan);
         plan.next_change = earliest(plan.next_change, shortened.next_change);
-        plan.shortened = hanging.forced;
+        plan.shortened = stuck_terminating.forced;
         plan.shortened.extend(shortened.evictions);
     }
 }
@@ -211,8 +212,8 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
         let evicts = queue.reach.evicts();
         for one in &mut queue.unmet {
             let is_promised = match &one.who {
-                Asker::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
-                Asker::Pod(_) => false,
+                Preemptor::Owner(kind, name) => promised.contains(&(*kind, name.clone())),
+                Preemptor::Pod(_) => false,
             };
             if is_promised && matches!(one.reason, Reason::ShareInUse | Reason::NothingToEvict) {
                 one.reason = if evicts { Reason::WaitingForPreemption } else { Reason::EvictionsDisabled };
@@ -232,7 +233,7 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.
 fn next_ripe(
     snapshot: &Snapshot,
-    census: &Census<'_>,
+    usage: &Usage<'_>,
     leaves: &[Option<Leaf<'_>>],
     plan: &Plan,
 ) -> Option<Timestamp> {
@@ -240,7 +241,7 @@ fn next_ripe(
     let matters = !is_at_rest(plan);
     let unprotected = |leaf: &Leaf<'_>| choice::next_unprotected(leaf.state, leaf.eviction, snapshot.now);
     let ripe = leaves.iter().flatten().filter(|_| matters).filter_map(unprotected).min();
-    earliest(ripe, first_patience(snapshot, census))
+    earliest(ripe, first_patience(snapshot, usage))
 }
 
 /// When the next pause ends.
@@ -263,7 +264,7 @@ fn is_at_rest(plan: &Plan) -> bool {
 fn say_what_is_unmet(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
     let used = |branch: &Branch<'_>| plan.queues.get(&branch.name).map(|queue| queue.used.clone());
     let used: Vec<Amounts> = tree.branches.iter().map(|branch| used(branch).unwrap_or_default()).collect();
-    let waits = |leaf: &Leaf<'_>| leaf.headcount.stuck || !leaf.demand.asks.is_empty();
+    let waits = |leaf: &Leaf<'_>| leaf.namespace_usage.stuck || !leaf.demand.asks.is_empty();
     for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
         let Some(leaf) = leaf.as_ref().filter(|leaf| waits(leaf)) else { continue };
         let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
@@ -282,7 +283,7 @@ fn say_since_when_there_is_room(
     snapshot: &Snapshot,
     tree: &Tree<'_>,
     leaves: &[Option<Leaf<'_>>],
-    taken: &Taken,
+    taken: &ReclaimResult,
     plan: &mut Plan,
 ) {
     for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
@@ -291,7 +292,7 @@ fn say_since_when_there_is_room(
         let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
         let mut unmet = taken.unmet.get(&at).into_iter().flatten();
         let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
-        let has_room = leaf.headcount.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
+        let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
         let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);
         decided.remember.room_since = has_room.then_some(before);
     }
@@ -351,8 +352,8 @@ fn queue_plan(
         guaranteed: governed(&branch.queue.guaranteed, resources),
         limit: governed(&branch.queue.limit, resources),
         unmeetable: shares.unmeetable.clone(),
-        used: leaf.map(|leaf| leaf.headcount.charged.of(resources)).unwrap_or_default(),
-        pods: leaf.map(|leaf| leaf.headcount.pods).unwrap_or_default(),
+        used: leaf.map(|leaf| leaf.namespace_usage.charged.of(resources)).unwrap_or_default(),
+        pods: leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default(),
         quota_write: write.filter(|_| !is_left_alone),
         quota_left_alone: is_left_alone,
         reach: branch.reach.clone(),

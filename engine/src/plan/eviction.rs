@@ -81,7 +81,7 @@ pub struct PassedOver {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmet {
     /// Whose they are.
-    pub who: Asker,
+    pub who: Preemptor,
     /// What controls the owner, such as its Deployment.
     pub controller: Option<Arc<Workload>>,
     /// How many.
@@ -139,14 +139,14 @@ impl fmt::Display for Lowered {
 
 /// Who asks for room.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Asker {
+pub enum Preemptor {
     /// A pod that no node has taken.
     Pod(PodName),
     /// An owner some of whose pods were refused.
     Owner(OwnerKind, Arc<str>),
 }
 
-impl Asker {
+impl Preemptor {
     /// The owner as one who asks.
     pub(crate) fn of(owner: &Owner) -> Self {
         Self::Owner(owner.kind, owner.name.clone())

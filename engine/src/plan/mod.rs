@@ -2,7 +2,6 @@
 
 mod decide;
 mod eviction;
-pub(crate) mod hanging;
 mod parents;
 mod planner;
 mod queue_job_plan;
@@ -15,6 +14,7 @@ mod rollouts;
 mod scaling;
 mod short;
 mod shortened;
+pub(crate) mod stuck_terminating;
 mod unmet;
 mod withheld;
 
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use decide::plan;
-pub use eviction::{Asker, Eviction, Lowered, PassedOver, PodId, Stage, Unmet};
+pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet};
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};

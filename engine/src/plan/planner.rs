@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use super::{Plan, plan};
 use crate::ledger::Targets;
 use crate::names::{Namespace, NodeName};
-use crate::snapshot::{Destruction, Growth, NamespaceState, Node, Settings, Snapshot};
+use crate::snapshot::{GrantGate, NamespaceState, Node, ReclaimGate, Settings, Snapshot};
 use crate::time::Timestamp;
 
 /// [`plan`], and what it said last: the same answer at once as long as nothing that it depends on has changed.
@@ -24,8 +24,8 @@ pub struct Planner {
 struct Last {
     now: Timestamp,
     settings: Settings,
-    growth: Growth,
-    destruction: Destruction,
+    grant_gate: GrantGate,
+    reclaim_gate: ReclaimGate,
     targets: Option<Arc<Targets>>,
     nodes: Vec<(NodeName, Weak<Node>)>,
     namespaces: Vec<(Namespace, Weak<NamespaceState>)>,
@@ -47,8 +47,8 @@ impl Planner {
         self.last = is_remembered(&plan, snapshot).then(|| Last {
             now: snapshot.now,
             settings: snapshot.settings.clone(),
-            growth: snapshot.growth,
-            destruction: snapshot.destruction,
+            grant_gate: snapshot.grant_gate,
+            reclaim_gate: snapshot.reclaim_gate,
             targets: snapshot.targets.clone(),
             nodes: pointers(&snapshot.nodes),
             namespaces: pointers(&snapshot.namespaces),
@@ -63,8 +63,8 @@ impl Last {
         self.now <= snapshot.now
             && self.plan.due().is_none_or(|change| snapshot.now < change)
             && self.settings == snapshot.settings
-            && self.growth == snapshot.growth
-            && self.destruction == snapshot.destruction
+            && self.grant_gate == snapshot.grant_gate
+            && self.reclaim_gate == snapshot.reclaim_gate
             && self.targets == snapshot.targets
             && are_same(&self.nodes, &snapshot.nodes)
             && are_same(&self.namespaces, &snapshot.namespaces)

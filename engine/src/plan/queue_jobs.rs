@@ -44,15 +44,18 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
         let reach = leaf.and_then(|(queue, _)| plan.queues.get(queue)).map(|queue| &queue.reach);
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
-        let crews = crews(state, &going);
-        let place = Place { namespace, state, now: snapshot.now, crews, yields, takes };
+        let pods_of_tasks = pods_of_tasks(state, &going);
+        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, yields, takes };
         let jobs = match leaf {
             Some((queue, leaf)) => {
                 let allocated =
                     plan.queues.get(queue).map(|queue| queue.allocated.clone()).unwrap_or_default();
                 let asks = &leaf.demand.asks;
-                let ground =
-                    Ground { room: place.room(&allocated, &going), free: place.free(&plan.resources), asks };
+                let ground = GrantInput {
+                    room: place.room(&allocated, &going),
+                    free: place.free(&plan.resources),
+                    asks,
+                };
                 let mut jobs = place.divide(&ground, plan);
                 for job in &mut jobs {
                     job.queue = Some(queue.clone());
@@ -75,7 +78,7 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
 
 /// The pods of one task.
 #[derive(Clone, Copy, Debug, Default)]
-struct Crew {
+struct TaskPods {
     /// Those that stay.
     staying: u32,
     /// Of these, the ones that have started.
@@ -87,26 +90,29 @@ struct Crew {
 }
 
 /// The pods of every owner, by the owner's uid.
-fn crews<'a>(state: &'a NamespaceState, going: &FxHashSet<PodUid>) -> FxHashMap<&'a OwnerUid, Crew> {
-    let mut crews: FxHashMap<&OwnerUid, Crew> = FxHashMap::default();
+fn pods_of_tasks<'a>(
+    state: &'a NamespaceState,
+    going: &FxHashSet<PodUid>,
+) -> FxHashMap<&'a OwnerUid, TaskPods> {
+    let mut pods_of_tasks: FxHashMap<&OwnerUid, TaskPods> = FxHashMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
         let Some(owner) = pod.owner() else { continue };
-        let crew = crews.entry(owner).or_default();
+        let task_pods = pods_of_tasks.entry(owner).or_default();
         let is_going = going.contains(&pod.uid);
         let counter = match (pod.is_terminating() || is_going, pod.phase) {
-            (true, _) => &mut crew.leaving,
-            (false, _) => &mut crew.staying,
+            (true, _) => &mut task_pods.leaving,
+            (false, _) => &mut task_pods.staying,
         };
         *counter = counter.saturating_add(1);
-        crew.going = crew.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
+        task_pods.going = task_pods.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
         let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
-        crew.started = crew.started.saturating_add(u32::from(started));
+        task_pods.started = task_pods.started.saturating_add(u32::from(started));
     }
-    crews
+    pods_of_tasks
 }
 
 /// What a namespace has for its QueueJobs.
-struct Ground<'a> {
+struct GrantInput<'a> {
     /// What its other pods leave of what is to be.
     room: Amounts,
     /// What admission lets in now.
@@ -120,7 +126,7 @@ struct Place<'a> {
     namespace: &'a Namespace,
     state: &'a NamespaceState,
     now: Timestamp,
-    crews: FxHashMap<&'a OwnerUid, Crew>,
+    pods_of_tasks: FxHashMap<&'a OwnerUid, TaskPods>,
     /// Whether floors of gangs that run yield to a higher priority.
     yields: bool,
     /// Whether slots may be taken at all.
@@ -149,8 +155,8 @@ impl Place<'_> {
     fn surplus_of_others(&self) -> Amounts {
         let mut surplus = Amounts::new();
         for owner in self.state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
-            let crew = self.crews.get(&owner.uid).copied().unwrap_or_default();
-            surplus.add_all(&owner.shape.requests.times(crew.staying.saturating_sub(owner.wanted)));
+            let task_pods = self.pods_of_tasks.get(&owner.uid).copied().unwrap_or_default();
+            surplus.add_all(&owner.shape.requests.times(task_pods.staying.saturating_sub(owner.wanted)));
         }
         surplus
     }
@@ -181,18 +187,18 @@ impl Place<'_> {
         resources.iter().map(free).collect()
     }
 
-    fn crew(&self, task: &QueueTask) -> Crew {
-        self.crews.get(&task.owner).copied().unwrap_or_default()
+    fn task_pods(&self, task: &QueueTask) -> TaskPods {
+        self.pods_of_tasks.get(&task.owner).copied().unwrap_or_default()
     }
 
     /// How many pods the task's Job has still to create.
     fn to_come(&self, task: &QueueTask) -> u32 {
-        let crew = self.crew(task);
-        task.parallelism.min(task.left()).saturating_sub(crew.staying).saturating_sub(crew.leaving)
+        let task_pods = self.task_pods(task);
+        task.parallelism.min(task.left()).saturating_sub(task_pods.staying).saturating_sub(task_pods.leaving)
     }
 
     /// Divides the queue's share.
-    fn divide(&self, ground: &Ground<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
+    fn divide(&self, ground: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
         let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
@@ -271,8 +277,8 @@ impl Place<'_> {
     }
 
     fn is_ready(&self, job: &QueueJob) -> bool {
-        let started = job.tasks.iter().map(|task| self.crew(task).started).fold(0, u32::saturating_add);
-        let each = |task: &QueueTask| self.crew(task).started >= task.floor().min(task.left());
+        let started = job.tasks.iter().map(|task| self.task_pods(task).started).fold(0, u32::saturating_add);
+        let each = |task: &QueueTask| self.task_pods(task).started >= task.floor().min(task.left());
         started >= job.floor() && job.tasks.iter().all(each)
     }
 
@@ -281,7 +287,7 @@ impl Place<'_> {
             requests: task.shape.requests.clone(),
             most: task.left(),
             floor: task.floor(),
-            running: self.crew(task).staying.saturating_add(self.to_come(task)),
+            running: self.task_pods(task).staying.saturating_add(self.to_come(task)),
         };
         let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
         let may_run =
@@ -300,7 +306,7 @@ impl Place<'_> {
     }
 
     fn standing(&self, job: &QueueJob, slots: &GangSlots) -> slots::Standing {
-        let is_losing = job.tasks.iter().any(|task| self.crew(task).going > 0);
+        let is_losing = job.tasks.iter().any(|task| self.task_pods(task).going > 0);
         let parallelism: Vec<u32> = job.tasks.iter().map(|task| task.parallelism).collect();
         let most =
             slots.tasks.iter().zip(&parallelism).map(|(slots, parallelism)| (*slots).max(*parallelism));
@@ -316,13 +322,13 @@ impl Place<'_> {
     fn count(&self, job: &QueueJob) -> QueueJobPlan {
         let (mut pods, mut used) = (PodCounts::default(), Amounts::new());
         for task in &job.tasks {
-            let crew = self.crew(task);
-            let terminating = crew.leaving.saturating_sub(crew.going);
+            let task_pods = self.task_pods(task);
+            let terminating = task_pods.leaving.saturating_sub(task_pods.going);
             // What is still to be evicted runs until then.
-            pods.running = pods.running.saturating_add(crew.started).saturating_add(crew.going);
-            pods.pending = pods.pending.saturating_add(crew.staying.saturating_sub(crew.started));
+            pods.running = pods.running.saturating_add(task_pods.started).saturating_add(task_pods.going);
+            pods.pending = pods.pending.saturating_add(task_pods.staying.saturating_sub(task_pods.started));
             pods.terminating = pods.terminating.saturating_add(terminating);
-            used.add_all(&task.shape.requests.times(crew.staying.saturating_add(crew.leaving)));
+            used.add_all(&task.shape.requests.times(task_pods.staying.saturating_add(task_pods.leaving)));
         }
         let ready = self.is_ready(job);
         QueueJobPlan {
@@ -406,7 +412,7 @@ fn rival(ask: &Ask<'_>) -> Option<Rival> {
 }
 
 /// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: &GangClaim, ground: &Ground<'_>, plan: &Plan) -> bool {
+fn claim_fits(claim: &GangClaim, ground: &GrantInput<'_>, plan: &Plan) -> bool {
     let alone = GangClaim { admitted: true, ..claim.clone() };
     let slots = slots::divide(&ground.room, &[alone], &[], &plan.capacity, &plan.resources);
     slots.iter().all(|slots| slots.fits && slots.total() > 0)

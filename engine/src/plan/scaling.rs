@@ -1,6 +1,6 @@
 //! An owner whose size is to be changed, and the numbers that justify it.
 
-use super::{Asker, PodId};
+use super::{PodId, Preemptor};
 use crate::names::{Namespace, OwnerUid, QueueName};
 use crate::reason::Reason;
 use crate::snapshot::Setter;
@@ -31,7 +31,7 @@ pub struct Scaling {
     /// Their priority.
     pub priority: i32,
     /// For whom they go, the most important first.
-    pub beneficiaries: Vec<Asker>,
+    pub beneficiaries: Vec<Preemptor>,
     /// Why.
     pub reason: Reason,
 }

@@ -1,17 +1,17 @@
 //! What stands in the way of those who lack part of their share, and since when they do.
 
 use crate::amounts::{Amounts, Resource};
-use crate::choice::Taken;
-use crate::grants::{Ground, falls};
+use crate::choice::ReclaimResult;
+use crate::grants::{GrantInput, falls};
 use crate::reason::Reason;
-use crate::snapshot::{Growth, Queue, Remembered};
+use crate::snapshot::{GrantGate, Queue, Remembered};
 use crate::time::Timestamp;
 
 /// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
-    ground: &Ground<'_>,
+    ground: &GrantInput<'_>,
     allocated: &[Amounts],
-    taken: &Taken,
+    taken: &ReclaimResult,
     overdue: usize,
     resources: &[Resource],
 ) -> Reason {
@@ -19,7 +19,7 @@ pub(super) fn why_short(
         .leaves
         .iter()
         .flatten()
-        .map(|leaf| usize::try_from(leaf.headcount.pods.terminating).unwrap_or(usize::MAX));
+        .map(|leaf| usize::try_from(leaf.namespace_usage.pods.terminating).unwrap_or(usize::MAX));
     let leaving = leaving.fold(0, usize::saturating_add);
     let branches = ground.tree.branches.iter().zip(allocated).enumerate();
     let falling = || {
@@ -39,10 +39,10 @@ pub(super) fn why_short(
 }
 
 /// Why one of them is: nobody's share can grow, its own `obstacle`, or what stands in everybody's way.
-pub(super) fn reason(growth: Growth, obstacle: Option<&Reason>, everybodys: Reason) -> Reason {
-    match growth {
-        Growth::Held => Reason::WaitingForLedger,
-        Growth::Allowed => obstacle.copied().unwrap_or(everybodys),
+pub(super) fn reason(grant_gate: GrantGate, obstacle: Option<&Reason>, everybodys: Reason) -> Reason {
+    match grant_gate {
+        GrantGate::Held => Reason::WaitingForLedger,
+        GrantGate::Allowed => obstacle.copied().unwrap_or(everybodys),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::hanging::again;
+use super::stuck_terminating::again;
 use super::{Eviction, Plan};
 use crate::amounts::Amounts;
 use crate::demand::earliest;
@@ -53,11 +53,11 @@ impl Shortened {
         plan: &Plan,
     ) -> Self {
         let mut shortened = Self::default();
-        let ends_some = |leaf: &Leaf<'_>| leaf.headcount.pods.terminating > 0;
+        let ends_some = |leaf: &Leaf<'_>| leaf.namespace_usage.pods.terminating > 0;
         if !leaves.iter().flatten().any(ends_some) {
             return shortened;
         }
-        let above = |leaf: &Leaf<'_>, deserved| leaf.headcount.charged.less(deserved);
+        let above = |leaf: &Leaf<'_>, deserved| leaf.namespace_usage.charged.less(deserved);
         let mut over: Vec<Amounts> = (leaves.iter().zip(deserved))
             .map(|(leaf, deserved)| leaf.as_ref().map(|leaf| above(leaf, deserved)).unwrap_or_default())
             .collect();
@@ -119,14 +119,16 @@ fn leaving<'a>(
 ) -> Vec<Leaving<'a>> {
     let mut all = Vec::new();
     for (at, ((branch, leaf), over)) in tree.branches.iter().zip(leaves).zip(over).enumerate() {
-        let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) else { continue };
+        let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) else {
+            continue;
+        };
         let in_force = plan.queues.get(&branch.name).is_some_and(|decided| decided.quota_in_force);
-        if over.is_empty() || leaf.spared || !branch.reach.evicts() {
+        if over.is_empty() || leaf.never_evicted || !branch.reach.evicts() {
             continue;
         }
         let most = leaf.eviction.most_grace_seconds();
         let latest = now.plus_seconds(i64::from(most));
-        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.immunity.is_none()) {
+        for pod in leaf.state.pods.iter().filter(|pod| pod.is_charged() && pod.non_preemptible.is_none()) {
             let Some(deadline) = pod.deletion.filter(|deadline| in_force || *deadline <= latest) else {
                 continue;
             };
@@ -152,7 +154,7 @@ fn short<'a>(
     let mut short: Vec<Short<'a>> = branches
         .filter_map(|(at, ((branch, leaf), deserved))| {
             let leaf = leaf.as_ref().filter(|leaf| !leaf.queue.is_delayed(snapshot.now))?;
-            let comes_back = leaf.headcount.charged.min(deserved).less(&leaf.staying);
+            let comes_back = leaf.namespace_usage.charged.min(deserved).less(&leaf.staying);
             let lacking = plan.queues.get(&branch.name)?.lacking.less(&comes_back);
             let waits = branch.reach.evicts() && !lacking.is_empty();
             waits.then_some(Short { at, name: &branch.name, lacking })

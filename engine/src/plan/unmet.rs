@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Asker, Lowered, QueuePlan, Unmet, rollouts};
+use super::{Lowered, Preemptor, QueuePlan, Unmet, rollouts};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest, node_patience, why_ignored};
 use crate::leaf::Leaf;
@@ -84,7 +84,7 @@ impl Obstacles<'_, '_> {
             let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
                 found.unmet.push(Unmet {
-                    who: Asker::of(owner),
+                    who: Preemptor::of(owner),
                     controller: owner.controller.clone(),
                     pods,
                     requests: owner.shape.requests.clone(),
@@ -145,7 +145,7 @@ impl Obstacles<'_, '_> {
 
     /// Pods that the scheduler could not place, those of one owner together.
     fn pods(&self) -> Vec<Unmet> {
-        if !self.leaf.headcount.stuck {
+        if !self.leaf.namespace_usage.stuck {
             return Vec::new();
         }
         let owners: BTreeMap<&OwnerUid, &Owner> =
@@ -170,7 +170,7 @@ impl Obstacles<'_, '_> {
                 known.insert((&owner.uid, reason), unmet.len());
             }
             unmet.push(Unmet {
-                who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| Asker::of(owner)),
+                who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
                 controller: owner.and_then(|owner| owner.controller.clone()),
                 pods: 1,
                 requests: pod.requests().clone(),

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Eviction;
 use super::reach::Withheld;
 use crate::amounts::{Amounts, Resource};
-use crate::choice::Taken;
-use crate::grants::{Ground, falls};
+use crate::choice::ReclaimResult;
+use crate::grants::{GrantInput, falls};
 use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::tree::{Branch, Tree};
@@ -25,9 +25,9 @@ pub(super) struct WithheldEvictions {
 impl WithheldEvictions {
     /// Takes them out of `taken`, and what they would free out of what is owed.
     pub(super) fn take_out(
-        ground: &Ground<'_>,
+        ground: &GrantInput<'_>,
         allocated: &[Amounts],
-        taken: &mut Taken,
+        taken: &mut ReclaimResult,
         resources: &[Resource],
     ) -> Self {
         let mut withheld = Self::default();
@@ -87,7 +87,11 @@ fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
 }
 
 /// What keeps the first quota that would be lowered as it is.
-fn first_kept_quota(ground: &Ground<'_>, allocated: &[Amounts], resources: &[Resource]) -> Option<Withheld> {
+fn first_kept_quota(
+    ground: &GrantInput<'_>,
+    allocated: &[Amounts],
+    resources: &[Resource],
+) -> Option<Withheld> {
     let branches = ground.tree.branches.iter().zip(allocated).enumerate();
     let mut kept = branches.filter(|(at, (branch, allocated))| {
         !branch.reach.lowers() && falls(ground, *at, allocated, resources)

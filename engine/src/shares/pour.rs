@@ -5,7 +5,7 @@ use crate::amounts::{Amount, Resource};
 use crate::tree::{Index, Tree};
 
 /// One resource, poured down one tree; every list has an entry a branch.
-pub(crate) struct Pour<'a> {
+pub(crate) struct WaterFilling<'a> {
     pub(crate) tree: &'a Tree<'a>,
     pub(crate) resource: &'a Resource,
     /// What counts towards everybody's level already; of parents the sums.
@@ -30,7 +30,7 @@ impl Room {
     }
 }
 
-impl Pour<'_> {
+impl WaterFilling<'_> {
     /// What every branch receives of `amount`: no more than there is room for first.
     pub(crate) fn out(&self, amount: Amount, room: &Room) -> Vec<Amount> {
         let mut received = vec![Amount::ZERO; self.tree.branches.len()];

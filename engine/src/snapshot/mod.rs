@@ -1,8 +1,7 @@
 //! What is seen of the cluster at one instant: the engine's only input.
 
 mod budget;
-mod destruction;
-mod growth;
+mod grant_gate;
 mod mode;
 mod narrowed;
 mod node;
@@ -12,6 +11,7 @@ mod pod;
 mod queue;
 mod queue_job;
 mod quota;
+mod reclaim_gate;
 mod rejection;
 mod remembered;
 mod settings;
@@ -23,19 +23,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use budget::Budget;
-pub use destruction::Destruction;
-pub use growth::Growth;
+pub use grant_gate::GrantGate;
 pub use mode::Mode;
 pub use node::Node;
 pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
-pub use pod::{Immunity, Phase, Pod};
+pub use pod::{NonPreemptible, Phase, Pod};
 pub use queue::{
     Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Preemption, Queue, Reclaim,
     ReclaimFrom,
 };
 pub use queue_job::{Ended, QueueJob, QueueTask, RememberedJob};
 pub use quota::Quota;
+pub use reclaim_gate::ReclaimGate;
 pub use rejection::Rejection;
 pub use remembered::{MAX_SET_ASIDE, Remembered, SetAside, Window};
 pub use settings::{Settings, VictimPriority};
@@ -60,9 +60,9 @@ pub struct Snapshot {
     /// What the administrator configured.
     pub settings: Settings,
     /// Whether quotas may rise into what is free.
-    pub growth: Growth,
+    pub grant_gate: GrantGate,
     /// Whether anything may be taken from anybody on the strength of what is seen.
-    pub destruction: Destruction,
+    pub reclaim_gate: ReclaimGate,
     /// The targets that the ledger holds; none where it holds none.
     pub targets: Option<Arc<Targets>>,
     /// Every node that the API server knows.

@@ -41,9 +41,9 @@ pub struct Pod {
     /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
     pub failing: bool,
     /// Why it must never be a victim, if so.
-    pub immunity: Option<Immunity>,
+    pub non_preemptible: Option<NonPreemptible>,
     /// Whether it asks to be left alone while others suffice: `quotient.dev/preemptible: last` and the like.
-    pub reluctant: bool,
+    pub do_not_disrupt: bool,
     /// Whether its deletion was asked for without any grace: nothing is left to do but to wait.
     pub forced: bool,
     /// `controller.kubernetes.io/pod-deletion-cost`: of its ReplicaSet's Ready pods, those with the lowest are removed
@@ -68,7 +68,7 @@ pub enum Phase {
 
 /// Why a pod is never a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Immunity {
+pub enum NonPreemptible {
     /// A mirror of a static pod: the kubelet would only start it again.
     Mirror,
 }

@@ -165,9 +165,10 @@ fn begin<'a>(
     let request: Amounts = leaf.queue.request.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let fell = shares.demand.less(&leaf.demand.shown.max(&request));
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
-    let held = if leaf.spared { leaf.headcount.all_staying().of(resources) } else { Amounts::new() };
+    let held =
+        if leaf.never_evicted { leaf.namespace_usage.all_staying().of(resources) } else { Amounts::new() };
     let guaranteed: Amounts =
         leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
     let floor = guaranteed.max(&held).min(deserved);
-    Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.spared }
+    Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.never_evicted }
 }

@@ -165,7 +165,7 @@ impl Cluster {
             state.quota = leader.ledger.quota(&name, seen);
             state.vacant = !self.is_mute && state.governing().is_none();
         }
-        snapshot.growth = leader.ledger.growth(&snapshot.namespaces, snapshot.now);
+        snapshot.grant_gate = leader.ledger.grant_gate(&snapshot.namespaces, snapshot.now);
         snapshot
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use quotient_engine::amounts::{Amounts, Bounds, Resource};
-use quotient_engine::plan::{Asker, Plan, PodId, Scaling, Unmet, Withheld};
+use quotient_engine::plan::{Plan, PodId, Preemptor, Scaling, Unmet, Withheld};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Rejection;
 
@@ -108,9 +108,9 @@ fn cause(withheld: &Withheld) -> String {
 
 /// `scale a/web from 3 to 2 of 3 for ReplicaSet vip, without w1: Outranked`
 fn scaled(scaling: &Scaling) -> String {
-    let who = |asker: &Asker| match asker {
-        Asker::Pod(name) => format!("pod {name}"),
-        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+    let who = |asker: &Preemptor| match asker {
+        Preemptor::Pod(name) => format!("pod {name}"),
+        Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
     };
     let mut told = format!(
         "scale {}/{} from {} to {}",
@@ -133,8 +133,8 @@ fn scaled(scaling: &Scaling) -> String {
 /// `2 pods of Job train, 1c 1Gi each: UnitAboveShare`
 fn waiting(unmet: &Unmet, each: &str) -> String {
     match &unmet.who {
-        Asker::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
-        Asker::Owner(kind, name) => {
+        Preemptor::Pod(name) => format!("pod {name}, {each}: {}", unmet.reason),
+        Preemptor::Owner(kind, name) => {
             let why = match &unmet.rejection {
                 Some(Rejection::Said(said)) => format!(" ({said})"),
                 Some(Rejection::Unspecified(lacking)) => format!(" (no request for {lacking:?})"),

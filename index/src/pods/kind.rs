@@ -5,13 +5,13 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
-use quotient_engine::snapshot::{Immunity, Placement, Pod, Shape, Ties, Workload};
+use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, Shape, Ties, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::deletion_cost::deletion_cost;
 use super::evictions::UnseenEvictions;
-use super::immunity::immunity;
 use super::life::{phase, started, was_evicted};
+use super::non_preemptible::non_preemptible;
 use super::refusals::Refusals;
 use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
@@ -144,12 +144,12 @@ impl Index {
         let node = spec.and_then(|spec| spec.node_name.as_deref()).filter(|node| !node.is_empty());
         let deletion = metadata.deletion_timestamp.as_ref().map(timestamp);
         let leaves_by = self.pods.evictions.merge(&uid, deletion);
-        let immunity = immunity(object);
+        let non_preemptible = non_preemptible(object);
         // A pod of a DaemonSet names its node in a term of its own: a cluster would have as many shapes as it has
         // such pods. Once they are there, nobody looks for another node for them.
         let ties = self.read_ties(namespace, object, known.map(|(_, ties)| ties));
         let is_of_daemon_set = ties.owner.as_ref().is_some_and(Workload::is_daemon_set);
-        let stays = node.is_some() && (is_of_daemon_set || immunity == Some(Immunity::Mirror));
+        let stays = node.is_some() && (is_of_daemon_set || non_preemptible == Some(NonPreemptible::Mirror));
         let placement = if stays { Placement::default() } else { spec.map(placement).unwrap_or_default() };
         let requested = effective_requests(spec, object.status.as_ref());
         let ties = self.ties_of_owner(namespace, ties, &requested.amounts);
@@ -167,8 +167,8 @@ impl Index {
             evicted: if deletion.is_some() { was_evicted(object) } else { leaves_by.is_some() },
             stuck: stuck(object),
             failing: is_failing(object),
-            immunity,
-            reluctant: is_reluctant(object),
+            non_preemptible,
+            do_not_disrupt: is_reluctant(object),
             forced: deletion.is_some() && metadata.deletion_grace_period_seconds == Some(0),
             deletion_cost: deletion_cost(object),
             grace_seconds: grace_seconds(spec),

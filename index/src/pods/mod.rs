@@ -2,10 +2,10 @@
 
 mod deletion_cost;
 mod evictions;
-mod immunity;
 mod kind;
 mod lean;
 mod life;
+mod non_preemptible;
 mod refusals;
 mod reluctance;
 mod requests;

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use k8s_openapi::api::core::v1::{Namespace as Object, ResourceQuota};
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 use quotient_engine::ledger::{Entry, Generation, Ledger};
-use quotient_engine::snapshot::Growth;
+use quotient_engine::snapshot::GrantGate;
 
 use super::{apply, at, index_of, story};
 use crate::{Index, Keeps};
@@ -190,7 +190,7 @@ fn a_ledger_that_is_made_up_holds_growth_until_all_quotas_bear_its_stamp() {
     let rebuilt = Ledger::rebuild(index.quotas_seen(), at("12:00:00"));
     assert_eq!(rebuilt.generation, Generation::new((1 << 20) + 5));
     index.set_ledger(Some(rebuilt.into()));
-    assert_eq!(index.snapshot(at("12:00:00")).growth, Growth::Held);
+    assert_eq!(index.snapshot(at("12:00:00")).grant_gate, GrantGate::Held);
     apply(&mut index, &quota("6", (1 << 20) + 5, 8, 8));
-    assert_eq!(index.snapshot(at("12:00:00")).growth, Growth::Allowed);
+    assert_eq!(index.snapshot(at("12:00:00")).grant_gate, GrantGate::Allowed);
 }

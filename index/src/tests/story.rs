@@ -260,8 +260,8 @@ fn pod(pod: &Pod) -> String {
         evicted,
         stuck,
         failing,
-        immunity,
-        reluctant,
+        non_preemptible,
+        do_not_disrupt,
         forced,
         deletion_cost,
         grace_seconds,
@@ -301,10 +301,10 @@ fn pod(pod: &Pod) -> String {
     if *failing {
         write!(line, ", failing").unwrap();
     }
-    if let Some(immunity) = immunity {
-        write!(line, ", {immunity:?}").unwrap();
+    if let Some(non_preemptible) = non_preemptible {
+        write!(line, ", {non_preemptible:?}").unwrap();
     }
-    if *reluctant {
+    if *do_not_disrupt {
         write!(line, ", goes last").unwrap();
     }
     if let Some(owner) = &ties.owner {

@@ -9,7 +9,7 @@ use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 
 use super::jobs::{job_kind, job_note};
-use super::{Happening, scaled};
+use super::{Notice, scaled};
 use crate::identity::Identity;
 use crate::message::message;
 use crate::writer::{Change, listed};
@@ -29,7 +29,7 @@ const LONGEST_PREFIX: usize = 200;
 /// The event that tells `happening`, the `number`th of this process. `uid` finds the Queue's id; `kubectl describe`
 /// wants it.
 pub(super) fn event(
-    happening: &Happening,
+    happening: &Notice,
     uid: impl Fn(&QueueName) -> Option<QueueUid>,
     identity: &Identity,
     now: Timestamp,
@@ -56,18 +56,18 @@ pub(super) fn event(
     }
 }
 
-fn regarding(happening: &Happening, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
+fn regarding(happening: &Notice, uid: &impl Fn(&QueueName) -> Option<QueueUid>) -> ObjectReference {
     match happening {
-        Happening::Reclaimed(reclaimed) | Happening::WouldReclaim(reclaimed) => reclaimed.reference(),
-        Happening::Scaled(scaled) => scaled::reference(scaled),
-        Happening::QuotaWritten { queue, .. }
-        | Happening::QuotaRaised { queue, .. }
-        | Happening::QuotaRepaired { queue, .. }
-        | Happening::ReclaimPlanned { queue, .. }
-        | Happening::DefaultRequestsWritten { queue, .. }
-        | Happening::DefaultRequestsRefused { queue, .. }
-        | Happening::ForceDeleted { queue, .. } => queue_reference(queue, uid),
-        Happening::QueueJob { name, uid, .. } => ObjectReference {
+        Notice::Reclaimed(reclaimed) | Notice::WouldReclaim(reclaimed) => reclaimed.reference(),
+        Notice::Scaled(scaled) => scaled::reference(scaled),
+        Notice::QuotaWritten { queue, .. }
+        | Notice::QuotaRaised { queue, .. }
+        | Notice::QuotaRepaired { queue, .. }
+        | Notice::ReclaimPlanned { queue, .. }
+        | Notice::DefaultRequestsWritten { queue, .. }
+        | Notice::DefaultRequestsRefused { queue, .. }
+        | Notice::ForceDeleted { queue, .. } => queue_reference(queue, uid),
+        Notice::QueueJob { name, uid, .. } => ObjectReference {
             api_version: Some(API_VERSION.to_owned()),
             kind: Some("QueueJob".to_owned()),
             namespace: Some(name.namespace.as_str().to_owned()),
@@ -79,11 +79,9 @@ fn regarding(happening: &Happening, uid: &impl Fn(&QueueName) -> Option<QueueUid
 }
 
 /// The queue that something happened for.
-fn related(happening: &Happening) -> Option<&QueueName> {
+fn related(happening: &Notice) -> Option<&QueueName> {
     match happening {
-        Happening::Reclaimed(reclaimed) | Happening::WouldReclaim(reclaimed) => {
-            reclaimed.beneficiaries.first()
-        }
+        Notice::Reclaimed(reclaimed) | Notice::WouldReclaim(reclaimed) => reclaimed.beneficiaries.first(),
         _ => None,
     }
 }
@@ -100,47 +98,45 @@ fn queue_reference(queue: &QueueName, uid: &impl Fn(&QueueName) -> Option<QueueU
 }
 
 /// Type, reason and action.
-fn kind(happening: &Happening) -> (&'static str, &'static str, &'static str) {
+fn kind(happening: &Notice) -> (&'static str, &'static str, &'static str) {
     match happening {
-        Happening::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
-        Happening::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
-        Happening::QuotaWritten { lowers: false, .. } | Happening::QuotaRaised { .. } => {
+        Notice::QuotaWritten { before: None, .. } => ("Normal", "QuotaCreated", "WriteQuota"),
+        Notice::QuotaWritten { lowers: true, .. } => ("Normal", "QuotaLowered", "WriteQuota"),
+        Notice::QuotaWritten { lowers: false, .. } | Notice::QuotaRaised { .. } => {
             ("Normal", "QuotaRaised", "WriteQuota")
         }
-        Happening::QuotaRepaired { .. } => ("Warning", "QuotaRepaired", "WriteQuota"),
-        Happening::ReclaimPlanned { .. } => ("Normal", "ReclaimPlanned", "Reclaim"),
-        Happening::Reclaimed(_) => ("Warning", "Reclaimed", "Evict"),
-        Happening::WouldReclaim(_) => ("Normal", "WouldReclaim", "Observe"),
-        Happening::Scaled(scaled) if scaled.to < scaled.from => ("Warning", scaled.reason.name(), "Scale"),
-        Happening::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
-        Happening::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
-        Happening::QueueJob { news, .. } => job_kind(news),
-        Happening::DefaultRequestsWritten { .. } => ("Normal", "DefaultRequestsWritten", "WriteLimitRange"),
-        Happening::DefaultRequestsRefused { .. } => ("Warning", "DefaultRequestsRefused", "WriteLimitRange"),
+        Notice::QuotaRepaired { .. } => ("Warning", "QuotaRepaired", "WriteQuota"),
+        Notice::ReclaimPlanned { .. } => ("Normal", "ReclaimPlanned", "Reclaim"),
+        Notice::Reclaimed(_) => ("Warning", "Reclaimed", "Evict"),
+        Notice::WouldReclaim(_) => ("Normal", "WouldReclaim", "Observe"),
+        Notice::Scaled(scaled) if scaled.to < scaled.from => ("Warning", scaled.reason.name(), "Scale"),
+        Notice::Scaled(scaled) => ("Normal", scaled.reason.name(), "Scale"),
+        Notice::ForceDeleted { .. } => ("Warning", "ForceDeleted", "Evict"),
+        Notice::QueueJob { news, .. } => job_kind(news),
+        Notice::DefaultRequestsWritten { .. } => ("Normal", "DefaultRequestsWritten", "WriteLimitRange"),
+        Notice::DefaultRequestsRefused { .. } => ("Warning", "DefaultRequestsRefused", "WriteLimitRange"),
     }
 }
 
-fn note(happening: &Happening) -> String {
+fn note(happening: &Notice) -> String {
     match happening {
-        Happening::QuotaWritten { before, after, .. } | Happening::QuotaRaised { before, after, .. } => {
+        Notice::QuotaWritten { before, after, .. } | Notice::QuotaRaised { before, after, .. } => {
             quota_note(before.as_ref(), after)
         }
-        Happening::QuotaRepaired { change, before, after, .. } => repair_note(change, before.as_ref(), after),
-        Happening::ReclaimPlanned { allocated, deserved, pods, .. } => {
-            planned_note(allocated, deserved, pods)
-        }
-        Happening::Reclaimed(reclaimed) => reclaimed.note(),
-        Happening::WouldReclaim(reclaimed) => reclaimed.would_note(),
-        Happening::Scaled(scaled) => scaled::note(scaled),
-        Happening::ForceDeleted { pods, .. } => forced_note(pods),
-        Happening::QueueJob { news, .. } => job_note(news),
-        Happening::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
+        Notice::QuotaRepaired { change, before, after, .. } => repair_note(change, before.as_ref(), after),
+        Notice::ReclaimPlanned { allocated, deserved, pods, .. } => planned_note(allocated, deserved, pods),
+        Notice::Reclaimed(reclaimed) => reclaimed.note(),
+        Notice::WouldReclaim(reclaimed) => reclaimed.would_note(),
+        Notice::Scaled(scaled) => scaled::note(scaled),
+        Notice::ForceDeleted { pods, .. } => forced_note(pods),
+        Notice::QueueJob { news, .. } => job_note(news),
+        Notice::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
             "removed the LimitRange {LIMIT_RANGE}: the Queue names no default requests, or other LimitRanges give them"
         ),
-        Happening::DefaultRequestsWritten { defaults, .. } => {
+        Notice::DefaultRequestsWritten { defaults, .. } => {
             format!("containers that name no requests have {} (LimitRange {LIMIT_RANGE})", listed(defaults))
         }
-        Happening::DefaultRequestsRefused { why, .. } => format!("default requests are not in force: {why}"),
+        Notice::DefaultRequestsRefused { why, .. } => format!("default requests are not in force: {why}"),
     }
 }
 
@@ -238,7 +234,7 @@ mod tests {
         pairs.iter().map(|(name, units)| (Resource::from_name(name), Amount::new(*units))).collect()
     }
 
-    fn told(happening: &Happening) -> Event {
+    fn told(happening: &Notice) -> Event {
         event(happening, |_| Some("q1".into()), &Identity::new("host_1"), Timestamp::UNIX_EPOCH, 7)
     }
 
@@ -257,8 +253,8 @@ mod tests {
             grace_seconds: None,
         };
         for (happening, type_, reason) in [
-            (Happening::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
-            (Happening::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
+            (Notice::Reclaimed(Box::new(reclaimed.clone())), "Warning", "Reclaimed"),
+            (Notice::WouldReclaim(Box::new(reclaimed)), "Normal", "WouldReclaim"),
         ] {
             let event = told(&happening);
             assert_eq!((event.type_.as_deref(), event.reason.as_deref()), (Some(type_), Some(reason)));
@@ -277,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_quota_tells_what_moved() {
-        let event = told(&Happening::QuotaWritten {
+        let event = told(&Notice::QuotaWritten {
             queue: QueueName::new("a", "team"),
             before: Some(bounds(&[("cpu", 3000), ("memory", 1 << 30)])),
             after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
@@ -292,7 +288,7 @@ mod tests {
     fn a_repair_tells_what_was_done_and_by_whom() {
         let repair = |change: Change, before: Option<Bounds>| {
             let queue = QueueName::new("a", "team");
-            told(&Happening::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
+            told(&Notice::QuotaRepaired { queue, change, before, after: bounds(&[("cpu", 2000)]) })
         };
         let edited =
             repair(Change::Edited { by: Some("kubectl-edit".into()) }, Some(bounds(&[("cpu", 9000)])));
@@ -318,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_reclaim_counts_its_victims() {
-        let planned = |pods| Happening::ReclaimPlanned {
+        let planned = |pods| Notice::ReclaimPlanned {
             queue: QueueName::new("b", "batch"),
             allocated: cpu(1000),
             deserved: cpu(3000),
@@ -337,7 +333,7 @@ mod tests {
 
     #[test]
     fn pods_that_were_stuck_are_listed_on_their_queue() {
-        let event = told(&Happening::ForceDeleted {
+        let event = told(&Notice::ForceDeleted {
             queue: QueueName::new("a", "team"),
             pods: vec!["web-0".into(), "web-1".into()],
         });

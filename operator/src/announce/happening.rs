@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{PodName, QueueJobUid, QueueName};
-use quotient_engine::plan::{Asker, QueueJobName, Scaling, SlotReason};
+use quotient_engine::plan::{Preemptor, QueueJobName, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Setter;
 
@@ -13,7 +13,7 @@ use crate::writer::Change;
 
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum Notice {
     /// A queue's quota was written.
     QuotaWritten {
         /// The queue.
@@ -150,12 +150,12 @@ pub struct Scaled {
     /// Their priority.
     pub priority: i32,
     /// For whom.
-    pub beneficiaries: Vec<Asker>,
+    pub beneficiaries: Vec<Preemptor>,
     /// Why.
     pub reason: Reason,
 }
 
-impl Happening {
+impl Notice {
     /// `scaling` was carried out.
     pub fn scaled(scaling: &Scaling) -> Self {
         Self::Scaled(Box::new(Scaled {

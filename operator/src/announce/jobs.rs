@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use quotient_engine::names::QueueJobUid;
 use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan, SlotReason, Standing};
 
-use super::{Happening, JobNews};
+use super::{JobNews, Notice};
 
 /// What was told of every QueueJob last.
 ///
 /// Only a hint: after a restart, why one waits may be told twice. That its slots move is seen from how many its Jobs have.
 #[derive(Debug, Default)]
-pub(super) struct Jobs(BTreeMap<QueueJobName, Told>);
+pub(super) struct Jobs(BTreeMap<QueueJobName, Notified>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Told {
+struct Notified {
     uid: QueueJobUid,
     standing: Standing,
     reason: SlotReason,
@@ -24,7 +24,7 @@ struct Told {
 
 impl Jobs {
     /// What is news in `plan`.
-    pub(super) fn news(&mut self, plan: &Plan) -> Vec<Happening> {
+    pub(super) fn news(&mut self, plan: &Plan) -> Vec<Notice> {
         let jobs = || plan.queue_jobs.iter().filter(|(_, job)| !job.withheld);
         self.0.retain(|name, told| {
             plan.queue_jobs.get(name).is_some_and(|job| job.uid == told.uid && !job.withheld)
@@ -33,9 +33,9 @@ impl Jobs {
         for (name, job) in jobs() {
             let told = self.0.get(name);
             if let Some(news) = news(job, told) {
-                all.push(Happening::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
+                all.push(Notice::QueueJob { name: name.clone(), uid: job.uid.clone(), news });
             }
-            let now = Told {
+            let now = Notified {
                 uid: job.uid.clone(),
                 standing: job.standing,
                 // For a moment only, on the way from one to the other.
@@ -52,7 +52,7 @@ impl Jobs {
     }
 }
 
-fn news(job: &QueueJobPlan, told: Option<&Told>) -> Option<JobNews> {
+fn news(job: &QueueJobPlan, told: Option<&Notified>) -> Option<JobNews> {
     let was = |standing: Standing| told.is_some_and(|told| told.standing == standing);
     // What is written, is seen a moment later: until then the same plan is made again.
     let moved = job.moves() && told.is_none_or(|told| told.slots != job.total());
@@ -162,7 +162,7 @@ mod tests {
             let name = QueueJobName { namespace: "a".into(), name: "train".into() };
             let news = jobs.news(&Plan { queue_jobs: [(name, job)].into(), ..Plan::default() });
             let lines = news.iter().map(|happening| match happening {
-                Happening::QueueJob { news, .. } => {
+                Notice::QueueJob { news, .. } => {
                     let (kind, reason, _) = job_kind(news);
                     format!("{kind} {reason}: {}\n", job_note(news))
                 }

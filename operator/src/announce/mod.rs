@@ -17,7 +17,7 @@ use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub use happening::{Happening, JobNews, Scaled};
+pub use happening::{JobNews, Notice, Scaled};
 pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;
@@ -29,21 +29,21 @@ const WAITING: usize = 4096;
 
 /// Where happenings go. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Announcer {
-    sender: mpsc::Sender<Happening>,
+pub struct EventRecorder {
+    sender: mpsc::Sender<Notice>,
     metrics: Metrics,
     transitions: Arc<Mutex<Transitions>>,
 }
 
-impl Announcer {
+impl EventRecorder {
     /// An announcer, and what it announces.
-    pub fn new(metrics: Metrics) -> (Self, mpsc::Receiver<Happening>) {
+    pub fn new(metrics: Metrics) -> (Self, mpsc::Receiver<Notice>) {
         let (sender, receiver) = mpsc::channel(WAITING);
         (Self { sender, metrics, transitions: Arc::default() }, receiver)
     }
 
     /// Tells what happened, if it is news. Never waits.
-    pub fn announce(&self, happening: Happening) {
+    pub fn announce(&self, happening: Notice) {
         let news = self.transitions(|transitions| transitions.of_happening(happening));
         if let Some(happening) = news {
             self.send(happening);
@@ -53,7 +53,7 @@ impl Announcer {
     /// Tells the workloads of `evictions`, which the API server accepted in one cycle. Never waits.
     pub fn announce_reclaimed(&self, evictions: &[Eviction]) {
         for reclaimed in Reclaimed::of_workloads(evictions) {
-            self.send(Happening::Reclaimed(Box::new(reclaimed)));
+            self.send(Notice::Reclaimed(Box::new(reclaimed)));
         }
     }
 
@@ -75,7 +75,7 @@ impl Announcer {
         judge(&mut self.transitions.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn send(&self, happening: Happening) {
+    fn send(&self, happening: Notice) {
         if self.sender.try_send(happening).is_err() {
             self.metrics.writes.events_dropped.inc();
         }

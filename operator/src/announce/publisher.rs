@@ -10,7 +10,7 @@ use kube::{Api, Client};
 use tokio::sync::mpsc;
 use tracing::debug;
 
-use super::Happening;
+use super::Notice;
 use super::event::event;
 use crate::answer::{Answer, ask, said};
 use crate::clock::Clock;
@@ -43,7 +43,7 @@ pub struct Publisher {
 
 impl Publisher {
     /// Writes what comes, until no announcer is left and all is written.
-    pub async fn run(self, mut happenings: mpsc::Receiver<Happening>) {
+    pub async fn run(self, mut happenings: mpsc::Receiver<Notice>) {
         let mut writing = FuturesUnordered::new();
         let mut number = 0_u64;
         loop {
@@ -62,7 +62,7 @@ impl Publisher {
         while writing.next().await.is_some() {}
     }
 
-    fn event(&self, happening: &Happening, number: u64) -> Event {
+    fn event(&self, happening: &Notice, number: u64) -> Event {
         let uid =
             |queue: &_| self.view.read(|index| index.observed_queue(queue).map(|queue| queue.uid.clone()));
         event(happening, uid, &self.identity, self.clock.now(), number)

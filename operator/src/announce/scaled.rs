@@ -3,7 +3,7 @@
 use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
 use quotient_engine::names::PodName;
-use quotient_engine::plan::Asker;
+use quotient_engine::plan::Preemptor;
 use quotient_engine::snapshot::SetterKind;
 
 use super::Scaled;
@@ -52,10 +52,10 @@ pub(super) fn note(scaled: &Scaled) -> String {
     ])
 }
 
-fn asker(asker: &Asker) -> String {
+fn asker(asker: &Preemptor) -> String {
     match asker {
-        Asker::Pod(name) => format!("pod {name}"),
-        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+        Preemptor::Pod(name) => format!("pod {name}"),
+        Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
     }
 }
 
@@ -83,8 +83,8 @@ mod tests {
             pods: (0..from.saturating_sub(to)).map(|at| format!("web-{at}").as_str().into()).collect(),
             priority: 10,
             beneficiaries: vec![
-                Asker::Owner(OwnerKind::ReplicaSet, "train".into()),
-                Asker::Pod("one".into()),
+                Preemptor::Owner(OwnerKind::ReplicaSet, "train".into()),
+                Preemptor::Pod("one".into()),
             ],
             reason: Reason::Outranked,
         }

@@ -10,7 +10,7 @@ use quotient_engine::plan::Plan;
 use tokio::time::Instant;
 
 use super::jobs::Jobs;
-use super::{Happening, Reclaimed, Subject};
+use super::{Notice, Reclaimed, Subject};
 
 /// How long one workload or bare pod is not told again what would happen to it.
 const WITHHELD_INTERVAL: Duration = Duration::from_secs(600);
@@ -32,7 +32,7 @@ pub(super) struct Transitions {
 
 impl Transitions {
     /// The reclaims that begin with `plan`.
-    pub(super) fn planned(&mut self, plan: &Plan) -> Vec<Happening> {
+    pub(super) fn planned(&mut self, plan: &Plan) -> Vec<Notice> {
         let mut victims: BTreeMap<&QueueName, BTreeMap<&QueueName, usize>> = BTreeMap::new();
         for eviction in plan.evictions.iter().chain(&plan.waiting) {
             let Some(beneficiary) = &eviction.beneficiary else { continue };
@@ -40,10 +40,10 @@ impl Transitions {
             *pods = pods.saturating_add(1);
         }
         let begun = victims.iter().filter(|(queue, _)| !self.gainers.contains(**queue));
-        let news: Vec<Happening> = begun
+        let news: Vec<Notice> = begun
             .filter_map(|(queue, pods)| {
                 let decided = plan.queues.get(*queue)?;
-                Some(Happening::ReclaimPlanned {
+                Some(Notice::ReclaimPlanned {
                     queue: (*queue).clone(),
                     allocated: decided.allocated.clone(),
                     deserved: decided.target.clone(),
@@ -58,20 +58,20 @@ impl Transitions {
     }
 
     /// What `plan` would evict, for the workloads and bare pods that were not told so in the last ten minutes.
-    pub(super) fn withheld(&mut self, plan: &Plan, now: Instant) -> Vec<Happening> {
+    pub(super) fn withheld(&mut self, plan: &Plan, now: Instant) -> Vec<Notice> {
         self.withheld.retain(|_, told| now.saturating_duration_since(*told) < WITHHELD_INTERVAL);
         let mut news = Vec::new();
         for reclaimed in Reclaimed::by_subject(&plan.withheld) {
             if let Entry::Vacant(entry) = self.withheld.entry(reclaimed.subject.clone()) {
                 entry.insert(now);
-                news.push(Happening::WouldReclaim(Box::new(reclaimed)));
+                news.push(Notice::WouldReclaim(Box::new(reclaimed)));
             }
         }
         news
     }
 
     /// The rises that have ended with `plan`.
-    pub(super) fn raised(&mut self, plan: &Plan) -> Vec<Happening> {
+    pub(super) fn raised(&mut self, plan: &Plan) -> Vec<Notice> {
         let settled = |queue: &QueueName| {
             plan.queues
                 .get(queue)
@@ -80,20 +80,20 @@ impl Transitions {
         let ended: Vec<QueueName> = self.rising.keys().filter(|queue| settled(queue)).cloned().collect();
         let rises = ended.into_iter().filter_map(|queue| {
             let (before, after) = self.rising.remove(&queue)?;
-            (before.as_ref() != Some(&after)).then_some(Happening::QuotaRaised { queue, before, after })
+            (before.as_ref() != Some(&after)).then_some(Notice::QuotaRaised { queue, before, after })
         });
         rises.collect()
     }
 
     /// What of `happening` is told now. All but a written quota: a lowered one at once, for pods may have to leave; a
     /// raised one when it has stopped rising, because a share that is got back comes in many small steps.
-    pub(super) fn of_happening(&mut self, happening: Happening) -> Option<Happening> {
-        let Happening::QuotaWritten { queue, before, after, lowers } = happening else {
+    pub(super) fn of_happening(&mut self, happening: Notice) -> Option<Notice> {
+        let Notice::QuotaWritten { queue, before, after, lowers } = happening else {
             return Some(happening);
         };
         if lowers {
             self.rising.remove(&queue);
-            return Some(Happening::QuotaWritten { queue, before, after, lowers });
+            return Some(Notice::QuotaWritten { queue, before, after, lowers });
         }
         let rise = self.rising.entry(queue).or_insert_with(|| (before, after.clone()));
         rise.1 = after;
@@ -155,9 +155,9 @@ mod tests {
         }
     }
 
-    fn write(before: i128, after: i128) -> Happening {
+    fn write(before: i128, after: i128) -> Notice {
         let bounds = |milli| [(Resource::Cpu, Amount::new(milli))].into_iter().collect::<Bounds>();
-        Happening::QuotaWritten {
+        Notice::QuotaWritten {
             queue: gainer(),
             before: Some(bounds(before)),
             after: bounds(after),
@@ -169,7 +169,7 @@ mod tests {
     fn a_reclaim_is_told_once() {
         let mut transitions = Transitions::default();
         let news = transitions.planned(&plan(2000, 2));
-        let [Happening::ReclaimPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
+        let [Notice::ReclaimPlanned { pods, .. }] = news.as_slice() else { panic!("{news:?}") };
         assert_eq!(*pods, [(QueueName::new("a", "team"), 2)]);
         assert_eq!(transitions.planned(&plan(2000, 2)), []);
         assert_eq!(transitions.planned(&plan(1000, 0)), []);
@@ -196,7 +196,7 @@ mod tests {
             let both =
                 withheld([of("web", 3), if second >= 300 { of("db", 1) } else { Vec::new() }].concat());
             for news in transitions.withheld(&both, start + Duration::from_secs(second)) {
-                let Happening::WouldReclaim(news) = news else { panic!("{news:?}") };
+                let Notice::WouldReclaim(news) = news else { panic!("{news:?}") };
                 told.push((second, news.workload.unwrap().name.to_string(), news.pods));
             }
         }
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(transitions.raised(&plan(1000, 0)), []);
         assert_eq!(transitions.of_happening(write(2000, 3000)), None);
         let news = transitions.raised(&plan(0, 0));
-        let [Happening::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
+        let [Notice::QuotaRaised { before, after, .. }] = news.as_slice() else { panic!("{news:?}") };
         let milli = |bounds: &Bounds| bounds.get(&Resource::Cpu).map(Amount::units);
         assert_eq!((before.as_ref().and_then(milli), milli(after)), (Some(1000), Some(3000)));
         assert_eq!(transitions.raised(&plan(0, 0)), []);

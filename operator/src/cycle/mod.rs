@@ -31,7 +31,7 @@ use tracing::{debug, info};
 use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, Terms};
-use crate::particulars::Particulars;
+use crate::particulars::StatusDetails;
 use crate::settings::Pace;
 use crate::watch::Synced;
 use crate::writer::{Report, Tools, Writer};
@@ -190,14 +190,14 @@ impl Cycle {
             .tools
             .view
             .read(|index| (index.snapshot(now), index.next_change(now), index.ledger().cloned()));
-        snapshot.destruction = self.guards.judge(&snapshot);
+        snapshot.reclaim_gate = self.guards.judge(&snapshot);
         self.count(&snapshot);
         let nudges = self.writer.nudges(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
         let mut planner = std::mem::take(&mut self.planner);
         let decide = move || {
             let plan = planner.plan(&snapshot);
-            let particulars = Particulars::of(&plan, &snapshot);
+            let particulars = StatusDetails::of(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
             let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
             (planner, plan, particulars, terms, granted)
@@ -258,7 +258,7 @@ impl Cycle {
     }
 
     /// Hands the plan on to the statuses, with what was `refused` of it.
-    fn report(&self, plan: &Arc<Plan>, particulars: &Particulars, refused: BTreeMap<QueueName, String>) {
+    fn report(&self, plan: &Arc<Plan>, particulars: &StatusDetails, refused: BTreeMap<QueueName, String>) {
         self.reports.send_replace(Some(Arc::new(Report {
             plan: Arc::clone(plan),
             refused,

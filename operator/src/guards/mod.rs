@@ -14,13 +14,13 @@ mod offered;
 use std::time::Duration;
 
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Destruction, Snapshot};
+use quotient_engine::snapshot::{ReclaimGate, Snapshot};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 use crate::metrics::Metrics;
 use crate::settings::GuardSettings;
-use crate::watch::{FullList, Pulses, Signs};
+use crate::watch::{FullList, Signs, WatchLiveness};
 use capacity::{CapacityGuard, Judgement};
 pub(crate) use offered::offered;
 use offered::promised;
@@ -35,10 +35,10 @@ const REASONS: [Reason; 2] = [Reason::CapacityUntrusted, Reason::ViewStale];
 #[derive(Debug)]
 pub struct Guards {
     capacity: CapacityGuard,
-    pulses: Pulses,
+    pulses: WatchLiveness,
     nodes: FullList,
     metrics: Metrics,
-    held: Destruction,
+    held: ReclaimGate,
 }
 
 impl Guards {
@@ -49,12 +49,12 @@ impl Guards {
             pulses: signs.pulses.clone(),
             nodes: signs.nodes.clone(),
             metrics: metrics.clone(),
-            held: Destruction::Allowed,
+            held: ReclaimGate::Allowed,
         }
     }
 
     /// Whether anything may be taken on the strength of `snapshot`, which shows the cluster as it is seen now.
-    pub fn judge(&mut self, snapshot: &Snapshot) -> Destruction {
+    pub fn judge(&mut self, snapshot: &Snapshot) -> ReclaimGate {
         let judgement =
             self.capacity.judge(offered(snapshot), &promised(snapshot), self.nodes.counts(), Instant::now());
         if let Judgement::Doubted { news: Some(loss) } = &judgement {
@@ -63,24 +63,24 @@ impl Guards {
         }
         let silent = self.pulses.complaints();
         let held = if judgement != Judgement::Trusted {
-            Destruction::Held(Reason::CapacityUntrusted)
+            ReclaimGate::Held(Reason::CapacityUntrusted)
         } else if silent.is_empty() {
-            Destruction::Allowed
+            ReclaimGate::Allowed
         } else {
-            Destruction::Held(Reason::ViewStale)
+            ReclaimGate::Held(Reason::ViewStale)
         };
         if held != self.held {
             match held {
-                Destruction::Held(Reason::ViewStale) => {
+                ReclaimGate::Held(Reason::ViewStale) => {
                     warn!(reason = %Reason::ViewStale, "the view is old, so nothing is taken: {}", silent.join(", "));
                 }
-                Destruction::Held(_) => {}
-                Destruction::Allowed => info!("what is seen is trusted again"),
+                ReclaimGate::Held(_) => {}
+                ReclaimGate::Allowed => info!("what is seen is trusted again"),
             }
             self.held = held;
         }
         for reason in REASONS {
-            let holds = held == Destruction::Held(reason);
+            let holds = held == ReclaimGate::Held(reason);
             self.metrics.cycles.held.with_label_values(&[reason.name()]).set(i64::from(holds));
         }
         held
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
     use crate::settings::WatchSettings;
 
-    const HELD: Destruction = Destruction::Held(Reason::CapacityUntrusted);
+    const HELD: ReclaimGate = ReclaimGate::Held(Reason::CapacityUntrusted);
 
     fn nodes(count: u32) -> Snapshot {
         let node = || {
@@ -153,7 +153,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_short_list_of_nodes_holds_everything_until_another_agrees_and_time_has_passed() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
         assert_eq!(guards.next_look(), None);
         tokio::time::advance(Duration::from_secs(1)).await;
         assert_eq!(guards.judge(&nodes(0)), HELD);
@@ -166,22 +166,22 @@ mod tests {
         tokio::time::advance(Duration::from_secs(50)).await;
         assert_eq!(guards.judge(&nodes(0)), HELD);
         tokio::time::advance(Duration::from_secs(10)).await;
-        assert_eq!(guards.judge(&nodes(0)), Destruction::Allowed);
+        assert_eq!(guards.judge(&nodes(0)), ReclaimGate::Allowed);
         assert_eq!((gauge.get(), guards.next_look()), (0, None));
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_of_one_kind_holds_everything_until_it_is_heard_of() {
         let (mut guards, signs, metrics) = guards();
-        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(180)).await;
-        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert_eq!(guards.judge(&nodes(4)), Destruction::Held(Reason::ViewStale));
+        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Held(Reason::ViewStale));
         guards.show_pulses(Duration::from_secs(1000));
         let heard = metrics.watches.heard.with_label_values(&["pods"]).get();
         assert!((818.0..820.0).contains(&heard), "{heard}");
         hear_of_all(&signs);
-        assert_eq!(guards.judge(&nodes(4)), Destruction::Allowed);
+        assert_eq!(guards.judge(&nodes(4)), ReclaimGate::Allowed);
     }
 }

@@ -17,7 +17,7 @@ use super::moment::Moment;
 use super::record::Record;
 use crate::answer::{Answer, ask, said};
 use crate::clock::Clock;
-use crate::health::Beat;
+use crate::health::Heartbeat;
 use crate::identity::Identity;
 
 /// How long one call about the Lease may take; a deadline holds several.
@@ -58,7 +58,7 @@ pub struct Elector {
     settings: LeaseSettings,
     identity: Identity,
     clock: Clock,
-    beat: Beat,
+    beat: Heartbeat,
     start: Instant,
     /// The Lease as last seen, and when it was first seen so.
     seen: Option<(Record, Instant)>,
@@ -77,7 +77,7 @@ impl Elector {
         settings: LeaseSettings,
         identity: Identity,
         clock: Clock,
-        beat: Beat,
+        beat: Heartbeat,
     ) -> (Self, Leadership) {
         let (leading, receiver) = watch::channel(Term::None);
         let api = Api::namespaced(client, &settings.namespace);

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Elector, Leadership, LeaseError, LeaseSettings};
 use crate::clock::Clock;
-use crate::health::Beat;
+use crate::health::Heartbeat;
 use crate::identity::Identity;
 use crate::test_api::{Asked, Reply, client};
 
@@ -79,7 +79,7 @@ fn candidate(store: &Store, identity: &str) -> Candidate {
         renew_deadline: Duration::from_secs(10),
         retry: Duration::from_secs(2),
     };
-    let beat = Beat::new("the lease", Duration::from_secs(60));
+    let beat = Heartbeat::new("the lease", Duration::from_secs(60));
     let (elector, leadership) =
         Elector::new(store.client(identity), settings, Identity::new(identity), Clock::wall(), beat);
     let stop = CancellationToken::new();

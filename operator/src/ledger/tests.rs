@@ -19,8 +19,8 @@ use tokio_util::sync::CancellationToken;
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
 use super::{Dropped, LedgerKeeper, LedgerSettings};
-use crate::announce::Announcer;
-use crate::health::Beat;
+use crate::announce::EventRecorder;
+use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::status::RecentReclaims;
@@ -164,10 +164,10 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
         clock: crate::clock::Clock::wall(),
         view,
         leadership: Leadership::unconditional(),
-        announcer: Announcer::new(metrics.clone()).0,
+        announcer: EventRecorder::new(metrics.clone()).0,
         reclaims: RecentReclaims::default(),
         metrics,
-        beat: Beat::new("the loop", Duration::from_secs(60)),
+        beat: Heartbeat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),
     }
 }

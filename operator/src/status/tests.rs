@@ -4,7 +4,7 @@ use k8s_openapi::jiff::Timestamp;
 use quotient_crds::{ConditionType, QueueStatus, condition};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Asker, Pause, Plan, PodCounts, QueuePlan, Reach, Stall, Unmet, Withheld};
+use quotient_engine::plan::{Pause, Plan, PodCounts, Preemptor, QueuePlan, Reach, Stall, Unmet, Withheld};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside, Window};
 use quotient_index::SkippedObject;
@@ -322,7 +322,7 @@ fn a_stalled_queue_says_what_to_mend_and_has_no_amounts() {
 /// Short of 2 cpu for this reason, with three pods that cannot start for that one.
 fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
     let web = |reason| Unmet {
-        who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
         pods: 3,
         requests: amounts(2000, 0),
         reason,

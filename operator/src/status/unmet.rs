@@ -5,7 +5,7 @@ use super::withheld;
 use quotient_crds::{MAX_UNMET, Unmet as Written};
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::{Asker, QueuePlan, Unmet};
+use quotient_engine::plan::{Preemptor, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::SetAside;
 
@@ -52,12 +52,12 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
         Reason::PodsNotCreated => {
             let [what, next] = general();
             let command = match &unmet.who {
-                Asker::Owner(kind, name) => {
+                Preemptor::Owner(kind, name) => {
                     // Of an object with several templates the further ones are called NAME/1, NAME/2, ….
                     let object = name.split('/').next().unwrap_or_default();
                     format!("See: kubectl -n {namespace} describe {} {object}", kind.name().to_lowercase())
                 }
-                Asker::Pod(_) => String::new(),
+                Preemptor::Pod(_) => String::new(),
             };
             message_of([what, next, command])
         }
@@ -198,15 +198,15 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
     }
 }
 
-fn who(asker: &Asker) -> String {
+fn who(asker: &Preemptor) -> String {
     let (kind, name) = kind_and_name(asker);
     format!("{kind} {name}")
 }
 
-fn kind_and_name(asker: &Asker) -> (&str, &str) {
+fn kind_and_name(asker: &Preemptor) -> (&str, &str) {
     match asker {
-        Asker::Pod(name) => ("Pod", name.as_str()),
-        Asker::Owner(kind, name) => (kind.name(), name),
+        Preemptor::Pod(name) => ("Pod", name.as_str()),
+        Preemptor::Owner(kind, name) => (kind.name(), name),
     }
 }
 
@@ -249,7 +249,7 @@ mod tests {
 
     fn web(pods: u32, reason: Reason) -> Unmet {
         Unmet {
-            who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+            who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
             pods,
             requests: cpu(2000),
             reason,
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn an_ask_is_told_with_its_numbers() {
         assert_eq!(ask(&web(3, Reason::Fragmented)), "ReplicaSet web: 3 pods of cpu 2");
-        let pod = Unmet { who: Asker::Pod("x".into()), pods: 1, ..web(1, Reason::NoNodeFits) };
+        let pod = Unmet { who: Preemptor::Pod("x".into()), pods: 1, ..web(1, Reason::NoNodeFits) };
         assert_eq!(ask(&pod), "Pod x: 1 pod of cpu 2");
         let queue = QueuePlan { deserved: cpu(1500), ..QueuePlan::default() };
         assert_eq!(
@@ -348,13 +348,13 @@ mod tests {
     #[test]
     fn what_does_not_come_to_be_is_told_with_where_to_look() {
         let told = |unmet: &Unmet| message(&"team".into(), &QueuePlan::default(), unmet);
-        let job = Asker::Owner(OwnerKind::Job, "train".into());
+        let job = Preemptor::Owner(OwnerKind::Job, "train".into());
         assert_eq!(
             told(&Unmet { who: job, ..web(1, Reason::PodsNotCreated) }),
             "The pods cannot start because nothing has created them for 60 s, although there is room. The API server \
              rejects them or their controller waits; see its events. See: kubectl -n team describe job train"
         );
-        let long = Asker::Owner(OwnerKind::Job, "x".repeat(200).into());
+        let long = Preemptor::Owner(OwnerKind::Job, "x".repeat(200).into());
         let told_long = told(&Unmet { who: long, ..web(1, Reason::PodsNotCreated) });
         assert!(told_long.ends_with("their controller waits; see its events."), "{told_long}");
         let rejection = Some(Rejection::Said("policy says no".into()));

@@ -14,8 +14,8 @@ use serde::de::DeserializeOwned;
 use tracing::{debug, info, warn};
 
 use super::intake::{Intake, Typed};
-use super::patience::Patience;
-use super::{FullList, Pulses, Synced};
+use super::patience::WatchBackoff;
+use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
 use crate::metrics::Metrics;
 use crate::view::View;
@@ -25,9 +25,9 @@ pub(super) struct Feed {
     pub(super) kind: &'static str,
     pub(super) view: View,
     pub(super) synced: Synced,
-    pub(super) pulses: Pulses,
+    pub(super) pulses: WatchLiveness,
     pub(super) metrics: Metrics,
-    pub(super) patience: Patience,
+    pub(super) patience: WatchBackoff,
     pub(super) list: FullList,
     /// How often the kind is listed anew although nothing is wrong: what a watch has lost is found then.
     pub(super) relist: Duration,
@@ -89,7 +89,7 @@ impl Feed {
         &self,
         intake: &I,
         events: impl Stream<Item = watcher::Result<Event<Decoded<I::Object>>>> + Send,
-        patience: &mut Patience,
+        patience: &mut WatchBackoff,
     ) -> End {
         pin_mut!(events);
         while let Some(event) = events.next().await {

@@ -17,14 +17,19 @@ use kube::client::Body;
 use tower::service_fn;
 use tracing::info;
 
-use super::Pulses;
+use super::WatchLiveness;
 use super::bookmarks::Bookmarks;
 use super::pages::{Page, Pages};
 use super::pulses::Pulse;
 use crate::metrics::Metrics;
 
 /// A client like `client`, whose lists and watches show in `pulses`, and whose watches end after `silence`.
-pub(super) fn listening(client: &Client, pulses: &Pulses, silence: Duration, metrics: &Metrics) -> Client {
+pub(super) fn listening(
+    client: &Client,
+    pulses: &WatchLiveness,
+    silence: Duration,
+    metrics: &Metrics,
+) -> Client {
     let namespace = client.default_namespace().to_owned();
     let (client, pulses, metrics) = (client.clone(), pulses.clone(), metrics.clone());
     let pages = Pages::default();
@@ -51,7 +56,7 @@ pub(super) fn listening(client: &Client, pulses: &Pulses, silence: Duration, met
             if let Some((_, pulse)) = &pulse {
                 pulse.opened();
             }
-            let ear = Ear { pulse, bookmarks: Bookmarks::default(), page, silence, metrics };
+            let ear = WatchTimeout { pulse, bookmarks: Bookmarks::default(), page, silence, metrics };
             Ok::<_, kube::Error>(ear.on(response))
         }
     });
@@ -63,7 +68,7 @@ fn unanswered(silence: Duration) -> kube::Error {
 }
 
 /// Listens to one answer.
-struct Ear {
+struct WatchTimeout {
     pulse: Option<(&'static str, Pulse)>,
     bookmarks: Bookmarks,
     /// The page of a list that the answer is, if it is one.
@@ -72,7 +77,7 @@ struct Ear {
     metrics: Metrics,
 }
 
-impl Ear {
+impl WatchTimeout {
     /// Counts the next part of a page, and ends one that is too large.
     fn count(&mut self, next: Option<kube::Result<Frame<Bytes>>>) -> Option<kube::Result<Frame<Bytes>>> {
         let Some(page) = &mut self.page else { return next };

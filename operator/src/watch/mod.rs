@@ -30,7 +30,7 @@ use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGrou
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
-pub use pulses::Pulses;
+pub use pulses::WatchLiveness;
 pub use synced::Synced;
 
 use crate::identity::Identity;
@@ -38,7 +38,7 @@ use crate::metrics::Metrics;
 use crate::settings::WatchSettings;
 use crate::view::View;
 use listening::listening;
-use patience::Patience;
+use patience::WatchBackoff;
 
 /// How often it is looked whether the API serves by now what it need not serve.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
@@ -83,7 +83,7 @@ pub struct Signs {
     /// Which kinds have had their first full list.
     pub synced: Synced,
     /// When each was last heard of.
-    pub pulses: Pulses,
+    pub pulses: WatchLiveness,
     /// The full lists of nodes.
     pub nodes: FullList,
     /// The configured kinds, which are watched beside [`KINDS`].
@@ -96,7 +96,7 @@ impl Signs {
         let kinds = || KINDS.into_iter().chain(workloads.iter().map(|kind| kind.name));
         Self {
             synced: Synced::none_of(kinds()),
-            pulses: Pulses::of(kinds(), settings.too_silent()),
+            pulses: WatchLiveness::of(kinds(), settings.too_silent()),
             nodes: FullList::default(),
             workloads: workloads.to_vec(),
         }
@@ -129,7 +129,7 @@ pub fn start(
         synced: signs.synced.clone(),
         pulses: signs.pulses.clone(),
         metrics: metrics.clone(),
-        patience: Patience::of(identity.as_str(), kind),
+        patience: WatchBackoff::of(identity.as_str(), kind),
         list: if kind == NODES { signs.nodes.clone() } else { FullList::default() },
         relist: after_others(kind, settings.relist),
         look_again: None,

@@ -14,12 +14,12 @@ const LONGEST: Duration = Duration::from_secs(30);
 ///
 /// What kube's own backoff draws by chance comes from the name of who waits: the same failures give the same waits.
 #[derive(Clone, Debug)]
-pub(super) struct Patience {
+pub(super) struct WatchBackoff {
     wait: Duration,
     state: u64,
 }
 
-impl Patience {
+impl WatchBackoff {
     /// Of the watch of `kind` of the replica `identity`.
     pub(super) fn of(identity: &str, kind: &str) -> Self {
         let bytes = identity.bytes().chain([0]).chain(kind.bytes());
@@ -38,7 +38,7 @@ impl Patience {
     }
 }
 
-impl Iterator for Patience {
+impl Iterator for WatchBackoff {
     type Item = Duration;
 
     fn next(&mut self) -> Option<Duration> {
@@ -48,7 +48,7 @@ impl Iterator for Patience {
     }
 }
 
-impl Backoff for Patience {
+impl Backoff for WatchBackoff {
     fn reset(&mut self) {
         self.wait = FIRST;
     }
@@ -58,13 +58,13 @@ impl Backoff for Patience {
 mod tests {
     use super::*;
 
-    fn seconds(patience: &mut Patience, count: usize) -> Vec<f64> {
+    fn seconds(patience: &mut WatchBackoff, count: usize) -> Vec<f64> {
         patience.take(count).map(|wait| wait.as_secs_f64()).collect()
     }
 
     #[test]
     fn waits_double_within_bounds_and_begin_anew_after_a_success() {
-        let mut patience = Patience::of("host_1", "pods");
+        let mut patience = WatchBackoff::of("host_1", "pods");
         let waits = seconds(&mut patience, 9);
         for (number, wait) in waits.iter().enumerate() {
             let least = (0.8 * f64::from(1 << number)).min(30.0);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn the_same_name_waits_the_same_and_others_differ() {
-        let waits = |identity, kind| seconds(&mut Patience::of(identity, kind), 4);
+        let waits = |identity, kind| seconds(&mut WatchBackoff::of(identity, kind), 4);
         assert_eq!(waits("a", "pods"), waits("a", "pods"));
         assert_ne!(waits("a", "pods"), waits("b", "pods"));
         assert_ne!(waits("a", "pods"), waits("a", "nodes"));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::health::Beat;
+use crate::health::Heartbeat;
 
 /// The last sign of life of every watched kind: an object that was read, the end of a list, a bookmark, a watch that was opened.
 ///
@@ -13,12 +13,12 @@ use crate::health::Beat;
 /// about every minute if nothing else happens. Silence therefore means that the connection is dead, although neither side closed
 /// it.
 #[derive(Clone, Debug)]
-pub struct Pulses(Arc<BTreeMap<&'static str, Pulse>>);
+pub struct WatchLiveness(Arc<BTreeMap<&'static str, Pulse>>);
 
 /// The signs of life of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Pulse {
-    beat: Beat,
+    beat: Heartbeat,
     /// Whether something was sent that could not be read, and nothing was read since.
     is_unread: Arc<AtomicBool>,
 }
@@ -38,10 +38,10 @@ impl Pulse {
     }
 }
 
-impl Pulses {
+impl WatchLiveness {
     /// Those of `kinds`, none of which may be silent for longer than `allowed`. Being born is the first sign.
     pub fn of(kinds: impl IntoIterator<Item = &'static str>, allowed: Duration) -> Self {
-        let pulse = |kind| Pulse { beat: Beat::new(kind, allowed), is_unread: Arc::default() };
+        let pulse = |kind| Pulse { beat: Heartbeat::new(kind, allowed), is_unread: Arc::default() };
         Self(Arc::new(kinds.into_iter().map(|kind| (kind, pulse(kind))).collect()))
     }
 
@@ -86,7 +86,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_silent_for_too_long_is_named() {
-        let pulses = Pulses::of(["nodes", "pods"], Duration::from_secs(180));
+        let pulses = WatchLiveness::of(["nodes", "pods"], Duration::from_secs(180));
         tokio::time::advance(Duration::from_secs(100)).await;
         let (kind, pods) = pulses.of_path("/api/v1/pods").unwrap();
         assert_eq!(kind, "pods");
@@ -99,7 +99,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_watch_that_is_opened_after_one_that_could_not_be_read_is_no_sign_of_life() {
-        let pulses = Pulses::of(["pods"], Duration::from_secs(180));
+        let pulses = WatchLiveness::of(["pods"], Duration::from_secs(180));
         let (_, pods) = pulses.of_path("/api/v1/pods").unwrap();
         tokio::time::advance(Duration::from_secs(100)).await;
         pods.opened();
@@ -116,16 +116,16 @@ mod tests {
 
     #[test]
     fn only_lists_of_the_whole_cluster_count() {
-        let pulses = Pulses::of(["namespaces", "queues"], Duration::ZERO);
+        let pulses = WatchLiveness::of(["namespaces", "queues"], Duration::ZERO);
         let kind = |path| pulses.of_path(path).map(|(kind, _)| kind);
         assert_eq!(kind("/apis/quotient.dev/v1alpha1/queues"), Some("queues"));
         assert_eq!(kind("/api/v1/namespaces"), Some("namespaces"));
         assert_eq!(kind("/apis/quotient.dev/v1alpha1/namespaces/a/queues"), None);
         assert_eq!(kind("/api/v1/pods"), None);
-        let pulses = Pulses::of(["podgroups.v1.other"], Duration::ZERO);
+        let pulses = WatchLiveness::of(["podgroups.v1.other"], Duration::ZERO);
         assert!(pulses.of_path("/apis/other/v1/podgroups").is_some());
         assert!(pulses.of_path("/apis/other/v2/podgroups").is_none());
-        let both = Pulses::of(["jobs", "jobs.v1.other"], Duration::ZERO);
+        let both = WatchLiveness::of(["jobs", "jobs.v1.other"], Duration::ZERO);
         let kind_of_both = |path| both.of_path(path).map(|(kind, _)| kind);
         assert_eq!(kind_of_both("/apis/batch/v1/jobs"), Some("jobs"));
         assert_eq!(kind_of_both("/apis/other/v1/jobs"), Some("jobs.v1.other"));

@@ -9,7 +9,7 @@ use quotient_engine::reason::Reason;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use crate::particulars::{Particulars, kept};
+use crate::particulars::{StatusDetails, kept};
 use crate::status::obstacle;
 
 /// Why nobody leaves for a queue.
@@ -24,7 +24,7 @@ pub struct Blocked {
 /// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
 pub(super) fn blocked_queues(
     plan: &Plan,
-    particulars: &Particulars,
+    particulars: &StatusDetails,
     backoff: &Backoff,
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
@@ -66,7 +66,7 @@ fn refused<'a>(mut refusals: impl Iterator<Item = (&'a PodId, &'a str)>) -> Opti
 }
 
 /// What no eviction is asked for, because it would be refused.
-fn protected(plan: &Plan, particulars: &Particulars, backoff: &Backoff, queue: &QueueName) -> Blocked {
+fn protected(plan: &Plan, particulars: &StatusDetails, backoff: &Backoff, queue: &QueueName) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
     let Some(PassedOver { pod, reason, .. }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
@@ -130,7 +130,7 @@ mod tests {
 
     fn told(plan: &Plan, budgets: &[&str], backoff: &Backoff) -> Option<String> {
         let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let particulars = Particulars { budgets: [("web-0".into(), budgets)].into() };
+        let particulars = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
         let blocked = blocked_queues(plan, &particulars, backoff, Instant::now());
         blocked.get(&gainer()).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }

@@ -20,14 +20,14 @@ use super::again::Again;
 use super::backoff::Backoff;
 use super::blocked::{Blocked, blocked_queues};
 use super::eviction_body::eviction;
-use super::flights::{Flight, Flights, Landed};
+use super::flights::{Completed, Flights, InFlight};
 use super::queue_budgets::QueueBudgets;
 use super::rate::Rate;
 use super::verdict::{Refusal, Verdict, verdict};
-use crate::announce::{Happening, Reclaimed};
+use crate::announce::{Notice, Reclaimed};
 use crate::answer::ask;
 use crate::clock::Clock;
-use crate::particulars::Particulars;
+use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 
 /// How long one eviction may take. The API server repeats conflicts on a budget for about ten seconds itself.
@@ -134,7 +134,7 @@ impl Evictor {
     pub(super) fn blocked_queues(
         &self,
         plan: &Plan,
-        particulars: &Particulars,
+        particulars: &StatusDetails,
     ) -> BTreeMap<QueueName, Blocked> {
         blocked_queues(plan, particulars, &self.backoff, Instant::now())
     }
@@ -225,12 +225,12 @@ impl Evictor {
     fn ask(&mut self, plan: &Plan, at: Instant, wanted: Wanted<'_>) {
         let pod = wanted.pod().clone();
         let flight = match wanted {
-            Wanted::Victim(eviction) => Flight::Victim {
+            Wanted::Victim(eviction) => InFlight::Victim {
                 eviction: Box::new(eviction.clone()),
                 queue: plan.uid(&eviction.queue).cloned(),
                 started: self.tools.view.read(|index| index.pod_started(&pod)),
             },
-            Wanted::Again(eviction) => Flight::Again(Box::new(eviction.clone())),
+            Wanted::Again(eviction) => InFlight::Again(Box::new(eviction.clone())),
         };
         let call = evict_one(self.tools.clone(), at, pod.clone(), wanted.eviction().grace_seconds);
         self.flights.begin(pod, flight, call);
@@ -239,7 +239,7 @@ impl Evictor {
     /// Until they are answered, pods that were asked to go count as leaving: nobody is asked to go instead.
     fn hold_what_is_under_way(&self) {
         for (pod, flight) in self.flights.iter() {
-            if let Flight::Victim { eviction, .. } = flight {
+            if let InFlight::Victim { eviction, .. } = flight {
                 let gone_by = deadline(&self.tools.clock, eviction.grace_seconds);
                 self.tools.view.update(|index| index.pod_evicted(pod, gone_by));
             }
@@ -247,15 +247,15 @@ impl Evictor {
     }
 
     /// Takes note of what became of an eviction.
-    fn land(&mut self, (pod, flight, verdict): Landed) {
+    fn land(&mut self, (pod, flight, verdict): Completed) {
         self.tools.beat.now();
         match (flight, verdict) {
-            (Flight::Victim { eviction, queue, started }, Some(verdict)) => {
+            (InFlight::Victim { eviction, queue, started }, Some(verdict)) => {
                 self.note(&eviction, queue.as_ref(), started, verdict);
             }
-            (Flight::Victim { .. }, None) => self.stays(&pod),
-            (Flight::Again(eviction), Some(verdict)) => self.note_again(&eviction, verdict),
-            (Flight::Again(_), None) => {}
+            (InFlight::Victim { .. }, None) => self.stays(&pod),
+            (InFlight::Again(eviction), Some(verdict)) => self.note_again(&eviction, verdict),
+            (InFlight::Again(_), None) => {}
         }
     }
 
@@ -273,7 +273,7 @@ impl Evictor {
         }
         for (queue, mut pods) in std::mem::take(&mut self.untold) {
             pods.sort_unstable();
-            self.tools.announcer.announce(Happening::ForceDeleted { queue, pods });
+            self.tools.announcer.announce(Notice::ForceDeleted { queue, pods });
         }
     }
 
@@ -383,7 +383,7 @@ impl Evictor {
     }
 
     fn tell_pod(&self, eviction: &Eviction) {
-        self.tools.announcer.announce(Happening::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
+        self.tools.announcer.announce(Notice::Reclaimed(Box::new(Reclaimed::of_pod(eviction))));
     }
 
     /// What became of a terminating pod that was to get less grace.

@@ -13,7 +13,7 @@ use super::verdict::Verdict;
 
 /// What was asked for.
 #[derive(Debug)]
-pub(super) enum Flight {
+pub(super) enum InFlight {
     /// A pod that runs.
     Victim {
         /// The decision.
@@ -32,19 +32,19 @@ pub(super) enum Flight {
 #[derive(Debug, Default)]
 pub(super) struct Flights {
     calls: JoinSet<(PodId, Option<Verdict>)>,
-    under_way: BTreeMap<PodId, Flight>,
+    under_way: BTreeMap<PodId, InFlight>,
     by_namespace: BTreeMap<Namespace, usize>,
 }
 
 /// One that has ended: how, if it was sent at all.
-pub(super) type Landed = (PodId, Flight, Option<Verdict>);
+pub(super) type Completed = (PodId, InFlight, Option<Verdict>);
 
 impl Flights {
     /// Sends `call`, which asks `pod` to go.
     pub(super) fn begin(
         &mut self,
         pod: PodId,
-        flight: Flight,
+        flight: InFlight,
         call: impl Future<Output = Option<Verdict>> + Send + 'static,
     ) {
         if self.under_way.insert(pod.clone(), flight).is_none() {
@@ -64,23 +64,23 @@ impl Flights {
     }
 
     /// What is under way.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodId, &Flight)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&PodId, &InFlight)> {
         self.under_way.iter()
     }
 
     /// Waits until one has ended; none if none is under way. Nothing is lost if the waiting is given up.
-    pub(super) async fn landed(&mut self) -> Option<Landed> {
+    pub(super) async fn landed(&mut self) -> Option<Completed> {
         let joined = self.calls.join_next().await?;
         self.take(joined)
     }
 
     /// One that has ended already.
-    pub(super) fn landed_already(&mut self) -> Option<Landed> {
+    pub(super) fn landed_already(&mut self) -> Option<Completed> {
         let joined = self.calls.try_join_next()?;
         self.take(joined)
     }
 
-    fn take(&mut self, joined: Result<(PodId, Option<Verdict>), JoinError>) -> Option<Landed> {
+    fn take(&mut self, joined: Result<(PodId, Option<Verdict>), JoinError>) -> Option<Completed> {
         // Nothing is ever aborted while it is waited for, so it panicked: as if it had been called here.
         let (pod, verdict) = joined.unwrap_or_else(|error| resume_unwind(error.into_panic()));
         let flight = self.under_way.remove(&pod)?;

@@ -17,7 +17,7 @@ use super::limit_range_call::{self, Outcome};
 use super::owning_queue::OwningQueue;
 use super::quota_call::listed;
 use super::retry::Retries;
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::settings::WriteSettings;
 
 /// Keeps the LimitRanges.
@@ -136,8 +136,7 @@ impl LimitRangeWriter {
                 }
                 self.retries.clear(&task.namespace);
                 self.told.remove(&task.namespace);
-                let told =
-                    Happening::DefaultRequestsWritten { queue: task.queue, defaults: defaults.clone() };
+                let told = Notice::DefaultRequestsWritten { queue: task.queue, defaults: defaults.clone() };
                 self.tools.announcer.announce(told);
                 self.written.insert(task.namespace, (task.uid, defaults));
             }
@@ -162,7 +161,7 @@ impl LimitRangeWriter {
         }
         warn!(%queue, error = why, "the default requests are not in force");
         self.told.insert(task.namespace.clone(), why.clone());
-        self.tools.announcer.announce(Happening::DefaultRequestsRefused { queue: queue.clone(), why });
+        self.tools.announcer.announce(Notice::DefaultRequestsRefused { queue: queue.clone(), why });
     }
 }
 

@@ -51,18 +51,18 @@ use tokio_util::sync::CancellationToken;
 
 pub use blocked::Blocked;
 pub use drift::Change;
-pub use nudges::Nudge;
+pub use nudges::Requeue;
 pub(crate) use quota_call::listed;
 pub(crate) use retry::Retries;
 pub use statuses::{Report, Statuses};
 
-use crate::announce::Announcer;
+use crate::announce::EventRecorder;
 use crate::clock::Clock;
-use crate::health::Beat;
+use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};
 use crate::metrics::Metrics;
-use crate::particulars::Particulars;
+use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 use crate::status::RecentReclaims;
 use crate::view::View;
@@ -87,11 +87,11 @@ pub struct Tools {
     /// Where writes are counted.
     pub metrics: Metrics,
     /// Where events go.
-    pub announcer: Announcer,
+    pub announcer: EventRecorder,
     /// Where evictions go that statuses list.
     pub reclaims: RecentReclaims,
     /// The sign of life of the loop, which waits for the writer.
-    pub beat: Beat,
+    pub beat: Heartbeat,
     /// No further call is made once this is cancelled.
     pub stop: CancellationToken,
 }
@@ -169,7 +169,7 @@ impl Writer {
     }
 
     /// The owners in `snapshot` that are to be told that there is room for their pods. Each counts as told.
-    pub fn nudges(&mut self, snapshot: &Snapshot) -> Vec<Nudge> {
+    pub fn nudges(&mut self, snapshot: &Snapshot) -> Vec<Requeue> {
         let view = &self.tools.view;
         let charged = |namespace: &_| {
             let observed = view.read(|index| index.observed_quota(namespace).cloned());
@@ -192,7 +192,7 @@ impl Writer {
 
     /// Carries out the evictions of `plan`, and `nudges` beside them. Returns when every nudge was answered or timed out, and
     /// every eviction was, or has been waited for long enough: see [`Writer::answered`].
-    pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Nudge>) {
+    pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Requeue>) {
         let observed = namespaces(plan, |queue| !queue.reach.writes_quotas());
         let nudges = nudges.into_iter().filter(|nudge| !observed.contains(nudge.namespace())).collect();
         tokio::join!(self.evictor.evict(plan), nudges::send(&self.tools, nudges));
@@ -231,7 +231,7 @@ impl Writer {
     }
 
     /// Queues for which evictions are blocked, and why.
-    pub fn blocked_queues(&self, plan: &Plan, particulars: &Particulars) -> BTreeMap<QueueName, Blocked> {
+    pub fn blocked_queues(&self, plan: &Plan, particulars: &StatusDetails) -> BTreeMap<QueueName, Blocked> {
         self.evictor.blocked_queues(plan, particulars)
     }
 

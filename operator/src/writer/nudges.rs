@@ -26,7 +26,7 @@ use kube::{Api, Resource};
 use quotient_crds::names::{FIELD_MANAGER, NUDGED_ANNOTATION};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::plan::{Asker, Plan};
+use quotient_engine::plan::{Plan, Preemptor};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
 use serde::de::DeserializeOwned;
@@ -64,14 +64,14 @@ const KIND: &str = "nudge";
 
 /// One life of an owner that is to look again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nudge {
+pub struct Requeue {
     namespace: Namespace,
     kind: OwnerKind,
     name: Arc<str>,
     uid: OwnerUid,
 }
 
-impl Nudge {
+impl Requeue {
     /// The namespace of the owner.
     pub(super) const fn namespace(&self) -> &Namespace {
         &self.namespace
@@ -92,7 +92,7 @@ impl Nudge {
 pub(super) struct Nudger {
     /// Whether the quotas that stand have been taken as risen.
     begun: bool,
-    rises: BTreeMap<Namespace, Rise>,
+    rises: BTreeMap<Namespace, QuotaIncrease>,
     /// The owners that wait for pods of their own queue to go, by kind and name.
     promised: BTreeMap<Namespace, BTreeSet<(OwnerKind, Arc<str>)>>,
     /// When each owner was nudged last.
@@ -104,11 +104,11 @@ pub(super) struct Nudger {
 
 /// A quota that rose.
 #[derive(Debug, Default)]
-struct Rise {
+struct QuotaIncrease {
     /// Since when it has been in force.
     in_force: Option<Instant>,
     /// The owners that lacked pods until it was, and still do.
-    owners: BTreeMap<OwnerUid, Told>,
+    owners: BTreeMap<OwnerUid, Notified>,
     /// What keeps owners out that have room by what is seen of pods.
     miscount: Option<Miscount>,
     /// How often it was counted anew.
@@ -117,7 +117,7 @@ struct Rise {
 
 /// Whether an owner was nudged since its quota has risen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Notified {
     Not,
     Once,
 }
@@ -138,7 +138,7 @@ impl Nudger {
     pub(super) fn risen(&mut self, namespaces: BTreeSet<Namespace>) {
         for namespace in namespaces {
             let rise = self.rises.entry(namespace).or_default();
-            *rise = Rise { owners: std::mem::take(&mut rise.owners), ..Rise::default() };
+            *rise = QuotaIncrease { owners: std::mem::take(&mut rise.owners), ..QuotaIncrease::default() };
         }
     }
 
@@ -152,8 +152,8 @@ impl Nudger {
         for (queue, decided) in &plan.queues {
             let waits = decided.unmet.iter().filter(|unmet| unmet.reason == Reason::WaitingForPreemption);
             let owners = waits.filter_map(|unmet| match &unmet.who {
-                Asker::Owner(kind, name) => Some((*kind, Arc::clone(name))),
-                Asker::Pod(_) => None,
+                Preemptor::Owner(kind, name) => Some((*kind, Arc::clone(name))),
+                Preemptor::Pod(_) => None,
             });
             let owners: Vec<_> = owners.collect();
             if !owners.is_empty() {
@@ -176,7 +176,7 @@ impl Nudger {
         snapshot: &Snapshot,
         charged: impl Fn(&Namespace) -> Bounds,
         now: Instant,
-    ) -> Vec<Nudge> {
+    ) -> Vec<Requeue> {
         if !self.begun {
             self.begun = true;
             let ours = |state: &NamespaceState| state.quota.as_ref().is_some_and(|quota| quota.ours);
@@ -206,7 +206,7 @@ impl Nudger {
         snapshot: &Snapshot,
         charged: impl Fn(&Namespace) -> Bounds,
         now: Instant,
-        nudges: &mut Vec<Nudge>,
+        nudges: &mut Vec<Requeue>,
     ) {
         let mut promised = std::mem::take(&mut self.promised);
         promised.retain(|namespace, owners| {
@@ -229,7 +229,7 @@ impl Nudger {
                     None if nudges.len() < MOST => {
                         owners.remove(&key(owner));
                         self.nudged.insert(owner.uid.clone(), now);
-                        nudges.push(Nudge::of(namespace, owner));
+                        nudges.push(Requeue::of(namespace, owner));
                     }
                     None => self.wake_at(now),
                 }
@@ -245,16 +245,16 @@ impl Nudger {
         &mut self,
         (namespace, state, quota): (&Namespace, &NamespaceState, &Quota),
         charged: &Bounds,
-        rise: &mut Rise,
+        rise: &mut QuotaIncrease,
         now: Instant,
-        nudges: &mut Vec<Nudge>,
+        nudges: &mut Vec<Requeue>,
     ) {
         let lacking = lacking(state);
         let uids: BTreeSet<&OwnerUid> = lacking.iter().map(|(owner, _)| &owner.uid).collect();
         rise.owners.retain(|uid, _| uids.contains(uid));
         if rise.in_force.is_none() {
             // Whoever tries until it is in force may be refused until then.
-            rise.owners.extend(uids.into_iter().map(|uid| (uid.clone(), Told::Not)));
+            rise.owners.extend(uids.into_iter().map(|uid| (uid.clone(), Notified::Not)));
             let in_force = quota.unconfirmed.is_empty() && quota.enforced == quota.hard;
             rise.in_force = in_force.then_some(now);
         }
@@ -267,16 +267,16 @@ impl Nudger {
                 kept_out = kept_out.saturating_add(if seen.has_one(requests) { missing } else { 0 });
                 continue;
             }
-            let waits = rise.owners.get(&owner.uid) == Some(&Told::Not);
+            let waits = rise.owners.get(&owner.uid) == Some(&Notified::Not);
             let left_alone = self.nudged.get(&owner.uid).map(|at| rested(*at));
             match left_alone {
                 // It is on its way to take what there is. Then it is seen what came of that.
                 Some(until) => self.wake_at(until),
                 None if waits && nudges.len() < MOST => {
-                    rise.owners.insert(owner.uid.clone(), Told::Once);
+                    rise.owners.insert(owner.uid.clone(), Notified::Once);
                     self.nudged.insert(owner.uid.clone(), now);
                     self.wake_at(rested(now));
-                    nudges.push(Nudge::of(namespace, owner));
+                    nudges.push(Requeue::of(namespace, owner));
                 }
                 None if waits => {
                     self.wake_at(now);
@@ -297,7 +297,7 @@ impl Nudger {
     fn watch_count(
         &mut self,
         namespace: &Namespace,
-        rise: &mut Rise,
+        rise: &mut QuotaIncrease,
         charged: &Bounds,
         kept_out: u32,
         now: Instant,
@@ -311,7 +311,7 @@ impl Nudger {
         if now >= still_until(since, rise.recounts) {
             rise.recounts = rise.recounts.saturating_add(1);
             rise.in_force = Some(now);
-            rise.owners.values_mut().for_each(|told| *told = Told::Not);
+            rise.owners.values_mut().for_each(|told| *told = Notified::Not);
             self.recounts.insert(namespace.clone());
             since = now;
         }
@@ -336,7 +336,7 @@ fn rested(at: Instant) -> Instant {
 }
 
 /// Nudges all of `nudges`. Returns when every call was answered or timed out.
-pub(super) async fn send(tools: &Tools, nudges: Vec<Nudge>) {
+pub(super) async fn send(tools: &Tools, nudges: Vec<Requeue>) {
     let calls: Vec<_> = nudges.into_iter().map(|nudge| send_one(tools, nudge)).collect();
     let mut calls = stream::iter(calls).buffer_unordered(PARALLEL);
     while calls.next().await.is_some() {
@@ -344,7 +344,7 @@ pub(super) async fn send(tools: &Tools, nudges: Vec<Nudge>) {
     }
 }
 
-async fn send_one(tools: &Tools, nudge: Nudge) {
+async fn send_one(tools: &Tools, nudge: Requeue) {
     if !tools.may_write() {
         return;
     }
@@ -358,7 +358,7 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
         // An owner here, and one Job of it in the cluster.
         OwnerKind::QueueJob => {
             let name = nudge.name.replace('/', "-").into();
-            patch::<Job>(tools, &Nudge { name, ..nudge.clone() }).await
+            patch::<Job>(tools, &Requeue { name, ..nudge.clone() }).await
         }
     };
     tools.metrics.wrote(KIND, answer.result());
@@ -393,7 +393,7 @@ async fn send_one(tools: &Tools, nudge: Nudge) {
 }
 
 /// Sets the annotation on this life of the owner and on no other. The reply is not used: the watch shows the same.
-async fn patch<K>(tools: &Tools, nudge: &Nudge) -> Answer<()>
+async fn patch<K>(tools: &Tools, nudge: &Requeue) -> Answer<()>
 where
     K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
 {

@@ -15,7 +15,7 @@ use super::Tools;
 use super::drift::{Change, Drift};
 use super::quota_call::{self, Outcome, listed};
 use super::retry::Retries;
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::settings::WriteSettings;
 
 /// Writes quotas.
@@ -113,7 +113,7 @@ impl QuotaWriter {
                         tell_repair(tools, queue, change, before, &write.hard);
                     } else if before.as_ref() != Some(&write.hard) {
                         // The same amounts written anew are no news.
-                        tools.announcer.announce(Happening::QuotaWritten {
+                        tools.announcer.announce(Notice::QuotaWritten {
                             queue: queue.clone(),
                             before,
                             after: write.hard.clone(),
@@ -145,7 +145,7 @@ fn observed(tools: &Tools, queue: &QueueName) -> Option<Arc<ObservedQuota>> {
 fn tell_repair(tools: &Tools, queue: &QueueName, change: Change, before: Option<Bounds>, after: &Bounds) {
     warn!(%queue, %change, "another writer changed the quota; it is restored");
     tools.metrics.writes.quota_repairs.with_label_values(&[change.name()]).inc();
-    tools.announcer.announce(Happening::QuotaRepaired {
+    tools.announcer.announce(Notice::QuotaRepaired {
         queue: queue.clone(),
         change,
         before,

@@ -1,7 +1,7 @@
 //! Pods that cannot start now, in words.
 
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
+use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
 /// Everything unmet, by queue, each queue's most important first. Parents only repeat what their children have.
@@ -16,18 +16,18 @@ pub(crate) fn what(unmet: &Unmet) -> String {
 }
 
 /// Who asks: kind and name.
-pub(crate) fn asker(asker: &Asker) -> String {
+pub(crate) fn asker(asker: &Preemptor) -> String {
     match asker {
-        Asker::Pod(name) => format!("Pod {name}"),
-        Asker::Owner(kind, name) => format!("{} {name}", kind.name()),
+        Preemptor::Pod(name) => format!("Pod {name}"),
+        Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
     }
 }
 
 /// The name alone.
 pub(crate) fn name(unmet: &Unmet) -> &str {
     match &unmet.who {
-        Asker::Pod(name) => name.as_str(),
-        Asker::Owner(_, name) => name,
+        Preemptor::Pod(name) => name.as_str(),
+        Preemptor::Owner(_, name) => name,
     }
 }
 

@@ -8,7 +8,7 @@ mod room;
 mod score;
 mod search;
 
-pub(crate) use room::{At, Rooms};
+pub(crate) use room::{At, NodeResources};
 pub(crate) use score::Score;
-pub(crate) use search::Resident;
+pub(crate) use search::NodeCandidate;
 pub(super) use search::{Group, Question, Search};

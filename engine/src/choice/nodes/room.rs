@@ -5,18 +5,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::amounts::{Amount, Amounts, Resource};
-use crate::census::Census;
 use crate::names::NodeName;
 use crate::snapshot::{Node, Pod, Shape, Snapshot};
+use crate::usage::Usage;
 
-/// A node's place in [`Rooms`].
+/// A node's place in [`NodeResources`].
 pub(crate) type At = usize;
 
 /// The nodes that count, by name, with what each has left.
 #[derive(Clone, Debug)]
-pub(crate) struct Rooms<'a> {
-    census: &'a Census<'a>,
-    /// By the place of a node in the census its place here.
+pub(crate) struct NodeResources<'a> {
+    usage: &'a Usage<'a>,
+    /// By the place of a node in the usage of nodes its place here.
     places: Rc<[Option<At>]>,
     nodes: Vec<(&'a NodeName, &'a Node)>,
     free: Vec<Amounts>,
@@ -28,22 +28,22 @@ pub(crate) struct Rooms<'a> {
     full: BTreeSet<*const Shape>,
 }
 
-impl<'a> Rooms<'a> {
-    pub(crate) fn of(snapshot: &'a Snapshot, census: &'a Census<'a>) -> Self {
+impl<'a> NodeResources<'a> {
+    pub(crate) fn of(snapshot: &'a Snapshot, usage: &'a Usage<'a>) -> Self {
         let nodes: Vec<(&NodeName, &Node)> = snapshot
             .nodes
             .iter()
             .filter(|(_, node)| node.counts)
             .map(|(name, node)| (name, node.as_ref()))
             .collect();
-        let free = nodes.iter().map(|(name, node)| match census.carriers.bound_to(name) {
+        let free = nodes.iter().map(|(name, node)| match usage.nodes.bound_to(name) {
             Some(bound) => node.allocatable.less(bound),
             None => node.allocatable.clone(),
         });
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
         let mut rooms = Self {
-            census,
+            usage,
             places: snapshot.nodes.values().map(place).collect(),
             free: free.collect(),
             nodes,
@@ -72,7 +72,7 @@ impl<'a> Rooms<'a> {
     }
 
     pub(crate) fn find(&self, name: &NodeName) -> Option<At> {
-        self.places.get(self.census.carriers.place(name)?).copied().flatten()
+        self.places.get(self.usage.nodes.place(name)?).copied().flatten()
     }
 
     /// What the node lacks for a pod of this shape; none if it could not run one even if it were empty.

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use super::room::{At, Rooms};
-use super::search::Resident;
+use super::room::{At, NodeResources};
+use super::search::NodeCandidate;
 use crate::amounts::Amounts;
 use crate::choice::candidate::Candidate;
 use crate::choice::simulation::Level;
@@ -45,14 +45,14 @@ impl Score {
     /// The cost of `victims` for a pod of `shape` on the node at `at`; `scale` is what there is of each resource, `level` how
     /// far the queue is above its target that is the least above.
     pub(crate) fn of(
-        victims: &[Resident<'_>],
-        rooms: &Rooms<'_>,
+        victims: &[NodeCandidate<'_>],
+        rooms: &NodeResources<'_>,
         at: At,
         shape: &Shape,
         scale: &Amounts,
         level: Level,
     ) -> Self {
-        let candidates = || victims.iter().map(|resident| &resident.candidate);
+        let candidates = || victims.iter().map(|node_candidate| &node_candidate.candidate);
         let pods = |candidate: &Candidate<'_>| candidate.pods().len();
         let last = candidates().map(|candidate| {
             let pod = candidate.pod;
@@ -77,10 +77,10 @@ impl Score {
 const WHOLE: i128 = 1 << 40;
 
 /// What `victims` free beyond `needed`, summed over the resources in parts of what there is.
-fn excess(victims: &[Resident<'_>], needed: &Amounts, scale: &Amounts) -> i128 {
+fn excess(victims: &[NodeCandidate<'_>], needed: &Amounts, scale: &Amounts) -> i128 {
     let mut freed = Amounts::new();
-    for resident in victims {
-        freed.add_all(resident.candidate.requests());
+    for node_candidate in victims {
+        freed.add_all(node_candidate.candidate.requests());
     }
     let beyond = freed.less(needed);
     let parts = beyond.iter().map(|(resource, amount)| {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use super::room::{At, Rooms};
+use super::room::{At, NodeResources};
 use super::score::Score;
 use crate::amounts::Amounts;
 use crate::choice::candidate::{Candidate, WholeGang, sum};
@@ -18,7 +18,7 @@ use crate::tree::Index;
 
 /// A candidate on the node that it occupies.
 #[derive(Clone, Debug)]
-pub(crate) struct Resident<'a> {
+pub(crate) struct NodeCandidate<'a> {
     /// The leaf that would lose it.
     pub(crate) leaf: Index,
     /// Of a gang as a whole: with what it occupies on this node alone.
@@ -32,15 +32,15 @@ pub(crate) struct Resident<'a> {
 /// was just freed.
 #[derive(Clone, Debug)]
 pub(crate) struct Search<'a> {
-    on_node: Vec<Residents<'a>>,
+    on_node: Vec<NodeCandidates<'a>>,
     costs: FxHashMap<(Group, *const Shape), Cheapest>,
 }
 
 /// The candidates on one node.
 #[derive(Clone, Debug, Default)]
-struct Residents<'a> {
+struct NodeCandidates<'a> {
     /// Least protected first.
-    all: Vec<Resident<'a>>,
+    all: Vec<NodeCandidate<'a>>,
     /// Whether they are known to request all the same, as most do.
     alike: bool,
 }
@@ -58,16 +58,16 @@ pub(crate) struct Group {
 
 /// A pod that asks for a place, and what is known where it is decided.
 pub(crate) trait Question<'a> {
-    fn rooms(&self) -> &Rooms<'a>;
+    fn rooms(&self) -> &NodeResources<'a>;
     fn shape(&self) -> &'a Shape;
     /// What there is of each resource.
     fn scale(&self) -> &'a Amounts;
     /// Which of some victims on a node, in this order, may go together.
-    fn may_go(&mut self, node: At, victims: &[Resident<'a>]) -> Vec<bool>;
+    fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool>;
     /// How far a leaf is above its target.
     fn level(&self, leaf: Index) -> Level;
 
-    fn score(&self, node: At, victims: &[Resident<'a>]) -> Score {
+    fn score(&self, node: At, victims: &[NodeCandidate<'a>]) -> Score {
         let level = victims.iter().map(|victim| self.level(victim.leaf)).min().unwrap_or_default();
         Score::of(victims, self.rooms(), node, self.shape(), self.scale(), level)
     }
@@ -79,17 +79,17 @@ type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 impl<'a> Search<'a> {
     /// `candidates` by leaf; those on nodes that do not count help nobody.
     pub(crate) fn new<'c>(
-        rooms: &Rooms<'_>,
+        rooms: &NodeResources<'_>,
         candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
     ) -> Self
     where
         'a: 'c,
     {
-        let mut on_node: Vec<Residents<'a>> = Vec::new();
-        on_node.resize_with(rooms.len(), Residents::default);
+        let mut on_node: Vec<NodeCandidates<'a>> = Vec::new();
+        on_node.resize_with(rooms.len(), NodeCandidates::default);
         let mut settle = |at: At, leaf: Index, candidate: Candidate<'a>| {
-            if let Some(residents) = on_node.get_mut(at) {
-                residents.all.push(Resident { leaf, candidate });
+            if let Some(node_candidates) = on_node.get_mut(at) {
+                node_candidates.all.push(NodeCandidate { leaf, candidate });
             }
         };
         for (leaf, candidate) in candidates {
@@ -113,13 +113,13 @@ impl<'a> Search<'a> {
                 settle(at, leaf, Candidate { gang: here, ..candidate.clone() });
             }
         }
-        for residents in &mut on_node {
-            residents.all.sort_by(|a, b| rank(&a.candidate, &b.candidate));
-            let first = residents.all.first();
-            let like_first = |one: &Resident<'a>| {
+        for node_candidates in &mut on_node {
+            node_candidates.all.sort_by(|a, b| rank(&a.candidate, &b.candidate));
+            let first = node_candidates.all.first();
+            let like_first = |one: &NodeCandidate<'a>| {
                 first.is_some_and(|first| first.candidate.requests() == one.candidate.requests())
             };
-            residents.alike = residents.all.iter().all(like_first);
+            node_candidates.alike = node_candidates.all.iter().all(like_first);
         }
         Self { on_node, costs: FxHashMap::default() }
     }
@@ -131,7 +131,7 @@ impl<'a> Search<'a> {
         group: Group,
         tried: &[At],
         question: &mut dyn Question<'a>,
-    ) -> Option<(At, Vec<Resident<'a>>)> {
+    ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
         let key: (Group, *const Shape) = (group, question.shape());
         let mut heap = match self.costs.remove(&key) {
             Some(heap) => heap,
@@ -177,30 +177,31 @@ impl<'a> Search<'a> {
 
     /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
     /// then the fewest of them that suffice and may go together.
-    fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<Resident<'a>>> {
+    fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<NodeCandidate<'a>>> {
         let shortfall = question.rooms().shortfall(at, question.shape())?;
-        let residents = self.on_node.get(at)?;
-        let helps = |resident: &&Resident<'a>| resident.candidate.requests().overlaps(&shortfall);
-        if let Some(one) = one_suffices(residents, &shortfall, at, question) {
+        let node_candidates = self.on_node.get(at)?;
+        let helps =
+            |node_candidate: &&NodeCandidate<'a>| node_candidate.candidate.requests().overlaps(&shortfall);
+        if let Some(one) = one_suffices(node_candidates, &shortfall, at, question) {
             return Some(vec![one]);
         }
-        let mut alone = |resident: &&Resident<'a>| {
-            question.may_go(at, std::slice::from_ref(*resident)).iter().all(|may| *may)
+        let mut alone = |node_candidate: &&NodeCandidate<'a>| {
+            question.may_go(at, std::slice::from_ref(*node_candidate)).iter().all(|may| *may)
         };
-        let mut able: Vec<Resident<'a>> =
-            residents.all.iter().filter(helps).filter(&mut alone).cloned().collect();
+        let mut able: Vec<NodeCandidate<'a>> =
+            node_candidates.all.iter().filter(helps).filter(&mut alone).cloned().collect();
         loop {
             let candidates: Vec<Candidate<'a>> =
-                able.iter().map(|resident| resident.candidate.clone()).collect();
+                able.iter().map(|node_candidate| node_candidate.candidate.clone()).collect();
             if !shortfall.fits_in(&sum(&candidates)) {
                 return None;
             }
-            let chosen: Vec<Resident<'a>> = select(candidates, &shortfall, question.scale())
+            let chosen: Vec<NodeCandidate<'a>> = select(candidates, &shortfall, question.scale())
                 .into_iter()
                 .filter_map(|chosen| {
-                    let same = |resident: &&Resident<'a>| {
-                        resident.candidate.pod.uid == chosen.pod.uid
-                            && resident.candidate.gang.is_some() == chosen.gang.is_some()
+                    let same = |node_candidate: &&NodeCandidate<'a>| {
+                        node_candidate.candidate.pod.uid == chosen.pod.uid
+                            && node_candidate.candidate.gang.is_some() == chosen.gang.is_some()
                     };
                     able.iter().find(same).cloned()
                 })
@@ -209,11 +210,11 @@ impl<'a> Search<'a> {
             if verdicts.iter().all(|may| *may) {
                 return Some(chosen);
             }
-            let refused: Vec<&Resident<'a>> = chosen
+            let refused: Vec<&NodeCandidate<'a>> = chosen
                 .iter()
                 .zip(&verdicts)
                 .filter(|(_, may)| !**may)
-                .map(|(resident, _)| resident)
+                .map(|(node_candidate, _)| node_candidate)
                 .collect();
             able.retain(|one| refused.iter().all(|other| other.candidate.pod.uid != one.candidate.pod.uid));
         }
@@ -223,17 +224,17 @@ impl<'a> Search<'a> {
 /// The one victim that [`select`] would choose, where that is plain: the first that may go suffices, and nobody of its
 /// class is of another size. Most nodes run pods of few shapes, and this looks at few of them.
 fn one_suffices<'a>(
-    residents: &Residents<'a>,
+    node_candidates: &NodeCandidates<'a>,
     shortfall: &Amounts,
     at: At,
     question: &mut dyn Question<'a>,
-) -> Option<Resident<'a>> {
-    let helpful = || residents.all.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
+) -> Option<NodeCandidate<'a>> {
+    let helpful = || node_candidates.all.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
     let first =
         helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
-    let of_its_class = |one: &&Resident<'a>| class(&one.candidate) == class(&first.candidate);
-    let of_its_size = |one: &Resident<'a>| one.candidate.requests() == first.candidate.requests();
+    let of_its_class = |one: &&NodeCandidate<'a>| class(&one.candidate) == class(&first.candidate);
+    let of_its_size = |one: &NodeCandidate<'a>| one.candidate.requests() == first.candidate.requests();
     let plain = shortfall.fits_in(first.candidate.requests())
-        && (residents.alike || helpful().filter(of_its_class).all(of_its_size));
+        && (node_candidates.alike || helpful().filter(of_its_class).all(of_its_size));
     plain.then(|| first.clone())
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
-use quotient_engine::snapshot::{Immunity, NamespaceState, Phase, Pod, Shape, Ties, Workload};
+use quotient_engine::snapshot::{NamespaceState, NonPreemptible, Phase, Pod, Shape, Ties, Workload};
 use quotient_engine::time::Timestamp;
 
 use super::asks::{SHAPING, gang, placement};
@@ -26,7 +26,7 @@ const OTHERS: [&str; 20] = [
     "mirror",
     "owner",
     "labels",
-    "reluctant",
+    "do_not_disrupt",
     "refused",
     "cost",
     "grace",
@@ -72,8 +72,8 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
         evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
         failing: words.has("failing"),
-        immunity: words.has("mirror").then_some(Immunity::Mirror),
-        reluctant: words.has("reluctant"),
+        non_preemptible: words.has("mirror").then_some(NonPreemptible::Mirror),
+        do_not_disrupt: words.has("do_not_disrupt"),
         forced: words.has("forced"),
         deletion_cost: words.number("cost").map_or(0, |cost| cost.try_into().unwrap()),
         grace_seconds: words.count("grace").map_or(30, |grace| grace.try_into().unwrap()),

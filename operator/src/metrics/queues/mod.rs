@@ -175,7 +175,9 @@ mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
     use prometheus::{Encoder, Registry, TextEncoder};
     use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Asker, Eviction, Pause, PodCounts, PodId, QueuePlan, Reach, Stage, Unmet};
+    use quotient_engine::plan::{
+        Eviction, Pause, PodCounts, PodId, Preemptor, QueuePlan, Reach, Stage, Unmet,
+    };
     use quotient_engine::snapshot::{LeftOut, Mode};
     use quotient_engine::time::Timestamp;
 
@@ -358,7 +360,7 @@ mod tests {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
         let unmet = |pods, reason| Unmet {
-            who: Asker::Pod("web-0".into()),
+            who: Preemptor::Pod("web-0".into()),
             pods,
             requests: Amounts::new(),
             reason,

@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 
 use super::Tools;
 use super::retry::Retries;
-use crate::announce::{Happening, JobNews};
+use crate::announce::{JobNews, Notice};
 use actions::{Action, actions};
 use calls::{Done, carry_out};
 use statuses::JobStatuses;
@@ -139,6 +139,6 @@ fn tell_refusal(tools: &Tools, name: &QueueJobName, why: String) {
     let observed = tools.view.read(|index| index.observed_queue_job(&name.namespace, &name.name));
     if let Some(observed) = observed {
         let news = JobNews::Refused(why);
-        tools.announcer.announce(Happening::QueueJob { name: name.clone(), uid: observed.uid, news });
+        tools.announcer.announce(Notice::QueueJob { name: name.clone(), uid: observed.uid, news });
     }
 }

@@ -21,7 +21,7 @@ use tracing::{debug, info, warn};
 
 use super::Tools;
 use super::retry::Retries;
-use crate::announce::Happening;
+use crate::announce::Notice;
 use mark::Mark;
 
 /// How many calls are made at the same time.
@@ -182,5 +182,5 @@ fn tell(tools: &Tools, scaling: &Scaling) {
     let setter = format!("{} {}/{}", scaling.setter.kind.name(), scaling.namespace, scaling.setter.name);
     info!(setter, from = scaling.from, to = scaling.to, reason = %scaling.reason, "changed the size of an owner");
     tools.metrics.scalings.scaled(scaling);
-    tools.announcer.announce(Happening::scaled(scaling));
+    tools.announcer.announce(Notice::scaled(scaling));
 }

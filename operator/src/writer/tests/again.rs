@@ -9,7 +9,7 @@ use quotient_engine::reason::Reason;
 use serde_json::json;
 
 use super::{SETTINGS, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::test_api::{Reply, client};
 use crate::writer::evictions::Evictor;
 
@@ -64,7 +64,7 @@ async fn they_go_without_grace_once_in_half_a_minute() {
         assert_eq!(asked.body["deleteOptions"], options);
     }
     assert_eq!(metrics.evictions.forced.get(), 2);
-    let Happening::ForceDeleted { queue, pods } = announced.try_recv().unwrap() else { panic!("it is told") };
+    let Notice::ForceDeleted { queue, pods } = announced.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((queue.to_string().as_str(), pods), ("a/team", vec!["p1".into(), "p2".into()]));
 
     // A finalizer may hold them: they are asked again, and nobody is told again.
@@ -108,7 +108,7 @@ async fn a_capped_grace_is_told_on_the_pod() {
     evictor.evict(&Plan { shortened: vec![capped], ..Plan::default() }).await;
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
-    let Happening::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
+    let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };
     assert_eq!((told.reason, told.grace_seconds), (Reason::GraceShortened, Some(600)));
     // Its queue lost it before, to whatever deleted it.
     assert!(announced.try_recv().is_err());

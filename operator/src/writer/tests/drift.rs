@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::metrics::Metrics;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
@@ -23,7 +23,7 @@ struct Stage {
     writer: QuotaWriter,
     log: Log,
     metrics: Metrics,
-    news: tokio::sync::mpsc::Receiver<Happening>,
+    news: tokio::sync::mpsc::Receiver<Notice>,
 }
 
 impl Stage {
@@ -76,7 +76,7 @@ impl Stage {
     fn told(&mut self) -> Vec<Change> {
         let mut told = Vec::new();
         while let Ok(happening) = self.news.try_recv() {
-            if let Happening::QuotaRepaired { change, .. } = happening {
+            if let Notice::QuotaRepaired { change, .. } = happening {
                 told.push(change);
             }
         }

@@ -11,8 +11,8 @@ use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::{SETTINGS, node, planned, planned_now, pod, put, queue, quota, tools, view};
-use crate::announce::{Happening, Subject};
-use crate::particulars::Particulars;
+use crate::announce::{Notice, Subject};
+use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 use crate::test_api::{Log, Reply, client};
 use crate::view::View;
@@ -82,9 +82,9 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
         assert_eq!(asked.body["deleteOptions"], json!({"preconditions": {"uid": uid}}));
         assert_eq!(asked.body["kind"], "Eviction");
     }
-    let told: Vec<Happening> = std::iter::from_fn(|| announced.try_recv().ok()).collect();
-    let subject = |told: &Happening| {
-        let Happening::Reclaimed(told) = told else { panic!("{told:?}") };
+    let told: Vec<Notice> = std::iter::from_fn(|| announced.try_recv().ok()).collect();
+    let subject = |told: &Notice| {
+        let Notice::Reclaimed(told) = told else { panic!("{told:?}") };
         assert_eq!(told.beneficiaries.first().unwrap().to_string(), "b/team");
         match &told.subject {
             Subject::Pod(pod) => pod.name.to_string(),
@@ -129,7 +129,7 @@ async fn what_victims_have_run_counts_as_lost() {
 }
 
 fn blocked(evictor: &Evictor, plan: &Plan) -> Vec<String> {
-    let blocked = evictor.blocked_queues(plan, &Particulars::default()).into_iter();
+    let blocked = evictor.blocked_queues(plan, &StatusDetails::default()).into_iter();
     blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
 }
 
@@ -436,7 +436,7 @@ async fn a_late_answer_is_believed_as_well() {
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
     assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(victims(&planned_now(&view)), ["p2"], "p4 stays, p3 is on its way out");
-    let Happening::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
+    let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("a victim is told") };
     assert!(matches!(&told.subject, Subject::Pod(pod) if pod.name.as_str() == "p3"));
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::limit_ranges::LimitRangeWriter;
@@ -36,7 +36,7 @@ struct Written {
     writer: LimitRangeWriter,
     view: View,
     log: Log,
-    told: Receiver<Happening>,
+    told: Receiver<Notice>,
 }
 
 fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Written {
@@ -63,7 +63,7 @@ async fn one_that_is_missing_is_created() {
     assert_eq!(asked.body["metadata"]["labels"], json!({"app.kubernetes.io/managed-by": "quotient"}));
     assert_eq!(asked.body["metadata"]["ownerReferences"], owned_by("queue-a"));
     assert_eq!(asked.body["spec"]["limits"], json!([{"type": "Container", "defaultRequest": defaults}]));
-    assert!(matches!(it.told.try_recv().unwrap(), Happening::DefaultRequestsWritten { .. }));
+    assert!(matches!(it.told.try_recv().unwrap(), Notice::DefaultRequestsWritten { .. }));
     // What was written is in view: equal means no write.
     it.settle().await;
     assert_eq!(it.log.lines().len(), 1);
@@ -132,7 +132,7 @@ async fn a_strangers_is_left_alone_and_the_queue_is_told_once() {
     assert_eq!(it.log.lines(), Vec::<String>::new());
     let told = it.told.try_recv().unwrap();
     assert!(
-        matches!(&told, Happening::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
+        matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("rename that one")),
         "{told:?}"
     );
     assert!(it.told.try_recv().is_err());
@@ -180,6 +180,6 @@ async fn a_lasting_refusal_is_told_and_tried_ever_later() {
     // At once, and after 0.25, 0.5, 1, 2 and 4 seconds.
     assert_eq!(it.log.lines().len(), 7);
     let told = it.told.try_recv().unwrap();
-    assert!(matches!(&told, Happening::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
+    assert!(matches!(&told, Notice::DefaultRequestsRefused { why, .. } if why.contains("policy says no")));
     assert!(it.told.try_recv().is_err());
 }

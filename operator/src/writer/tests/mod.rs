@@ -33,8 +33,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Tools;
-use crate::announce::{Announcer, Happening};
-use crate::health::Beat;
+use crate::announce::{EventRecorder, Notice};
+use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
 use crate::settings::WriteSettings;
@@ -54,9 +54,9 @@ const SETTINGS: WriteSettings = WriteSettings {
 };
 
 /// A writer's tools, and what was announced with them.
-fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
+fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Notice>) {
     let metrics = Metrics::register(&Registry::new()).unwrap();
-    let (announcer, news) = Announcer::new(metrics.clone());
+    let (announcer, news) = EventRecorder::new(metrics.clone());
     let tools = Tools {
         clock: crate::clock::Clock::wall(),
         client,
@@ -65,7 +65,7 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Happening>) {
         metrics,
         announcer,
         reclaims: RecentReclaims::default(),
-        beat: Beat::new("the loop", Duration::from_secs(60)),
+        beat: Heartbeat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),
     };
     (tools, news)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Asker, Plan, QueuePlan, Unmet};
+use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
 use quotient_index::Keeps;
@@ -305,7 +305,7 @@ async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
 /// A plan in which `web` waits for pods of its own queue to go.
 fn promised() -> Plan {
     let unmet = Unmet {
-        who: Asker::Owner(OwnerKind::ReplicaSet, "web".into()),
+        who: Preemptor::Owner(OwnerKind::ReplicaSet, "web".into()),
         pods: 1,
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,

@@ -6,7 +6,7 @@ use quotient_index::Keeps;
 use serde_json::{Value, json};
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
 use crate::writer::quotas::QuotaWriter;
@@ -112,7 +112,7 @@ async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
     assert_eq!(owners, [owned_by("queue-a"), owned_by("queue-a-2")]);
     for _ in 0..2 {
         let told = news.try_recv().unwrap();
-        assert!(matches!(told, Happening::QuotaWritten { before: None, .. }), "{told:?}");
+        assert!(matches!(told, Notice::QuotaWritten { before: None, .. }), "{told:?}");
     }
 }
 

@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
 use crate::writer::quotas::QuotaWriter;
@@ -283,7 +283,7 @@ async fn a_written_quota_is_told_with_what_it_was() {
     let (tools, announced) = tools(client, view.clone());
     QuotaWriter::new(tools, SETTINGS).write(&planned(&view)).await;
     let told = Mutex::new(announced).into_inner().unwrap().try_recv().unwrap();
-    let Happening::QuotaWritten { before, after, lowers: true, .. } = told else { panic!("{told:?}") };
+    let Notice::QuotaWritten { before, after, lowers: true, .. } = told else { panic!("{told:?}") };
     let cpu = |bounds: &quotient_engine::amounts::Bounds| {
         bounds.iter().map(|(_, amount)| amount.units()).sum::<i128>()
     };

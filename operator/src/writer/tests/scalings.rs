@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::{node, planned, pod, put, queue, quota, tools, view};
-use crate::announce::Happening;
+use crate::announce::Notice;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::Tools;
@@ -58,7 +58,7 @@ struct World {
     stored: Arc<Mutex<Value>>,
     /// What patches are answered with, if not with success.
     refusal: Arc<Mutex<Option<(u16, &'static str)>>>,
-    news: mpsc::Receiver<Happening>,
+    news: mpsc::Receiver<Notice>,
 }
 
 /// `low` of this kind fills the queue with three pods, and `high` wants one.
@@ -175,7 +175,7 @@ async fn the_size_is_written_once_the_mark_was_seen() {
             "spec": {"replicas": 2},
         })
     );
-    let Happening::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
+    let Notice::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((scaled.from, scaled.to, scaled.former), (3, 2, Some(3)));
     assert_eq!(scaled.pods, ["low-2".into()]);
     assert_eq!(world.tools.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);

@@ -8,7 +8,7 @@ use crate::snapshot::Snapshot;
 
 /// A node as the pods bound to it name it.
 #[derive(Debug)]
-pub(crate) struct Carrier {
+pub(crate) struct NodeUsage {
     /// Whether the node is there and counts.
     pub(super) counts: bool,
     /// Whether it is there at all.
@@ -19,16 +19,16 @@ pub(crate) struct Carrier {
 
 /// What every node carries. Only ever summed or looked up, so that its order cannot reach a decision.
 #[derive(Debug, Default)]
-pub(crate) struct Carriers<'a> {
-    all: Vec<Carrier>,
+pub(crate) struct NodesUsage<'a> {
+    all: Vec<NodeUsage>,
     by_name: FxHashMap<&'a NodeName, usize>,
     /// Where a name lies: the pods of a node share its name, which so has to be read only once.
     by_address: FxHashMap<*const str, usize>,
 }
 
-impl<'a> Carriers<'a> {
+impl<'a> NodesUsage<'a> {
     pub(super) fn new(snapshot: &'a Snapshot) -> Self {
-        let all = snapshot.nodes.values().map(|node| Carrier {
+        let all = snapshot.nodes.values().map(|node| NodeUsage {
             counts: node.counts,
             exists: true,
             bound: Amounts::new(),
@@ -37,11 +37,11 @@ impl<'a> Carriers<'a> {
         Self { all: all.collect(), by_name, by_address: FxHashMap::default() }
     }
 
-    pub(super) fn of(&mut self, name: &'a NodeName) -> Option<&mut Carrier> {
+    pub(super) fn of(&mut self, name: &'a NodeName) -> Option<&mut NodeUsage> {
         let Self { all, by_name, by_address } = self;
         let at = *by_address.entry(std::ptr::from_ref(name.as_str())).or_insert_with(|| {
             *by_name.entry(name).or_insert_with(|| {
-                all.push(Carrier { counts: false, exists: false, bound: Amounts::new() });
+                all.push(NodeUsage { counts: false, exists: false, bound: Amounts::new() });
                 all.len().saturating_sub(1)
             })
         });
@@ -56,16 +56,16 @@ impl<'a> Carriers<'a> {
 
     /// What the pods bound to the node called `name` request.
     pub(crate) fn bound_to(&self, name: &NodeName) -> Option<&Amounts> {
-        self.place(name).and_then(|at| self.all.get(at)).map(|carrier| &carrier.bound)
+        self.place(name).and_then(|at| self.all.get(at)).map(|node_usage| &node_usage.bound)
     }
 
     /// The same of every node that exists, in the order of their names.
     pub(crate) fn bound_to_all(&self) -> impl Iterator<Item = &Amounts> {
-        self.all.iter().filter(|carrier| carrier.exists).map(|carrier| &carrier.bound)
+        self.all.iter().filter(|node_usage| node_usage.exists).map(|node_usage| &node_usage.bound)
     }
 
     /// What pods request that are bound to nodes that are gone.
     pub(crate) fn bound_to_nothing(&self) -> impl Iterator<Item = &Amounts> {
-        self.all.iter().filter(|carrier| !carrier.exists).map(|carrier| &carrier.bound)
+        self.all.iter().filter(|node_usage| !node_usage.exists).map(|node_usage| &node_usage.bound)
     }
 }

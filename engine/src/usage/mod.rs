@@ -1,12 +1,12 @@
 //! One pass over all pods: what every namespace is charged and what every node carries.
 
-mod carriers;
+mod nodes;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use carriers::Carriers;
+use nodes::NodesUsage;
 use rustc_hash::FxHashSet;
 
 use crate::amounts::Amounts;
@@ -16,24 +16,24 @@ use crate::snapshot::{NamespaceState, Phase, Pod, Shape, Snapshot};
 
 /// The sums that everything else is computed from.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Census<'a> {
-    pub(crate) namespaces: BTreeMap<&'a Namespace, Headcount>,
+pub(crate) struct Usage<'a> {
+    pub(crate) namespaces: BTreeMap<&'a Namespace, NamespaceUsage>,
     /// The requests of the pods bound to each node, whether the node still exists or not.
-    pub(crate) carriers: Rc<Carriers<'a>>,
+    pub(crate) nodes: Rc<NodesUsage<'a>>,
     /// The pods on nodes that do not count, by where they lie: as a rule there are none.
     barren: FxHashSet<*const Pod>,
 }
 
 /// What the pods of one namespace request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Headcount {
+pub(crate) struct NamespaceUsage {
     /// All that are not finished: what quota admission charges.
     pub(crate) charged: Amounts,
     /// Of these, the ones on their way out.
     pub(crate) leaving: Amounts,
     /// Of the charged, the ones bound to a node.
     pub(crate) bound: Amounts,
-    /// What others cannot have: immune pods that stay, and all pods on nodes that do not count, whose room leaves with
+    /// What others cannot have: pods that are never evicted that stay, and all pods on nodes that do not count, whose room leaves with
     /// them.
     pub(crate) untakeable: Amounts,
     pub(crate) pods: PodCounts,
@@ -41,14 +41,14 @@ pub(crate) struct Headcount {
     pub(crate) stuck: bool,
 }
 
-impl Headcount {
+impl NamespaceUsage {
     /// What stays charged of everything once what is on its way out is gone.
     pub(crate) fn all_staying(&self) -> Amounts {
         self.charged.less(&self.leaving)
     }
 }
 
-impl Census<'_> {
+impl Usage<'_> {
     /// Whether others could use what `pod` leaves behind.
     ///
     /// The capacity of a node that does not count leaves with its pods, so evicting them frees nothing.
@@ -58,20 +58,20 @@ impl Census<'_> {
 }
 
 /// Counts every pod of the snapshot once.
-pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Census<'a> {
-    let mut census = Census::default();
-    let mut carriers = Carriers::new(snapshot);
+pub(crate) fn take<'a>(snapshot: &'a Snapshot) -> Usage<'a> {
+    let mut usage = Usage::default();
+    let mut nodes = NodesUsage::new(snapshot);
     for (name, namespace) in &snapshot.namespaces {
         let carry = |pod: &'a Pod| {
-            let Some(carrier) = pod.node.as_ref().and_then(|node| carriers.of(node)) else { return true };
-            carrier.bound.add_all(pod.requests());
-            carrier.counts
+            let Some(node_usage) = pod.node.as_ref().and_then(|node| nodes.of(node)) else { return true };
+            node_usage.bound.add_all(pod.requests());
+            node_usage.counts
         };
-        let headcount = count(namespace, carry, &mut census.barren);
-        census.namespaces.insert(name, headcount);
+        let namespace_usage = count(namespace, carry, &mut usage.barren);
+        usage.namespaces.insert(name, namespace_usage);
     }
-    census.carriers = Rc::new(carriers);
-    census
+    usage.nodes = Rc::new(nodes);
+    usage
 }
 
 /// Counts the pods of one namespace; `frees_room` is asked once of each that is charged.
@@ -79,8 +79,8 @@ fn count<'a>(
     namespace: &'a NamespaceState,
     mut frees_room: impl FnMut(&'a Pod) -> bool,
     barren: &mut FxHashSet<*const Pod>,
-) -> Headcount {
-    let mut headcount = Headcount::default();
+) -> NamespaceUsage {
+    let mut namespace_usage = NamespaceUsage::default();
     let mut charged = Sum::default();
     let mut bound = Sum::default();
     for pod in namespace.pods.iter().filter(|pod| pod.is_charged()) {
@@ -92,23 +92,23 @@ fn count<'a>(
         if !frees_room {
             barren.insert(std::ptr::from_ref(pod));
         }
-        if !frees_room || (pod.immunity.is_some() && !pod.is_terminating()) {
-            headcount.untakeable.add_all(pod.requests());
+        if !frees_room || (pod.non_preemptible.is_some() && !pod.is_terminating()) {
+            namespace_usage.untakeable.add_all(pod.requests());
         }
-        headcount.stuck |= pod.stuck.is_some() && (pod.evicted || !pod.is_terminating());
+        namespace_usage.stuck |= pod.stuck.is_some() && (pod.evicted || !pod.is_terminating());
         let counter = if pod.is_terminating() {
-            headcount.leaving.add_all(pod.requests());
-            &mut headcount.pods.terminating
+            namespace_usage.leaving.add_all(pod.requests());
+            &mut namespace_usage.pods.terminating
         } else if pod.phase == Phase::Running {
-            &mut headcount.pods.running
+            &mut namespace_usage.pods.running
         } else {
-            &mut headcount.pods.pending
+            &mut namespace_usage.pods.pending
         };
         *counter = counter.saturating_add(1);
     }
-    headcount.charged = charged.all();
-    headcount.bound = bound.all();
-    headcount
+    namespace_usage.charged = charged.all();
+    namespace_usage.bound = bound.all();
+    namespace_usage
 }
 
 /// A sum of requests, added up one shape after the other: most pods stand beside others of theirs.

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::asks::{Ask, Kind};
-use super::household::{Books, Household, Need, Place};
+use super::queue_preemption::{Need, Place, PreemptionState, QueuePreemption};
 use crate::amounts::Amounts;
-use crate::choice::Rooms;
+use crate::choice::NodeResources;
 use crate::names::OwnerUid;
 
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
@@ -15,8 +15,8 @@ const MOST_SEARCHES: u32 = 64;
 const MOST_PODS: u32 = 5_000;
 
 /// What came of the asks of one queue.
-pub(super) struct Meeting<'a> {
-    pub(super) household: Household<'a>,
+pub(super) struct PreemptionPass<'a> {
+    pub(super) queue_preemption: QueuePreemption<'a>,
     /// For how many pods of each ask there is or will be room.
     pub(super) met: BTreeMap<usize, u32>,
     /// How many held-back pods of each ask have room now.
@@ -26,47 +26,52 @@ pub(super) struct Meeting<'a> {
     searches: u32,
 }
 
-impl<'a> Meeting<'a> {
+impl<'a> PreemptionPass<'a> {
     /// Meets `asks`, which come most important first, as far as can be. Nobody goes unless `may_take`.
     pub(super) fn hold(
-        household: Household<'a>,
+        queue_preemption: QueuePreemption<'a>,
         asks: &[Ask<'a>],
-        rooms: &mut Rooms<'a>,
+        rooms: &mut NodeResources<'a>,
         may_take: bool,
     ) -> Self {
-        let mut meeting = Self {
-            household,
+        let mut pass = Self {
+            queue_preemption,
             met: BTreeMap::new(),
             restored: BTreeMap::new(),
             unmet: BTreeSet::new(),
             searches: MOST_SEARCHES,
         };
-        let before = (meeting.household.books.clone(), rooms.clone());
+        let before = (pass.queue_preemption.state_so_far.clone(), rooms.clone());
         for (number, ask) in asks.iter().enumerate() {
             // Whoever gives receives nothing, so that what was taken from it is really gone.
-            if ask.kind != Kind::Unschedulable && ask.owner.is_some_and(|owner| meeting.gives(owner)) {
+            if ask.kind != Kind::Unschedulable && ask.owner.is_some_and(|owner| pass.gives(owner)) {
                 continue;
             }
-            meeting.meet(number, ask, rooms, may_take && ask.preempts);
+            pass.preempt_for(number, ask, rooms, may_take && ask.preempts);
         }
-        if meeting.household.books.chosen.len() > 1 {
-            meeting.release(asks, &before, rooms);
+        if pass.queue_preemption.state_so_far.chosen.len() > 1 {
+            pass.release(asks, &before, rooms);
         }
-        meeting
+        pass
     }
 
     /// Releases every victim, most protected first, without whom just as many pods are met: what goes for a later one may
     /// be enough for an earlier one, too.
-    fn release(&mut self, asks: &[Ask<'a>], before: &(Books<'a>, Rooms<'a>), rooms: &mut Rooms<'a>) {
-        let chosen = self.household.books.chosen.clone();
-        for place in self.household.in_order(&chosen.keys().copied().collect()).into_iter().rev() {
-            let mut fewer = self.household.books.chosen.clone();
+    fn release(
+        &mut self,
+        asks: &[Ask<'a>],
+        before: &(PreemptionState<'a>, NodeResources<'a>),
+        rooms: &mut NodeResources<'a>,
+    ) {
+        let chosen = self.queue_preemption.state_so_far.chosen.clone();
+        for place in self.queue_preemption.in_order(&chosen.keys().copied().collect()).into_iter().rev() {
+            let mut fewer = self.queue_preemption.state_so_far.chosen.clone();
             fewer.remove(&place);
-            if self.household.is_before_any(place, fewer.keys()) {
+            if self.queue_preemption.is_before_any(place, fewer.keys()) {
                 continue;
             }
-            if let Some((books, without)) = self.replayed(asks, before, &fewer) {
-                (self.household.books, *rooms) = (books, without);
+            if let Some((state_so_far, without)) = self.replayed(asks, before, &fewer) {
+                (self.queue_preemption.state_so_far, *rooms) = (state_so_far, without);
             }
         }
     }
@@ -75,59 +80,60 @@ impl<'a> Meeting<'a> {
     fn replayed(
         &mut self,
         asks: &[Ask<'a>],
-        (books, rooms): &(Books<'a>, Rooms<'a>),
+        (state_so_far, rooms): &(PreemptionState<'a>, NodeResources<'a>),
         chosen: &BTreeMap<Place, usize>,
-    ) -> Option<(Books<'a>, Rooms<'a>)> {
-        let now = std::mem::replace(&mut self.household.books, books.clone());
+    ) -> Option<(PreemptionState<'a>, NodeResources<'a>)> {
+        let now = std::mem::replace(&mut self.queue_preemption.state_so_far, state_so_far.clone());
         let mut rooms = rooms.clone();
         for (place, number) in chosen {
-            self.household.take(&[*place], *number, &mut rooms);
+            self.queue_preemption.take(&[*place], *number, &mut rooms);
         }
         let mut all = true;
         for (number, pods) in &self.met {
             let Some(ask) = asks.get(*number) else { continue };
             all &= (0..*pods).all(|_| {
                 let exists = ask.kind == Kind::Unschedulable;
-                let has_room = exists || self.household.books.room.lacks(&ask.shape.requests).is_empty();
+                let has_room =
+                    exists || self.queue_preemption.state_so_far.room.lacks(&ask.shape.requests).is_empty();
                 let is_met = has_room && rooms.reserve(ask.shape).is_some();
                 if !exists {
-                    self.household.books.room.book(&ask.shape.requests);
+                    self.queue_preemption.state_so_far.room.book(&ask.shape.requests);
                 }
                 is_met
             });
         }
-        let then = std::mem::replace(&mut self.household.books, now);
+        let then = std::mem::replace(&mut self.queue_preemption.state_so_far, now);
         all.then_some((then, rooms))
     }
 
     /// Whether no more pods go for it than for `other` that are not on their way yet; or whether it meets more of the
     /// first ask, of those that others may go for, that they do not meet alike.
     pub(super) fn is_as_good_as(&self, other: &Self, asks: &[Ask<'_>]) -> bool {
-        if self.household.newly_chosen() <= other.household.newly_chosen() {
+        if self.queue_preemption.newly_chosen() <= other.queue_preemption.newly_chosen() {
             return true;
         }
         let numbers = || (0..).zip(asks).filter(|(_, ask)| ask.preempts).map(|(number, _)| number);
-        let met = |meeting: &Self| -> Vec<u32> {
-            numbers().map(|number: usize| meeting.met.get(&number).copied().unwrap_or_default()).collect()
+        let met = |pass: &Self| -> Vec<u32> {
+            numbers().map(|number: usize| pass.met.get(&number).copied().unwrap_or_default()).collect()
         };
         met(self) > met(other)
     }
 
     /// Whether pods of the owner go now, or are about to because it was scaled down.
     fn gives(&self, owner: &OwnerUid) -> bool {
-        let members = &self.household.members;
+        let members = &self.queue_preemption.members;
         members.iter().enumerate().any(|(at, member)| {
-            let chosen = || self.household.books.chosen.keys().any(|(member, _)| *member == at);
+            let chosen = || self.queue_preemption.state_so_far.chosen.keys().any(|(member, _)| *member == at);
             member.owner.uid == *owner && (member.is_giving() || chosen())
         })
     }
 
-    fn meet(&mut self, number: usize, ask: &Ask<'a>, rooms: &mut Rooms<'a>, preempts: bool) {
+    fn preempt_for(&mut self, number: usize, ask: &Ask<'a>, rooms: &mut NodeResources<'a>, preempts: bool) {
         let mut left = ask.pods.min(MOST_PODS);
         let mut together = ask.together;
         while left > 0 {
             let count = together.min(left).max(1);
-            if !self.meet_together(number, ask, count, rooms, preempts) {
+            if !self.preempt_together(number, ask, count, rooms, preempts) {
                 if preempts {
                     self.unmet.insert(number);
                 }
@@ -142,35 +148,43 @@ impl<'a> Meeting<'a> {
     }
 
     /// Room for `count` pods, or nothing.
-    fn meet_together(
+    fn preempt_together(
         &mut self,
         number: usize,
         ask: &Ask<'a>,
         count: u32,
-        rooms: &mut Rooms<'a>,
+        rooms: &mut NodeResources<'a>,
         preempts: bool,
     ) -> bool {
         if count == 1 {
-            return self.meet_one(number, ask, rooms, preempts);
+            return self.preempt_for_one(number, ask, rooms, preempts);
         }
-        let before = (self.household.books.clone(), rooms.clone(), self.restored.clone());
+        let before = (self.queue_preemption.state_so_far.clone(), rooms.clone(), self.restored.clone());
         for _ in 0..count {
-            if !self.meet_one(number, ask, rooms, preempts) {
-                (self.household.books, *rooms, self.restored) = before;
+            if !self.preempt_for_one(number, ask, rooms, preempts) {
+                (self.queue_preemption.state_so_far, *rooms, self.restored) = before;
                 return false;
             }
         }
         true
     }
 
-    fn meet_one(&mut self, number: usize, ask: &Ask<'a>, rooms: &mut Rooms<'a>, preempts: bool) -> bool {
+    fn preempt_for_one(
+        &mut self,
+        number: usize,
+        ask: &Ask<'a>,
+        rooms: &mut NodeResources<'a>,
+        preempts: bool,
+    ) -> bool {
         let requests = &ask.shape.requests;
         let exists = ask.kind == Kind::Unschedulable;
         // What exists is in the queue already.
-        let lacking = if exists { Amounts::new() } else { self.household.books.room.lacks(requests) };
+        let lacking =
+            if exists { Amounts::new() } else { self.queue_preemption.state_so_far.room.lacks(requests) };
         let node = rooms.reserve(ask.shape);
         let has_all = node.is_some() && lacking.is_empty();
-        if has_all && ask.kind == Kind::HeldBack && self.household.books.room.has_now(requests) {
+        if has_all && ask.kind == Kind::HeldBack && self.queue_preemption.state_so_far.room.has_now(requests)
+        {
             let restored = self.restored.entry(number).or_default();
             *restored = restored.saturating_add(1);
         }
@@ -183,13 +197,13 @@ impl<'a> Meeting<'a> {
                 }
                 return false;
             };
-            self.household.take(&victims.1, number, rooms);
+            self.queue_preemption.take(&victims.1, number, rooms);
             if let Some(at) = victims.0 {
                 rooms.take(at, requests);
             }
         }
         if !exists {
-            self.household.books.room.book(requests);
+            self.queue_preemption.state_so_far.room.book(requests);
         }
         true
     }
@@ -199,12 +213,12 @@ impl<'a> Meeting<'a> {
         &mut self,
         need: Need<'_>,
         has_node: bool,
-        rooms: &Rooms<'a>,
+        rooms: &NodeResources<'a>,
     ) -> Option<(Option<usize>, Vec<Place>)> {
         self.searches = self.searches.checked_sub(1)?;
         if has_node {
-            return self.household.free_the_queue(need).map(|victims| (None, victims));
+            return self.queue_preemption.free_the_queue(need).map(|victims| (None, victims));
         }
-        self.household.free_a_node(need, rooms).map(|(at, victims)| (Some(at), victims))
+        self.queue_preemption.free_a_node(need, rooms).map(|(at, victims)| (Some(at), victims))
     }
 }

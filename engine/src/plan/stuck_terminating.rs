@@ -18,7 +18,7 @@ pub(crate) const OVERDUE_SECONDS: i64 = 60;
 
 /// The pods of governed namespaces that should have been gone.
 #[derive(Debug, Default)]
-pub(super) struct Hanging {
+pub(super) struct StuckTerminating {
     /// Those that will hardly go by themselves.
     pub(super) overdue: Vec<PodId>,
     /// Those that their queue wants gone without grace by now. A pod whose deletion was asked for without grace
@@ -28,7 +28,7 @@ pub(super) struct Hanging {
     pub(super) next_change: Option<Timestamp>,
 }
 
-impl Hanging {
+impl StuckTerminating {
     /// Those that hang in the namespaces of `leaves`, by name; an entry of `leaves` a branch.
     pub(super) fn of(
         tree: &Tree<'_>,
@@ -36,15 +36,15 @@ impl Hanging {
         deserved: &[Amounts],
         now: Timestamp,
     ) -> Self {
-        let mut hanging = Self::default();
+        let mut stuck_terminating = Self::default();
         for ((branch, leaf), deserved) in tree.branches.iter().zip(leaves).zip(deserved) {
-            if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.headcount.pods.terminating > 0) {
-                hanging.add(branch, leaf, deserved, now);
+            if let Some(leaf) = leaf.as_ref().filter(|leaf| leaf.namespace_usage.pods.terminating > 0) {
+                stuck_terminating.add(branch, leaf, deserved, now);
             }
         }
-        hanging.overdue.sort();
-        hanging.forced.sort_by(|a, b| a.pod.cmp(&b.pod));
-        hanging
+        stuck_terminating.overdue.sort();
+        stuck_terminating.forced.sort_by(|a, b| a.pod.cmp(&b.pod));
+        stuck_terminating
     }
 
     fn add(&mut self, branch: &Branch<'_>, leaf: &Leaf<'_>, deserved: &Amounts, now: Timestamp) {
@@ -90,7 +90,7 @@ pub(super) fn again(
         rank: None,
         priority: pod.priority,
         requests: pod.requests().clone(),
-        used: leaf.headcount.charged.clone(),
+        used: leaf.namespace_usage.charged.clone(),
         deserved: deserved.clone(),
         grace_seconds: Some(grace_seconds),
     }

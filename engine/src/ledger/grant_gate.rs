@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{Ledger, REQUEST_LIFE_SECONDS};
 use crate::names::Namespace;
-use crate::snapshot::{Growth, NamespaceState};
+use crate::snapshot::{GrantGate, NamespaceState};
 use crate::time::Timestamp;
 
 impl Ledger {
@@ -16,7 +16,11 @@ impl Ledger {
     ///
     /// After somebody else has written the ledger and until all quotas are seen as it says, the view may be older than
     /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since.
-    pub fn growth(&self, namespaces: &BTreeMap<Namespace, Arc<NamespaceState>>, now: Timestamp) -> Growth {
+    pub fn grant_gate(
+        &self,
+        namespaces: &BTreeMap<Namespace, Arc<NamespaceState>>,
+        now: Timestamp,
+    ) -> GrantGate {
         let is_recent = |at: Timestamp| now < at.plus_seconds(REQUEST_LIFE_SECONDS);
         let is_made_up =
             self.rebuilt.is_some_and(is_recent) && !namespaces.values().all(|state| is_settled(state));
@@ -27,7 +31,7 @@ impl Ledger {
                     && namespaces.get(namespace).is_some_and(|state| is_to_be_written(state))
             })
         });
-        if is_made_up || is_behind { Growth::Held } else { Growth::Allowed }
+        if is_made_up || is_behind { GrantGate::Held } else { GrantGate::Allowed }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::reason::Reason;
 ///
 /// While it is held, no plan lowers a quota, removes one or lets a pod go; what grows into free room still grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Destruction {
+pub enum ReclaimGate {
     /// It is.
     #[default]
     Allowed,
@@ -14,7 +14,7 @@ pub enum Destruction {
     Held(Reason),
 }
 
-impl Destruction {
+impl ReclaimGate {
     /// Why nothing may be taken, if so.
     pub const fn held(self) -> Option<Reason> {
         match self {

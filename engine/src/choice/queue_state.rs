@@ -3,19 +3,19 @@
 use rustc_hash::FxHashMap;
 
 use crate::amounts::{Amounts, Resource};
-use crate::census::Headcount;
 use crate::demand::{Ask, Trust};
 use crate::leaf::{Leaf, Wanted};
 use crate::names::{OwnerUid, QueueName};
 use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
+use crate::usage::NamespaceUsage;
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
-pub(crate) struct Party<'a> {
+pub(crate) struct QueueState<'a> {
     pub(crate) name: &'a QueueName,
     pub(crate) queue: &'a Queue,
     pub(crate) state: &'a NamespaceState,
-    pub(crate) headcount: &'a Headcount,
+    pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) leaf: &'a Leaf<'a>,
     pub(crate) target: &'a Amounts,
     /// What it deserves, for guarantees: they reach as far.
@@ -35,7 +35,7 @@ pub(crate) struct Party<'a> {
     /// What may be taken from it, inherited rules included.
     pub(crate) eviction: EvictionRules,
     /// Whether its pods are never evicted, by policy.
-    pub(crate) spared: bool,
+    pub(crate) never_evicted: bool,
 }
 
 /// What of a leaf's target its pods do not hold.
@@ -107,7 +107,7 @@ impl Asked {
     }
 }
 
-impl<'a> Party<'a> {
+impl<'a> QueueState<'a> {
     /// What its pods will hold once all that leave are gone.
     pub(crate) fn staying(&self) -> &'a Amounts {
         &self.leaf.staying
@@ -133,7 +133,7 @@ impl<'a> Party<'a> {
             before.add_all(&wanted.requests.times(count(place)));
         }
         let granted_before = asked.granted.plus(&asked.begun);
-        let mut books = Books {
+        let mut books = TargetRoom {
             room: self.target.less(staying).less(&before),
             granted: self.firm.less(staying).less(&granted_before),
             owed: self.owed.less(&before.less(&granted_before)),
@@ -230,13 +230,13 @@ impl<'a> Party<'a> {
 }
 
 /// What is left of a leaf's target, of what is granted and of what is owed, while units are counted.
-struct Books {
+struct TargetRoom {
     room: Amounts,
     granted: Amounts,
     owed: Amounts,
 }
 
-impl Books {
+impl TargetRoom {
     /// Takes `amounts` out of what is granted first, then of what is owed.
     fn take(&mut self, amounts: &Amounts) {
         let granted = self.granted.min(amounts);

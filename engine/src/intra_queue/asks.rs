@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::choice::Party;
+use crate::choice::QueueState;
 use crate::demand::is_ignored;
 use crate::names::OwnerUid;
-use crate::plan::Asker;
+use crate::plan::Preemptor;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 #[derive(Clone, Debug)]
 pub(super) struct Ask<'a> {
     pub(super) kind: Kind,
-    pub(super) who: Asker,
+    pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
     pub(super) shape: &'a Arc<Shape>,
     /// How many of them.
@@ -40,15 +40,20 @@ pub(super) struct Ask<'a> {
 }
 
 /// The asks of a queue, the most important first.
-pub(super) fn asks<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
+pub(super) fn asks<'a>(queue_state: &QueueState<'a>) -> Vec<Ask<'a>> {
     let owners: BTreeMap<&OwnerUid, &'a Owner> =
-        party.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
+        queue_state.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let mut asks: Vec<Ask<'a>> = Vec::new();
-    for pod in party.state.pods.iter().filter(|pod| is_unschedulable(pod) && !is_ignored(pod, party.trust)) {
+    for pod in queue_state
+        .state
+        .pods
+        .iter()
+        .filter(|pod| is_unschedulable(pod) && !is_ignored(pod, queue_state.trust))
+    {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
         asks.push(Ask {
             kind: Kind::Unschedulable,
-            who: owner.map_or_else(|| Asker::Pod(pod.name.clone()), |owner| Asker::of(owner)),
+            who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
             owner: pod.owner(),
             shape: &pod.shape,
             pods: 1,
@@ -62,20 +67,20 @@ pub(super) fn asks<'a>(party: &Party<'a>) -> Vec<Ask<'a>> {
     let is_refused = |ask: &&crate::demand::Ask<'_>| {
         !ask.owner.shape.requests.is_empty() && ask.owner.kind != OwnerKind::QueueJob
     };
-    for lacking in party.asks.iter().filter(is_refused) {
+    for lacking in queue_state.asks.iter().filter(is_refused) {
         let owner = lacking.owner;
         let held_back = lacking.held_back.min(lacking.counted);
         let refused = lacking.counted.saturating_sub(held_back);
         let together = owner.gang.as_ref().map_or(1, |gang| {
             let is_member = |pod: &&Pod| pod.is_live() && pod.gang().is_some_and(|one| one.name == gang.name);
-            let members = party.state.pods.iter().filter(is_member).count();
+            let members = queue_state.state.pods.iter().filter(is_member).count();
             gang.min_available.saturating_sub(u32::try_from(members).unwrap_or(u32::MAX)).max(1)
         });
         for (kind, pods) in [(Kind::Refused, refused), (Kind::HeldBack, held_back)] {
             if pods > 0 {
                 asks.push(Ask {
                     kind,
-                    who: Asker::of(owner),
+                    who: Preemptor::of(owner),
                     owner: Some(&owner.uid),
                     shape: &owner.shape,
                     pods,

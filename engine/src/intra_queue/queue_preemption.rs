@@ -8,33 +8,33 @@ use rustc_hash::FxHashSet;
 use super::members::{Gangs, Member, ranked};
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
-use crate::census::Census;
-use crate::choice::{At, Budgets, Candidate, Party, Resident, Rooms, Score, rank, select};
+use crate::choice::{At, Budgets, Candidate, NodeCandidate, NodeResources, QueueState, Score, rank, select};
 use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape, Snapshot};
+use crate::usage::Usage;
 
 /// A pod by its owner's place among the members, and its own among the owner's pods.
 pub(super) type Place = (usize, usize);
 
 /// One queue: its owners, and the room that is left in it.
-pub(super) struct Household<'a> {
-    pub(super) party: Party<'a>,
+pub(super) struct QueuePreemption<'a> {
+    pub(super) queue_state: QueueState<'a>,
     pub(super) members: Vec<Member<'a>>,
     /// All pods that may be chosen, least protected first.
     ranked: Vec<Place>,
     /// Those among them that are on their way out already.
     on_their_way: BTreeSet<Place>,
     snapshot: &'a Snapshot,
-    census: &'a Census<'a>,
+    usage: &'a Usage<'a>,
     capacity: Amounts,
-    pub(super) books: Books<'a>,
+    pub(super) state_so_far: PreemptionState<'a>,
 }
 
 /// What changes while asks are met one after the other.
 #[derive(Clone)]
-pub(super) struct Books<'a> {
+pub(super) struct PreemptionState<'a> {
     pub(super) room: QueueRoom,
     /// The pods that are to go, each with the number of the ask that it goes for.
     pub(super) chosen: BTreeMap<Place, usize>,
@@ -51,13 +51,13 @@ pub(super) struct Need<'n> {
     pub(super) of_queue: &'n Amounts,
 }
 
-impl<'a> Household<'a> {
+impl<'a> QueuePreemption<'a> {
     pub(super) fn new(
-        party: Party<'a>,
+        queue_state: QueueState<'a>,
         members: Vec<Member<'a>>,
         room: QueueRoom,
         on_their_way: &BTreeSet<PodUid>,
-        (snapshot, census, capacity): (&'a Snapshot, &'a Census<'a>, Amounts),
+        (snapshot, usage, capacity): (&'a Snapshot, &'a Usage<'a>, Amounts),
     ) -> Self {
         let ranked = ranked(&members);
         let goes = |(at, pod): &&Place| {
@@ -66,14 +66,14 @@ impl<'a> Household<'a> {
         };
         let on_their_way = ranked.iter().filter(goes).copied().collect();
         let gangs = Gangs::of(&members);
-        let budgets = Budgets::of(party.state);
-        let books = Books { room, chosen: BTreeMap::new(), gangs, budgets };
-        Self { party, members, ranked, on_their_way, snapshot, census, capacity, books }
+        let budgets = Budgets::of(queue_state.state);
+        let state_so_far = PreemptionState { room, chosen: BTreeMap::new(), gangs, budgets };
+        Self { queue_state, members, ranked, on_their_way, snapshot, usage, capacity, state_so_far }
     }
 
     /// The pods of one owner that are to go and are not on their way yet, each with the ask that it goes for.
     pub(super) fn newly_chosen_of(&self, member: usize) -> impl Iterator<Item = (Place, usize)> {
-        let of_member = self.books.chosen.range((member, 0)..(member.saturating_add(1), 0));
+        let of_member = self.state_so_far.chosen.range((member, 0)..(member.saturating_add(1), 0));
         let new = of_member.filter(|(place, _)| !self.on_their_way.contains(place));
         new.map(|(place, number)| (*place, *number))
     }
@@ -81,13 +81,14 @@ impl<'a> Household<'a> {
     /// The pods of one owner that stay.
     pub(super) fn left_of(&self, member: usize) -> impl Iterator<Item = Place> {
         let pods = self.members.get(member).map_or(0..0, |one| one.surplus..one.pods.len());
-        let goes = |place: &Place| self.books.chosen.contains_key(place) || self.on_their_way.contains(place);
+        let goes =
+            |place: &Place| self.state_so_far.chosen.contains_key(place) || self.on_their_way.contains(place);
         pods.map(move |pod| (member, pod)).filter(move |place| !goes(place))
     }
 
     /// How many pods are to go and are not on their way yet.
     pub(super) fn newly_chosen(&self) -> usize {
-        self.books.chosen.keys().filter(|place| !self.on_their_way.contains(place)).count()
+        self.state_so_far.chosen.keys().filter(|place| !self.on_their_way.contains(place)).count()
     }
 
     /// How many pods of an owner stay when nothing is done.
@@ -103,7 +104,11 @@ impl<'a> Household<'a> {
 
     /// The cheapest victims that leave room for `need` where no node has room for it: of the node that is the cheapest to
     /// free, and as many more as the queue lacks room for.
-    pub(super) fn free_a_node(&mut self, need: Need<'_>, rooms: &Rooms<'a>) -> Option<(At, Vec<Place>)> {
+    pub(super) fn free_a_node(
+        &mut self,
+        need: Need<'_>,
+        rooms: &NodeResources<'a>,
+    ) -> Option<(At, Vec<Place>)> {
         let able = self.able(need);
         let mut by_node: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in &able {
@@ -116,14 +121,14 @@ impl<'a> Household<'a> {
         for (at, here) in by_node {
             let Some(of_node) = rooms.shortfall(at, need.shape) else { continue };
             let Some(victims) = self.victims(need, &able, &here, &of_node) else { continue };
-            let residents: Vec<Resident<'a>> = victims
+            let node_candidates: Vec<NodeCandidate<'a>> = victims
                 .iter()
                 .filter_map(|place| self.candidate(*place))
-                .map(|candidate| Resident { leaf: 0, candidate: candidate.clone() })
+                .map(|candidate| NodeCandidate { leaf: 0, candidate: candidate.clone() })
                 .collect();
             let score = Cost::of(
-                &residents,
-                Score::of(&residents, rooms, at, need.shape, &self.capacity, Vec::new()),
+                &node_candidates,
+                Score::of(&node_candidates, rooms, at, need.shape, &self.capacity, Vec::new()),
             );
             if best.as_ref().is_none_or(|(least, other, _)| (&score, at) < (least, *other)) {
                 best = Some((score, at, victims));
@@ -144,7 +149,7 @@ impl<'a> Household<'a> {
             let all = self.with_predecessors(&BTreeSet::from([**place]));
             all.iter().all(|place| self.forbids(*place, need.priority).is_none()) && self.stays_in_order(&all)
         };
-        let free = self.ranked.iter().filter(|place| !self.books.chosen.contains_key(place));
+        let free = self.ranked.iter().filter(|place| !self.state_so_far.chosen.contains_key(place));
         free.filter(may_go).copied().collect()
     }
 
@@ -152,7 +157,7 @@ impl<'a> Household<'a> {
     fn forbids(&self, place: Place, priority: i32) -> Option<Reason> {
         let pod = self.candidate(place)?.pod;
         let no_lower = (pod.priority >= priority).then_some(Reason::PriorityAboveAsk);
-        no_lower.or_else(|| self.members.get(place.0)?.rule(place.1, |pod: &Pod| self.census.frees_room(pod)))
+        no_lower.or_else(|| self.members.get(place.0)?.rule(place.1, |pod: &Pod| self.usage.frees_room(pod)))
     }
 
     /// The rule that keeps the pod at `place` whatever lacks room, if there is one.
@@ -160,11 +165,11 @@ impl<'a> Household<'a> {
         let member = self.members.get(place.0)?;
         let alone = BTreeSet::from([place]);
         let gang = || {
-            let holds = self.books.gangs.hold(self.candidate(place).into_iter());
+            let holds = self.state_so_far.gangs.hold(self.candidate(place).into_iter());
             (!holds).then_some(Reason::GangFloor)
         };
         let last = || (!self.stays_in_order(&alone)).then_some(Reason::LastReplica);
-        member.rule(place.1, |pod: &Pod| self.census.frees_room(pod)).or_else(last).or_else(gang)
+        member.rule(place.1, |pod: &Pod| self.usage.frees_room(pod)).or_else(last).or_else(gang)
     }
 
     /// Victims among those `here`, on one node, that free `of_node` there, with others of the `able` that free what the
@@ -239,9 +244,9 @@ impl<'a> Household<'a> {
             let all = self.with_predecessors(&before);
             let pods: Vec<Candidate<'a>> =
                 self.in_order(&all).iter().filter_map(|place| self.candidate(*place)).cloned().collect();
-            let budgets = &mut self.books.budgets;
+            let budgets = &mut self.state_so_far.budgets;
             let allowed = budgets.allow(&pods, &FxHashSet::default()).into_iter().all(|may| may);
-            if !allowed || !self.stays_in_order(&all) || !self.books.gangs.hold(pods.iter()) {
+            if !allowed || !self.stays_in_order(&all) || !self.state_so_far.gangs.hold(pods.iter()) {
                 return Some(place);
             }
         }
@@ -252,10 +257,10 @@ impl<'a> Household<'a> {
     fn stays_in_order(&self, all: &BTreeSet<Place>) -> bool {
         let owners: BTreeSet<usize> = all.iter().map(|(member, _)| *member).collect();
         owners.into_iter().all(|at| {
-            let chosen = self.books.chosen.keys().chain(all).chain(&self.on_their_way);
+            let chosen = self.state_so_far.chosen.keys().chain(all).chain(&self.on_their_way);
             let going = chosen.filter(|(member, _)| *member == at).map(|(_, pod)| *pod).collect();
             let member = self.members.get(at);
-            member.is_some_and(|member| member.keeps_enough(&going, self.party.eviction, self.snapshot))
+            member.is_some_and(|member| member.keeps_enough(&going, self.queue_state.eviction, self.snapshot))
         })
     }
 
@@ -283,7 +288,7 @@ impl<'a> Household<'a> {
             let Some(member) = self.members.get(*at) else { continue };
             all.extend(member.predecessors(*pod).map(|before| (*at, before)));
         }
-        all.retain(|place| !self.books.chosen.contains_key(place));
+        all.retain(|place| !self.state_so_far.chosen.contains_key(place));
         all
     }
 
@@ -318,13 +323,13 @@ impl<'a> Household<'a> {
     }
 
     /// Books `victims` as going for the ask called `number`, and gives their room to their nodes.
-    pub(super) fn take(&mut self, victims: &[Place], number: usize, rooms: &mut Rooms<'a>) {
+    pub(super) fn take(&mut self, victims: &[Place], number: usize, rooms: &mut NodeResources<'a>) {
         for place in victims {
             let Some(candidate) = self.candidate(*place).cloned() else { continue };
-            self.books.room.give(candidate.requests());
-            self.books.budgets.book(&candidate);
-            self.books.gangs.lose(&candidate);
-            self.books.chosen.insert(*place, number);
+            self.state_so_far.room.give(candidate.requests());
+            self.state_so_far.budgets.book(&candidate);
+            self.state_so_far.gangs.lose(&candidate);
+            self.state_so_far.chosen.insert(*place, number);
             if let Some(at) = candidate.pod.node.as_ref().and_then(|node| rooms.find(node)) {
                 rooms.give(at, candidate.requests());
             }
@@ -347,8 +352,8 @@ struct Cost {
 }
 
 impl Cost {
-    fn of(victims: &[Resident<'_>], rest: Score) -> Self {
-        let candidates = || victims.iter().map(|resident| &resident.candidate);
+    fn of(victims: &[NodeCandidate<'_>], rest: Score) -> Self {
+        let candidates = || victims.iter().map(|node_candidate| &node_candidate.candidate);
         let mut priorities: Vec<i32> = candidates().map(|candidate| candidate.pod.priority).collect();
         priorities.sort_unstable_by_key(|priority| Reverse(*priority));
         Self {

@@ -1,7 +1,7 @@
 //! The room of one queue: what admission will let in once everything on its way out is gone, and what it lets in now.
 
 use crate::amounts::{Amounts, Bounds, Resource};
-use crate::choice::Party;
+use crate::choice::QueueState;
 use crate::plan::QueuePlan;
 use crate::reason::Reason;
 
@@ -19,9 +19,9 @@ pub(super) struct QueueRoom {
 }
 
 impl QueueRoom {
-    /// The room of `party`, whose numbers are `decided`, when pods that request `going` are on their way out.
+    /// The room of `queue_state`, whose numbers are `decided`, when pods that request `going` are on their way out.
     pub(super) fn of(
-        party: &Party<'_>,
+        queue_state: &QueueState<'_>,
         decided: &QueuePlan,
         going: &Amounts,
         resources: &[Resource],
@@ -34,12 +34,12 @@ impl QueueRoom {
             )
         };
         let promised = decided.starved.is_some_and(comes);
-        let foreign = &party.state.foreign_quotas;
-        let enforced = party.state.quota.as_ref().map(|quota| &quota.enforced);
+        let foreign = &queue_state.state.foreign_quotas;
+        let enforced = queue_state.state.quota.as_ref().map(|quota| &quota.enforced);
         let (mut cap, mut cap_now) = (Bounds::new(), Bounds::new());
         for resource in resources {
-            let allocated = party.allocated.get(resource);
-            let hoped = if promised { allocated.max(party.target.get(resource)) } else { allocated };
+            let allocated = queue_state.allocated.get(resource);
+            let hoped = if promised { allocated.max(queue_state.target.get(resource)) } else { allocated };
             let in_force = enforced.and_then(|enforced| enforced.get(resource)).unwrap_or_default();
             cap.set(resource.clone(), hoped);
             cap_now.set(resource.clone(), allocated.min(in_force));
@@ -50,7 +50,7 @@ impl QueueRoom {
                 cap.set(resource.clone(), least);
             }
         }
-        let used_now = party.headcount.charged.clone();
+        let used_now = queue_state.namespace_usage.charged.clone();
         Self { cap, cap_now, used: used_now.less(going), used_now }
     }
 

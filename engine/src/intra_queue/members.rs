@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::removal::Removal;
-use crate::choice::{Candidate, immunity, is_protected, rank, replicas};
+use crate::choice::{Candidate, is_protected, non_preemptible, rank, replicas};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::reason::Reason;
@@ -79,7 +79,7 @@ impl<'a> Member<'a> {
     pub(super) fn rule(&self, at: usize, frees_room: impl Fn(&Pod) -> bool) -> Option<Reason> {
         let pod = self.pods.get(at)?.pod;
         let barren = || (!frees_room(pod)).then_some(Reason::NodeNotCounted);
-        immunity(pod).or(self.kept).or_else(barren)
+        non_preemptible(pod).or(self.kept).or_else(barren)
     }
 
     /// Whether the owner keeps what it has to keep once the pods at `going` are gone, with those that go anyway: a

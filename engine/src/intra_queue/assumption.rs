@@ -3,23 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::asks::Ask;
-use super::household::Household;
-use super::meet::Meeting;
 use super::members::Member;
+use super::preemption_pass::PreemptionPass;
+use super::queue_preemption::QueuePreemption;
 use super::room::QueueRoom;
 use crate::amounts::Amounts;
-use crate::census::Census;
-use crate::choice::{Party, Rooms};
+use crate::choice::{NodeResources, QueueState};
 use crate::names::PodUid;
 use crate::plan::{Plan, QueuePlan};
 use crate::snapshot::{Pod, Snapshot};
+use crate::usage::Usage;
 
 /// One queue, and what it is seen in.
-pub(super) struct Scene<'a, 'p> {
+pub(super) struct Assumption<'a, 'p> {
     pub(super) snapshot: &'a Snapshot,
-    pub(super) census: &'a Census<'a>,
+    pub(super) usage: &'a Usage<'a>,
     pub(super) plan: &'p Plan,
-    pub(super) party: Party<'a>,
+    pub(super) queue_state: QueueState<'a>,
 }
 
 /// How those on their way out are looked at.
@@ -31,7 +31,7 @@ pub(super) enum When {
     NobodyIs,
 }
 
-impl<'a> Scene<'a, '_> {
+impl<'a> Assumption<'a, '_> {
     /// The owners with those of their pods that are there.
     pub(super) fn members(&self, when: When) -> Vec<Member<'a>> {
         let evicted = self.evicted();
@@ -39,7 +39,8 @@ impl<'a> Scene<'a, '_> {
             let stays = when == When::NobodyIs || !pod.is_terminating();
             pod.is_charged() && stays && !evicted.contains(&pod.uid)
         };
-        let mut members = Member::all(self.party.state, self.party.eviction, is_there, self.snapshot);
+        let mut members =
+            Member::all(self.queue_state.state, self.queue_state.eviction, is_there, self.snapshot);
         if when == When::NobodyIs {
             for member in &mut members {
                 member.surplus = 0;
@@ -49,16 +50,16 @@ impl<'a> Scene<'a, '_> {
     }
 
     /// Meets the asks of the queue.
-    pub(super) fn meeting(
+    pub(super) fn pass(
         &self,
         members: Vec<Member<'a>>,
         when: When,
         asks: &[Ask<'a>],
-        rooms: &mut Rooms<'a>,
-    ) -> Meeting<'a> {
+        rooms: &mut NodeResources<'a>,
+    ) -> PreemptionPass<'a> {
         let (mut going, mut on_their_way) = (Amounts::new(), BTreeSet::new());
         let evicted = self.evicted();
-        for pod in self.party.state.pods.iter().filter(|pod| pod.is_charged()) {
+        for pod in self.queue_state.state.pods.iter().filter(|pod| pod.is_charged()) {
             let leaves = pod.is_terminating() || evicted.contains(&pod.uid);
             match when {
                 When::AllAreGone if leaves => going.add_all(pod.requests()),
@@ -83,11 +84,11 @@ impl<'a> Scene<'a, '_> {
             }
         }
         let nothing = QueuePlan::default();
-        let decided = self.plan.queues.get(self.party.name).unwrap_or(&nothing);
-        let room = QueueRoom::of(&self.party, decided, &going, &self.plan.resources);
-        let seen_in = (self.snapshot, self.census, self.plan.capacity.clone());
-        let household = Household::new(self.party, members, room, &on_their_way, seen_in);
-        Meeting::hold(household, asks, rooms, self.plan.held.is_none())
+        let decided = self.plan.queues.get(self.queue_state.name).unwrap_or(&nothing);
+        let room = QueueRoom::of(&self.queue_state, decided, &going, &self.plan.resources);
+        let seen_in = (self.snapshot, self.usage, self.plan.capacity.clone());
+        let queue_preemption = QueuePreemption::new(self.queue_state, members, room, &on_their_way, seen_in);
+        PreemptionPass::hold(queue_preemption, asks, rooms, self.plan.held.is_none())
     }
 
     /// The pods of the queue that others take.
@@ -96,7 +97,7 @@ impl<'a> Scene<'a, '_> {
     }
 }
 
-fn change_room(rooms: &mut Rooms<'_>, pod: &Pod, gives: bool) {
+fn change_room(rooms: &mut NodeResources<'_>, pod: &Pod, gives: bool) {
     let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
     if gives {
         rooms.give(at, pod.requests());

@@ -2,7 +2,7 @@
 
 /// Whether quotas may rise into what is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Growth {
+pub enum GrantGate {
     /// They may.
     #[default]
     Allowed,

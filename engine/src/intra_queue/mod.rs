@@ -15,25 +15,25 @@
 //! chosen together with all that its controller takes before it.
 
 mod asks;
-mod household;
-mod meet;
+mod assumption;
 mod members;
+mod preemption_pass;
+mod queue_preemption;
 pub(crate) mod removal;
 mod room;
-mod scene;
 mod tell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::census::Census;
-use crate::choice::{Party, Rooms, unbound};
+use crate::choice::{NodeResources, QueueState, unbound};
 use crate::names::{NodeName, QueueName};
 use crate::plan::{PassedOver, Plan, PodId, Scaling};
 use crate::snapshot::{OwnerKind, Preemption, Snapshot};
+use crate::usage::Usage;
 
 use asks::{Kind, asks, is_unschedulable};
-use meet::Meeting;
-use scene::{Scene, When};
+use assumption::{Assumption, When};
+use preemption_pass::PreemptionPass;
 
 /// What is to be done inside queues.
 #[derive(Debug, Default)]
@@ -46,47 +46,51 @@ pub(crate) struct Yielded {
     pub(crate) promised: BTreeMap<QueueName, BTreeSet<(OwnerKind, std::sync::Arc<str>)>>,
 }
 
-/// What `plan` leaves to do inside the queues of `parties`.
+/// What `plan` leaves to do inside the queues of `queue_states`.
 pub(crate) fn yielded<'a>(
     snapshot: &'a Snapshot,
-    census: &'a Census<'a>,
-    parties: &[Option<Party<'a>>],
+    usage: &'a Usage<'a>,
+    queue_states: &[Option<QueueState<'a>>],
     plan: &Plan,
 ) -> Yielded {
     let mut yielded = Yielded::default();
     // Whoever was scaled down gets its size back also where nobody yields any more.
-    let is_held_back = |party: &Party<'_>| party.state.owners.iter().any(|owner| owner.size.former.is_some());
-    let mut rooms: Option<Rooms<'a>> = None;
-    for party in parties.iter().flatten().filter(|party| yields(party) || is_held_back(party)) {
-        let mut asks = asks(party);
-        if !yields(party) {
+    let is_held_back = |queue_state: &QueueState<'_>| {
+        queue_state.state.owners.iter().any(|owner| owner.size.former.is_some())
+    };
+    let mut rooms: Option<NodeResources<'a>> = None;
+    for queue_state in
+        queue_states.iter().flatten().filter(|queue_state| yields(queue_state) || is_held_back(queue_state))
+    {
+        let mut asks = asks(queue_state);
+        if !yields(queue_state) {
             // What exists already has its room kept.
             asks.retain(|ask| ask.kind != Kind::Unschedulable);
             for ask in &mut asks {
                 ask.preempts = false;
             }
         }
-        if asks.is_empty() || !plan.queues.contains_key(party.name) {
+        if asks.is_empty() || !plan.queues.contains_key(queue_state.name) {
             continue;
         }
-        let rooms = rooms.get_or_insert_with(|| rooms_beside_others(snapshot, census, parties));
+        let rooms = rooms.get_or_insert_with(|| rooms_beside_others(snapshot, usage, queue_states));
         // What others give back for this queue leaves room on their nodes, too.
         let evictions = plan.evictions.iter().chain(&plan.waiting);
-        for eviction in evictions.filter(|eviction| eviction.beneficiary.as_ref() == Some(party.name)) {
+        for eviction in evictions.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue_state.name)) {
             if let Some(at) = node_of(snapshot, &eviction.pod).and_then(|node| rooms.find(node)) {
                 rooms.give(at, &eviction.requests);
             }
         }
-        let scene = Scene { snapshot, census, plan, party: *party };
-        let meeting = decide(&scene, &asks, rooms);
-        tell::tell(&meeting, &asks, &mut yielded);
+        let assumption = Assumption { snapshot, usage, plan, queue_state: *queue_state };
+        let pass = decide(&assumption, &asks, rooms);
+        tell::tell(&pass, &asks, &mut yielded);
     }
     yielded
 }
 
 /// Whether owners of the queue yield to others of it.
-fn yields(party: &Party<'_>) -> bool {
-    party.queue.preemption == Preemption::LowerPriority
+fn yields(queue_state: &QueueState<'_>) -> bool {
+    queue_state.queue.preemption == Preemption::LowerPriority
 }
 
 /// Decides for one queue.
@@ -94,19 +98,23 @@ fn yields(party: &Party<'_>) -> bool {
 /// First with everybody on his way out as gone. Where that does not do, once more with all of them as if they were still
 /// there: while only some of those who are to go are on their way, that is the decision that was made before, and what
 /// it asks for beyond them is what is left of it.
-fn decide<'a>(scene: &Scene<'a, '_>, asks: &[asks::Ask<'a>], rooms: &mut Rooms<'a>) -> Meeting<'a> {
-    let members = scene.members(When::AllAreGone);
+fn decide<'a>(
+    assumption: &Assumption<'a, '_>,
+    asks: &[asks::Ask<'a>],
+    rooms: &mut NodeResources<'a>,
+) -> PreemptionPass<'a> {
+    let members = assumption.members(When::AllAreGone);
     let surplus = members.iter().any(|member| member.surplus > 0);
-    if scene.party.headcount.pods.terminating == 0 && !surplus {
-        return scene.meeting(members, When::AllAreGone, asks, rooms);
+    if assumption.queue_state.namespace_usage.pods.terminating == 0 && !surplus {
+        return assumption.pass(members, When::AllAreGone, asks, rooms);
     }
     let mut others = rooms.clone();
-    let gone = scene.meeting(members, When::AllAreGone, asks, rooms);
-    if gone.household.newly_chosen() == 0 && gone.unmet.is_empty() {
+    let gone = assumption.pass(members, When::AllAreGone, asks, rooms);
+    if gone.queue_preemption.newly_chosen() == 0 && gone.unmet.is_empty() {
         return gone;
     }
-    let members = scene.members(When::NobodyIs);
-    let there = scene.meeting(members, When::NobodyIs, asks, &mut others);
+    let members = assumption.members(When::NobodyIs);
+    let there = assumption.pass(members, When::NobodyIs, asks, &mut others);
     if there.is_as_good_as(&gone, asks) {
         *rooms = others;
         return there;
@@ -122,12 +130,14 @@ fn node_of<'a>(snapshot: &'a Snapshot, id: &PodId) -> Option<&'a NodeName> {
 /// The nodes, without what pods that are there already will take before anybody of whom this decides.
 fn rooms_beside_others<'a>(
     snapshot: &'a Snapshot,
-    census: &'a Census<'a>,
-    parties: &[Option<Party<'a>>],
-) -> Rooms<'a> {
-    let mut rooms = Rooms::of(snapshot, census);
-    let asking: BTreeSet<_> =
-        (parties.iter().flatten()).filter(|party| yields(party)).map(|party| &party.name.namespace).collect();
+    usage: &'a Usage<'a>,
+    queue_states: &[Option<QueueState<'a>>],
+) -> NodeResources<'a> {
+    let mut rooms = NodeResources::of(snapshot, usage);
+    let asking: BTreeSet<_> = (queue_states.iter().flatten())
+        .filter(|queue_state| yields(queue_state))
+        .map(|queue_state| &queue_state.name.namespace)
+        .collect();
     for (namespace, pod) in unbound(snapshot) {
         if !(asking.contains(namespace) && is_unschedulable(pod)) {
             let _node = rooms.reserve(&pod.shape);
