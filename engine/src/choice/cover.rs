@@ -68,7 +68,7 @@ impl<'a> Simulation<'a> {
         reclaimed: &Amounts,
         lacking: &dyn Fn(&Self) -> Amounts,
     ) {
-        let leaves = self.case.leaves().map(|(at, _)| at);
+        let leaves = self.context.leaves().map(|(at, _)| at);
         let mut givers: BTreeSet<(std::cmp::Reverse<Level>, Index)> = leaves
             .filter(|at| self.gives(*at, scope) && self.takes_of(*at, scope).overlaps(&lacking(self)))
             .map(|at| (std::cmp::Reverse(self.level(at)), at))
@@ -133,8 +133,8 @@ impl<'a> Simulation<'a> {
         lacks: &Amounts,
         refused: &FxHashSet<&'a PodUid>,
     ) -> Vec<Candidate<'a>> {
-        let Some(queue_state) = self.case.queue_state(at) else { return Vec::new() };
-        let all = queue_state.leaf.candidates(self.case.snapshot);
+        let Some(queue_state) = self.context.queue_state(at) else { return Vec::new() };
+        let all = queue_state.leaf.candidates(self.context.snapshot);
         let ask = self.takes_of(at, scope).min(lacks);
         if ask.is_empty() {
             return Vec::new();
@@ -158,7 +158,7 @@ impl<'a> Simulation<'a> {
         for (pod, rule) in kept {
             self.keep(at, [pod], rule);
         }
-        select(able, &ask, self.case.capacity)
+        select(able, &ask, self.context.capacity)
     }
 
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.

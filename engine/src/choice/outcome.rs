@@ -36,16 +36,16 @@ impl ReclaimResult {
     /// Writes down who goes.
     pub(super) fn evict(
         &mut self,
-        case: Context<'_>,
+        context: Context<'_>,
         victims: &[Victim<'_>],
         ranks: &FxHashMap<&PodUid, u32>,
     ) {
-        let queue_state = |at: Index| case.queue_state(at);
+        let queue_state = |at: Index| context.queue_state(at);
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
             let Some(giver) = queue_state(victim.at) else { continue };
             let over = giver.staying().less(giver.target);
-            let over = case.resources.iter().filter(|one| over.get(one).is_positive());
+            let over = context.resources.iter().filter(|one| over.get(one).is_positive());
             let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
             // Who is moved comes back.
             let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);

@@ -16,30 +16,30 @@ impl<'a> Simulation<'a> {
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
-        let mut rooms = NodeResources::of(self.case.snapshot, self.case.usage);
+        let mut node_resources = NodeResources::of(self.context.snapshot, self.context.usage);
         let mut homeless = Vec::new();
         let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
-        for (namespace, pod) in super::unbound(self.case.snapshot) {
-            let leaf = self.case.tree.leaves.get(namespace).copied();
+        for (namespace, pod) in super::unbound(self.context.snapshot) {
+            let leaf = self.context.tree.leaves.get(namespace).copied();
             if let Some(at) = leaf {
                 let room = within.entry(at).or_insert_with(|| self.beside_bound(at));
-                let requests = pod.requests().of(self.case.resources);
+                let requests = pod.requests().of(self.context.resources);
                 if !requests.fits_in(room) {
                     continue;
                 }
                 room.subtract_all(&requests);
             }
-            if let (None, Some(leaf)) = (rooms.reserve(&pod.shape), leaf) {
+            if let (None, Some(leaf)) = (node_resources.reserve(&pod.shape), leaf) {
                 homeless.push((leaf, pod));
             }
         }
-        self.rooms = Some(rooms);
+        self.node_resources = Some(node_resources);
         homeless
     }
 
     /// What of its target the leaf at `at` has for pods without a node.
     fn beside_bound(&self, at: Index) -> Amounts {
-        let Some(queue_state) = self.case.queue_state(at) else { return Amounts::new() };
+        let Some(queue_state) = self.context.queue_state(at) else { return Amounts::new() };
         let mut unbound = Amounts::new();
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && queue_state.leaf.could_run(pod);
         for pod in queue_state.state.pods.iter().filter(waits) {
@@ -51,15 +51,18 @@ impl<'a> Simulation<'a> {
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
     pub(super) fn place_pod(&mut self, shape: &'a Shape, scope: &Scope) -> Result<(), Reason> {
-        let Some(rooms) = &mut self.rooms else { return Ok(()) };
-        if let Some(node) = rooms.free_for(shape) {
+        let Some(node_resources) = &mut self.node_resources else { return Ok(()) };
+        if let Some(node) = node_resources.free_for(shape) {
             self.place(node, shape);
             return Ok(());
         }
         let mut tried = Vec::new();
         loop {
             let Some((node, victims)) = self.cheapest(shape, scope, &tried) else {
-                let possible = self.rooms.as_ref().is_some_and(|rooms| rooms.could_run(shape));
+                let possible = self
+                    .node_resources
+                    .as_ref()
+                    .is_some_and(|node_resources| node_resources.could_run(shape));
                 return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
             };
             let mark = self.mark();
@@ -84,7 +87,10 @@ impl<'a> Simulation<'a> {
         let pods: Vec<&'a Pod> =
             victims.iter().flat_map(|one| one.candidate.everything().collect::<Vec<_>>()).collect();
         pods.into_iter().all(|pod| {
-            let other = self.rooms.as_mut().and_then(|rooms| rooms.free_beside(&pod.shape, node));
+            let other = self
+                .node_resources
+                .as_mut()
+                .and_then(|node_resources| node_resources.free_beside(&pod.shape, node));
             other.map(|other| self.place(other, &pod.shape)).is_some()
         })
     }
@@ -95,42 +101,44 @@ impl<'a> Simulation<'a> {
         scope: &Scope,
         tried: &[At],
     ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
-        let rooms = self.rooms.take()?;
+        let node_resources = self.node_resources.take()?;
         let known = if scope.within_target { self.search_everywhere.take() } else { self.search.take() };
-        let mut search = known.unwrap_or_else(|| self.search(&rooms, scope.within_target));
+        let mut search = known.unwrap_or_else(|| self.search(&node_resources, scope.within_target));
         let group = Group {
             inside: scope.inside,
             within_target: scope.within_target.then_some(scope.taker).flatten(),
             priority: scope.priority,
         };
-        let mut asked = Asked { rooms: &rooms, shape, scope, simulation: self };
+        let mut asked = Asked { node_resources: &node_resources, shape, scope, simulation: self };
         let found = search.cheapest(group, tried, &mut asked);
-        self.rooms = Some(rooms);
+        self.node_resources = Some(node_resources);
         let known = if scope.within_target { &mut self.search_everywhere } else { &mut self.search };
         *known = Some(search);
         found
     }
 
     /// The candidates, by node: of the leaves above their targets, or of every leaf.
-    fn search(&self, rooms: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
+    fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
         let gives = |at: &Index| everywhere || self.over.get(*at).is_some_and(|over| !over.is_empty());
-        let leaves = self.case.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.never_evicted);
+        let leaves =
+            self.context.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.never_evicted);
         let candidates = leaves.flat_map(|(at, queue_state)| {
             queue_state
                 .leaf
-                .candidates(self.case.snapshot)
+                .candidates(self.context.snapshot)
                 .may_go
                 .iter()
                 .map(move |candidate| (at, candidate))
         });
-        Search::new(rooms, candidates)
+        Search::new(node_resources, candidates)
     }
 
     /// What is still lacking of `amounts` where `inside` is the branch that bounds it; none for the cluster.
     pub(super) fn short(&self, inside: Option<Index>, amounts: &Amounts) -> Amounts {
         let nothing = Amounts::new();
         let left = inside.map_or(Some(&self.free), |at| self.slack.get(at)).unwrap_or(&nothing);
-        let bounded = inside.and_then(|at| self.case.tree.branches.get(at)).map(|branch| &branch.queue.limit);
+        let bounded =
+            inside.and_then(|at| self.context.tree.branches.get(at)).map(|branch| &branch.queue.limit);
         let asked = amounts.resources().filter(|one| bounded.is_none_or(|bounds| bounds.get(one).is_some()));
         asked.map(|one| (one.clone(), Amount::ZERO.less(left.get(one)))).collect()
     }
@@ -138,15 +146,15 @@ impl<'a> Simulation<'a> {
 
 /// A pod that asks for a place.
 struct Asked<'s, 'a> {
-    rooms: &'s NodeResources<'a>,
+    node_resources: &'s NodeResources<'a>,
     shape: &'a Shape,
     scope: &'s Scope,
     simulation: &'s mut Simulation<'a>,
 }
 
 impl<'a> Question<'a> for Asked<'_, 'a> {
-    fn rooms(&self) -> &NodeResources<'a> {
-        self.rooms
+    fn node_resources(&self) -> &NodeResources<'a> {
+        self.node_resources
     }
 
     fn shape(&self) -> &'a Shape {
@@ -154,12 +162,12 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
     }
 
     fn scale(&self) -> &'a Amounts {
-        self.simulation.case.capacity
+        self.simulation.context.capacity
     }
 
     fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {
-        let shortfall = self.rooms.shortfall(node, self.shape).unwrap_or_default();
-        let reclaimed = shortfall.of(self.simulation.case.resources);
+        let shortfall = self.node_resources.shortfall(node, self.shape).unwrap_or_default();
+        let reclaimed = shortfall.of(self.simulation.context.resources);
         self.simulation.may_go(victims, &reclaimed, self.scope)
     }
 

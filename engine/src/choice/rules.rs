@@ -47,17 +47,17 @@ impl Scope {
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
-        let inside = |top: Index| self.case.tree.path_up(at).any(|(index, _)| index == top);
+        let inside = |top: Index| self.context.tree.path_up(at).any(|(index, _)| index == top);
         let own_limit = scope.taker.is_none();
         scope.may_take
             && (own_limit || scope.taker != Some(at))
             && scope.inside.is_none_or(inside)
-            && self.case.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
+            && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
     }
 
     /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
     pub(super) fn rule(&self, pod: &Pod, scope: &Scope) -> Option<Reason> {
-        if !self.case.usage.frees_room(pod) {
+        if !self.context.usage.frees_room(pod) {
             return Some(Reason::NodeNotCounted);
         }
         scope.priority.filter(|most| pod.priority > *most).map(|_| Reason::PriorityAboveAsk)
@@ -67,7 +67,7 @@ impl<'a> Simulation<'a> {
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
     pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
         let gains = |index: Index| {
-            scope.taker.is_some_and(|taker| self.case.tree.path_up(taker).any(|(above, _)| above == index))
+            scope.taker.is_some_and(|taker| self.context.tree.path_up(taker).any(|(above, _)| above == index))
         };
         let is_reclaimed = |one: &&Resource| {
             reclaimed.get(one).is_positive() || scope.taker.is_some_and(|taker| self.contests(taker, one))
@@ -75,7 +75,7 @@ impl<'a> Simulation<'a> {
         let reclaims: Amounts =
             takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
         let nothing = Amounts::new();
-        self.case.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+        self.context.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
             let has = if index == at { &self.staying } else { &self.occupied };
             let uncounted = self.uncounted.get(index).unwrap_or(&nothing);
             let used = has.get(index).unwrap_or(&nothing).less(uncounted);
@@ -92,7 +92,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
         let mut counted = Amounts::new();
         for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            if self.case.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod)) {
+            if self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod)) {
                 counted.add_all(pod.requests());
             }
         }

@@ -26,30 +26,30 @@ const MOST_PLACED: u32 = 20_000;
 /// The pods to evict, and what their going is promised to.
 ///
 /// None while nothing may be taken.
-pub(crate) fn evictions(case: Context<'_>) -> ReclaimResult {
+pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let mut taken = ReclaimResult::default();
     let nothing = Asked::default();
-    let needs: Needs<'_> = case
+    let needs: Needs<'_> = context
         .leaves()
         .map(|(at, queue_state)| (at, queue_state.need(queue_state.staying(), &nothing)))
         .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
-    if case.snapshot.reclaim_gate.held().is_some() {
-        taken.owed = case.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
+    if context.snapshot.reclaim_gate.held().is_some() {
+        taken.owed = context.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
         return taken;
     }
-    let simulation = Simulation::new(case);
-    let waits_for_nodes = first_patience(case.snapshot, case.usage).is_some();
-    let is_under_way = case.is_under_way();
+    let simulation = Simulation::new(context);
+    let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
+    let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
-    Service { simulation, case, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
+    Service { simulation, context, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
         .run(needs)
 }
 
 /// Asks while they are served.
 pub(super) struct Service<'a> {
     pub(super) simulation: Simulation<'a>,
-    pub(super) case: Context<'a>,
+    pub(super) context: Context<'a>,
     /// Whether pods wait for nodes that may be added: then what there is too little of evicts no pod.
     waits_for_nodes: bool,
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
@@ -75,7 +75,7 @@ pub(super) struct PromiseState {
 impl<'a> Service<'a> {
     fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.case.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
+        let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         for (at, need) in &needs {
@@ -99,7 +99,7 @@ impl<'a> Service<'a> {
             }
             self.account_for_unbacked();
             let waits = |at: &Index| {
-                self.case.queue_state(*at).is_some_and(|queue_state| self.hindrance(queue_state).is_some())
+                self.context.queue_state(*at).is_some_and(|queue_state| self.hindrance(queue_state).is_some())
             };
             let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
             for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
@@ -125,7 +125,7 @@ impl<'a> Service<'a> {
 
     /// What a leaf that lost pods needs beside what was asked for it.
     fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
-        let queue_state = self.case.queue_state(at)?;
+        let queue_state = self.context.queue_state(at)?;
         let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
         let need = queue_state.need(&staying, &self.books.entry(at).or_default().asked);
         self.simulation.keep_only(at, need.kept.clone());
@@ -135,19 +135,19 @@ impl<'a> Service<'a> {
     /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
     /// few.
     fn turn(&self, at: Index) -> (bool, bool, Reverse<usize>, Index) {
-        let fence = self.case.tree.fence_above(at);
-        let depth = fence.map_or(0, |fence| self.case.tree.path_up(fence).count());
+        let fence = self.context.tree.fence_above(at);
+        let depth = fence.map_or(0, |fence| self.context.tree.path_up(fence).count());
         let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
         let path =
-            self.case.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+            self.context.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
         let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
 
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
-        for (at, branch) in self.case.tree.branches.iter().enumerate().rev() {
-            let withdrawn = self.case.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
+        for (at, branch) in self.context.tree.branches.iter().enumerate().rev() {
+            let withdrawn = self.context.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
             let bounds: Amounts =
                 branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
             let bounds = bounds.plus(&withdrawn);
@@ -156,8 +156,8 @@ impl<'a> Service<'a> {
                 let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);
                 resources.iter().map(|one| ((*one).clone(), staying(one).less(bounds.get(one)))).collect()
             };
-            if !above(&self.simulation).of(self.case.resources).is_empty() {
-                let resources = self.case.resources;
+            if !above(&self.simulation).of(self.context.resources).is_empty() {
+                let resources = self.context.resources;
                 self.simulation.cover(&Scope::of_limit(at), &|simulation| above(simulation).of(resources));
             }
         }
@@ -200,7 +200,7 @@ impl<'a> Service<'a> {
             // What was promised and does not come any more, with what completes it.
             let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
             let lost = self
-                .case
+                .context
                 .queue_state(at)
                 .map(|queue_state| queue_state.lost.plus(&need.part_owed))
                 .unwrap_or_default();
@@ -226,7 +226,7 @@ impl<'a> Service<'a> {
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
         let key =
-            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.case.capacity));
+            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.context.capacity));
         units.sort_by_key(|units| Reverse(key(units)));
         units
     }
@@ -284,7 +284,7 @@ impl<'a> Service<'a> {
         units: u32,
         promise: Promise,
     ) -> Result<(), Reason> {
-        let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let priority = limited.then_some(wanted.priority);
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
@@ -358,20 +358,20 @@ impl<'a> Service<'a> {
 
     /// Whether pods wait for nodes that may be added, and so would this.
     fn must_wait_for_nodes(&self, requests: &Amounts) -> bool {
-        let expandable = &self.case.snapshot.settings.expandable;
+        let expandable = &self.context.snapshot.settings.expandable;
         let short = self.simulation.short(None, requests);
         self.waits_for_nodes && short.overlaps(expandable)
     }
 
     /// What keeps pods from being evicted for a queue now, whatever it asks for.
     fn hindrance(&self, queue_state: &QueueState<'_>) -> Option<Reason> {
-        queue_state.queue.is_delayed(self.case.snapshot.now).then_some(Reason::Delayed)
+        queue_state.queue.is_delayed(self.context.snapshot.now).then_some(Reason::Delayed)
     }
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
     fn bounds(&self, at: Index) -> Vec<Option<Index>> {
         let above = self
-            .case
+            .context
             .tree
             .path_up(at)
             .filter(|(_, branch)| !branch.is_leaf() && !branch.queue.limit.is_empty());
@@ -386,11 +386,11 @@ impl<'a> Service<'a> {
         priority: Option<i32>,
         reason: Reason,
     ) -> Scope {
-        let fence = self.case.tree.fence_above(at);
+        let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
         let may_take =
-            self.case.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
+            self.context.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
         Scope {
             taker: Some(at),
             may_take,
@@ -428,7 +428,7 @@ impl<'a> Service<'a> {
             Reason::Guarantee
         } else if !scope.may_take {
             Reason::Delayed
-        } else if scope.taker.is_some_and(|at| self.case.tree.fence_above(at).is_some()) {
+        } else if scope.taker.is_some_and(|at| self.context.tree.fence_above(at).is_some()) {
             Reason::Fenced
         } else {
             Reason::NothingToEvict
@@ -436,7 +436,7 @@ impl<'a> Service<'a> {
     }
 
     fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
-        let expandable = &self.case.snapshot.settings.expandable;
+        let expandable = &self.context.snapshot.settings.expandable;
         if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
             return;
@@ -472,11 +472,11 @@ impl<'a> Service<'a> {
         let none_more = |now: &Amounts, before: &Amounts, list: &[Resource]| {
             list.iter().all(|one| now.get(one) >= before.get(one).min(Amount::ZERO))
         };
-        let case = self.case;
+        let context = self.context;
         let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
         let staying = self.simulation.staying.clone();
         let suffices = |simulation: &Simulation<'a>| {
-            let within_limits = case.tree.branches.iter().enumerate().all(|(at, branch)| {
+            let within_limits = context.tree.branches.iter().enumerate().all(|(at, branch)| {
                 let mut limits = branch.queue.limit.iter();
                 limits.all(|(one, limit)| {
                     Simulation::of(&simulation.staying, at, one)
@@ -485,8 +485,8 @@ impl<'a> Service<'a> {
             });
             let below = simulation.slack.iter().zip(&slack);
             within_limits
-                && none_more(&simulation.free, &free, case.resources)
-                && below.into_iter().all(|(now, before)| none_more(now, before, case.resources))
+                && none_more(&simulation.free, &free, context.resources)
+                && below.into_iter().all(|(now, before)| none_more(now, before, context.resources))
         };
         self.simulation.reprieve(start, &suffices);
     }
@@ -496,20 +496,21 @@ impl<'a> Service<'a> {
         let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
         for at in givers {
             let (Some(queue_state), Some(staying)) =
-                (self.case.queue_state(at), self.simulation.staying.get(at))
+                (self.context.queue_state(at), self.simulation.staying.get(at))
             else {
                 continue;
             };
             self.taken.lacking.insert(at, queue_state.need(staying, &Asked::default()).lacking);
             // What is lent to a queue whose pods go would only let in others in their place.
-            let others: Amounts = queue_state.allocated.less(&queue_state.allocated.of(self.case.resources));
+            let others: Amounts =
+                queue_state.allocated.less(&queue_state.allocated.of(self.context.resources));
             self.taken
                 .lowered
                 .insert(at, queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others));
         }
-        self.taken.evict(self.case, &self.simulation.victims, &ranks);
+        self.taken.evict(self.context, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.case.queue_states, kept);
+        self.taken.pass_over(self.context.queue_states, kept);
         self.taken
     }
 }

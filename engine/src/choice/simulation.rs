@@ -32,9 +32,9 @@ pub(super) type Level = Vec<Fraction>;
 
 /// The cluster while victims are chosen.
 pub(super) struct Simulation<'a> {
-    pub(super) case: Context<'a>,
+    pub(super) context: Context<'a>,
     /// The nodes; none where no pod asks for a place.
-    pub(super) rooms: Option<NodeResources<'a>>,
+    pub(super) node_resources: Option<NodeResources<'a>>,
     /// Where pods of queues above their targets are, and where pods of any queue are.
     pub(super) search: Option<Search<'a>>,
     pub(super) search_everywhere: Option<Search<'a>>,
@@ -80,19 +80,20 @@ pub(super) struct Mark {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(case: Context<'a>) -> Self {
-        let tree = case.tree;
+    pub(super) fn new(context: Context<'a>) -> Self {
+        let tree = context.tree;
         let of_leaves = |of: &dyn Fn(&QueueState<'a>) -> Amounts| -> Vec<Amounts> {
-            case.queue_states
+            context
+                .queue_states
                 .iter()
                 .map(|queue_state| queue_state.as_ref().map(of).unwrap_or_default())
                 .collect()
         };
         let occupied = tree.sums(of_leaves(&|queue_state| queue_state.settled()));
         let nothing = Amounts::new();
-        let mut free = case.capacity.of(case.resources);
+        let mut free = context.capacity.of(context.resources);
         for root in &tree.roots {
-            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(case.resources));
+            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(context.resources));
         }
         let slack = tree.branches.iter().zip(&occupied).map(|(branch, occupied)| {
             // A leaf's own limit is in its target already.
@@ -105,7 +106,7 @@ impl<'a> Simulation<'a> {
             guaranteed.map(|(one, amount)| (one.clone(), amount.min(deserved.get(one)))).collect()
         });
         Self {
-            rooms: None,
+            node_resources: None,
             search: None,
             search_everywhere: None,
             free,
@@ -125,12 +126,12 @@ impl<'a> Simulation<'a> {
             promised: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
-            case,
+            context,
         }
     }
 
     pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
-        let queue_state = self.case.queue_state(at)?;
+        let queue_state = self.context.queue_state(at)?;
         Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(queue_state.state)))
     }
 
@@ -154,11 +155,11 @@ impl<'a> Simulation<'a> {
             };
             let part = |one: &Resource| Fraction {
                 part: Self::of(&self.over, at, one).units().saturating_mul(times),
-                whole: self.case.capacity.get(one).units().saturating_mul(weight),
+                whole: self.context.capacity.get(one).units().saturating_mul(weight),
             };
-            self.case.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
+            self.context.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
         };
-        let mut level: Level = self.case.tree.path_up(at).map(of_branch).collect();
+        let mut level: Level = self.context.tree.path_up(at).map(of_branch).collect();
         level.push(Fraction { part: self.is_above_a_limit(at).into(), whole: 1 });
         level.reverse();
         level
@@ -166,7 +167,7 @@ impl<'a> Simulation<'a> {
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
     pub(super) fn is_above_a_limit(&self, at: Index) -> bool {
-        self.case.tree.path_up(at).any(|(at, branch)| {
+        self.context.tree.path_up(at).any(|(at, branch)| {
             let mut limits = branch.queue.limit.iter();
             limits.any(|(one, limit)| Self::of(&self.staying, at, one) > limit)
         })
@@ -182,8 +183,8 @@ impl<'a> Simulation<'a> {
             self.account(at, &amounts, true);
         }
         for (node, shape) in self.placed.split_off(mark.placed) {
-            if let Some(rooms) = &mut self.rooms {
-                rooms.give(node, &shape.requests);
+            if let Some(node_resources) = &mut self.node_resources {
+                node_resources.give(node, &shape.requests);
             }
         }
         let back = self.victims.split_off(mark.victims);
@@ -244,8 +245,8 @@ impl<'a> Simulation<'a> {
 
     /// Puts a pod of `shape` on a node.
     pub(super) fn place(&mut self, node: At, shape: &'a Shape) {
-        if let Some(rooms) = &mut self.rooms {
-            rooms.take(node, &shape.requests);
+        if let Some(node_resources) = &mut self.node_resources {
+            node_resources.take(node, &shape.requests);
         }
         self.placed.push((node, shape));
     }
@@ -258,7 +259,7 @@ impl<'a> Simulation<'a> {
         beneficiary: Option<Index>,
         reason: Reason,
     ) -> Amounts {
-        let requests = candidate.all_requests().of(self.case.resources);
+        let requests = candidate.all_requests().of(self.context.resources);
         let before = self.occupies(at);
         self.hold(at, &requests, false);
         let freed = before.less(&self.occupies(at));
@@ -280,7 +281,7 @@ impl<'a> Simulation<'a> {
 
     fn bring_back(&mut self, victim: &Victim<'a>) {
         let at = victim.at;
-        let requests = victim.candidate.all_requests().of(self.case.resources);
+        let requests = victim.candidate.all_requests().of(self.context.resources);
         let before = self.occupies(at);
         self.hold(at, &requests, true);
         let taken = self.occupies(at).less(&before);
@@ -320,8 +321,8 @@ impl<'a> Simulation<'a> {
 
     /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
     fn has_room_again(&mut self, candidate: &Candidate<'a>) -> bool {
-        let Some(rooms) = &self.rooms else { return true };
-        let nodes = candidate.pods().iter().filter_map(|pod| rooms.find(pod.node.as_ref()?));
+        let Some(node_resources) = &self.node_resources else { return true };
+        let nodes = candidate.pods().iter().filter_map(|pod| node_resources.find(pod.node.as_ref()?));
         let nodes: BTreeSet<At> = nodes.collect();
         let mut moved: Vec<(usize, At)> = Vec::new();
         let fits = nodes.into_iter().all(|node| self.move_away(node, &mut moved));
@@ -336,13 +337,18 @@ impl<'a> Simulation<'a> {
     /// Moves placed pods away until the node has no more than it holds.
     fn move_away(&mut self, node: At, moved: &mut Vec<(usize, At)>) -> bool {
         let is_overfull = |simulation: &Self| {
-            simulation.rooms.as_ref().is_some_and(|rooms| !rooms.has(node, &Amounts::new()))
+            simulation
+                .node_resources
+                .as_ref()
+                .is_some_and(|node_resources| !node_resources.has(node, &Amounts::new()))
         };
         let mut place = 0;
         while is_overfull(self) {
             let Some((at, shape)) = self.placed.get(place).copied() else { return false };
-            let rooms = self.rooms.as_ref().filter(|_| at == node);
-            if let Some(other) = rooms.and_then(|rooms| rooms.free_beside(shape, node)) {
+            let node_resources = self.node_resources.as_ref().filter(|_| at == node);
+            if let Some(other) =
+                node_resources.and_then(|node_resources| node_resources.free_beside(shape, node))
+            {
                 self.move_to(place, other);
                 moved.push((place, node));
             }
@@ -352,9 +358,11 @@ impl<'a> Simulation<'a> {
     }
 
     fn move_to(&mut self, place: usize, node: At) {
-        if let (Some(rooms), Some((at, shape))) = (&mut self.rooms, self.placed.get_mut(place)) {
-            rooms.give(*at, &shape.requests);
-            rooms.take(node, &shape.requests);
+        if let (Some(node_resources), Some((at, shape))) =
+            (&mut self.node_resources, self.placed.get_mut(place))
+        {
+            node_resources.give(*at, &shape.requests);
+            node_resources.take(node, &shape.requests);
             *at = node;
         }
     }
@@ -388,12 +396,12 @@ impl<'a> Simulation<'a> {
 
     /// Books that the leaf at `at` holds more, or less.
     fn hold(&mut self, at: Index, requests: &Amounts, more: bool) {
-        let Some(queue_state) = self.case.queue_state(at) else { return };
+        let Some(queue_state) = self.context.queue_state(at) else { return };
         let bound = queue_state.target.max(queue_state.firm);
         let over =
             |staying: Option<&Amounts>| staying.map(|staying| staying.less(&bound)).unwrap_or_default();
         let before = over(self.staying.get(at));
-        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        let path: Vec<Index> = self.context.tree.path_up(at).map(|(index, _)| index).collect();
         for index in &path {
             if let Some(staying) = self.staying.get_mut(*index) {
                 if more { staying.add_all(requests) } else { staying.subtract_all(requests) }
@@ -410,9 +418,9 @@ impl<'a> Simulation<'a> {
 
     /// Books that a pod that does not count as demand is there, or is not.
     fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
-        let counts = self.case.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod));
+        let counts = self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod));
         if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
-            let requests = pod.requests().of(self.case.resources);
+            let requests = pod.requests().of(self.context.resources);
             if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
         }
     }
@@ -427,9 +435,9 @@ impl<'a> Simulation<'a> {
             }
         };
         change(&mut self.free, None);
-        let path: Vec<Index> = self.case.tree.path_up(at).map(|(index, _)| index).collect();
+        let path: Vec<Index> = self.context.tree.path_up(at).map(|(index, _)| index).collect();
         for index in path {
-            let branch = self.case.tree.branches.get(index).filter(|branch| !branch.is_leaf());
+            let branch = self.context.tree.branches.get(index).filter(|branch| !branch.is_leaf());
             if let (Some(branch), Some(slack)) = (branch, self.slack.get_mut(index)) {
                 change(slack, Some(&branch.queue.limit));
             }
@@ -440,12 +448,12 @@ impl<'a> Simulation<'a> {
     }
 
     fn change_room(&mut self, pod: &Pod, gives: bool) {
-        let Some(rooms) = &mut self.rooms else { return };
-        let Some(node) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
+        let Some(node_resources) = &mut self.node_resources else { return };
+        let Some(node) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { return };
         if gives {
-            rooms.give(node, pod.requests());
+            node_resources.give(node, pod.requests());
         } else {
-            rooms.take(node, pod.requests());
+            node_resources.take(node, pod.requests());
         }
         for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
             search.changed(node);
@@ -470,9 +478,9 @@ impl<'a> Simulation<'a> {
         }
         let mut ranks = FxHashMap::default();
         for (at, mut victims) in victims {
-            let Some(queue_state) = self.case.queue_state(at) else { continue };
+            let Some(queue_state) = self.context.queue_state(at) else { continue };
             for (candidate, rank) in
-                queue_state.leaf.candidates(self.case.snapshot).may_go.iter().zip(1_u32..)
+                queue_state.leaf.candidates(self.context.snapshot).may_go.iter().zip(1_u32..)
             {
                 let chosen = candidate.pods().iter().filter(|pod| victims.remove(&pod.uid));
                 ranks.extend(chosen.map(|pod| (&pod.uid, rank)));

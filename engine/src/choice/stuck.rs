@@ -14,9 +14,9 @@ impl<'a> Service<'a> {
     /// Counts pods that no node has room for as if they were not there; with each what it holds.
     pub(super) fn set_apart(&mut self, homeless: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
         let held = |(at, pod): (Index, &'a Pod)| {
-            let leaf = self.case.queue_state(at).map(|queue_state| queue_state.leaf);
+            let leaf = self.context.queue_state(at).map(|queue_state| queue_state.leaf);
             let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
-            (at, pod, if counts { pod.requests().of(self.case.resources) } else { Amounts::new() })
+            (at, pod, if counts { pod.requests().of(self.context.resources) } else { Amounts::new() })
         };
         let homeless: Vec<(Index, &'a Pod, Amounts)> = homeless.into_iter().map(held).collect();
         for (at, _, held) in &homeless {
@@ -41,7 +41,7 @@ impl<'a> Service<'a> {
             }
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
-                let Some(queue_state) = self.case.queue_state(at) else { continue };
+                let Some(queue_state) = self.context.queue_state(at) else { continue };
                 self.tell_of(at, asker(queue_state, pod), reason, 1, &pod.shape);
             }
         }
@@ -49,23 +49,23 @@ impl<'a> Service<'a> {
 
     /// Makes room for one pod; says why it still waits. What was done for one that waits in vain has to be undone.
     fn serve_pod(&mut self, at: Index, pod: &'a Pod) -> Result<Option<Reason>, Reason> {
-        let Some(queue_state) = self.case.queue_state(at) else { return Ok(None) };
-        let requests = pod.requests().of(self.case.resources);
-        let Some(rooms) = self.simulation.rooms.as_mut() else { return Ok(None) };
-        if rooms.reserve(&pod.shape).is_some() {
+        let Some(queue_state) = self.context.queue_state(at) else { return Ok(None) };
+        let requests = pod.requests().of(self.context.resources);
+        let Some(node_resources) = self.simulation.node_resources.as_mut() else { return Ok(None) };
+        if node_resources.reserve(&pod.shape).is_some() {
             return Ok(None);
         }
-        if node_patience(pod, &self.case.snapshot.settings, self.case.snapshot.now).is_some() {
+        if node_patience(pod, &self.context.snapshot.settings, self.context.snapshot.now).is_some() {
             return Err(Reason::WaitingForNodes);
         }
         if let Some(reason) = why_ignored(pod, queue_state.trust) {
             return Err(reason);
         }
-        if !rooms.could_run(&pod.shape) {
+        if !node_resources.could_run(&pod.shape) {
             return Err(Reason::NoNodeFits);
         }
         // What is on its way out may make the room; who goes is decided anew when it has left.
-        if self.is_under_way || rooms.someone_leaves(&pod.shape) {
+        if self.is_under_way || node_resources.someone_leaves(&pod.shape) {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         // Until the scheduler says so, it may find room, unless more is held than there is.
@@ -75,7 +75,7 @@ impl<'a> Service<'a> {
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
             requests.resources().all(|one| queue_state.staying().get(one) <= bound(one))
         };
-        let limited = self.case.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
+        let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
         let scope = self.scope(at, None, limited.then_some(pod.priority), Reason::Reclaimed);
         let mark = self.simulation.mark();
         if self.simulation.place_pod(&pod.shape, &scope).is_ok() {

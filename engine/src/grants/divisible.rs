@@ -25,8 +25,8 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
 
 /// What the target of a leaf holds beside its pods and all its units.
 fn divisible(free: &Free<'_, '_>, at: Index) -> Amounts {
-    let Some(leaf) = free.ground.leaf(at) else { return Amounts::new() };
-    let target = free.ground.target(at);
+    let Some(leaf) = free.input.leaf(at) else { return Amounts::new() };
+    let target = free.input.target(at);
     let mut rest = target.less(&leaf.staying);
     for wanted in &leaf.wanted {
         rest.subtract_all(&wanted.requests.times(wanted.fitting(&rest)));
@@ -36,15 +36,15 @@ fn divisible(free: &Free<'_, '_>, at: Index) -> Amounts {
 }
 
 fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {
-    let ground = *free.ground;
-    for resource in ground.resources {
-        let mut most = vec![Amount::ZERO; ground.leaves.len()];
+    let input = *free.input;
+    for resource in input.resources {
+        let mut most = vec![Amount::ZERO; input.leaves.len()];
         for (at, part) in parts {
             let firm = free.firm.get(*at).map(|firm| firm.get(resource)).unwrap_or_default();
             // What was granted of it in this step is granted.
-            let lacks = ground.target(*at).get(resource).less(firm).min(part.get(resource));
+            let lacks = input.target(*at).get(resource).less(firm).min(part.get(resource));
             let bound =
-                ground.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource)).unwrap_or_default();
+                input.leaf(*at).and_then(|leaf| leaf.queue.guaranteed.get(resource)).unwrap_or_default();
             let lacks = if guaranteed { lacks.min(bound.less(firm)) } else { lacks };
             if let Some(entry) = most.get_mut(*at) {
                 *entry = lacks.min(free.available(*at).get(resource));
@@ -54,16 +54,16 @@ fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {
             continue;
         }
         let firm: Vec<Amount> = free.firm.iter().map(|firm| firm.get(resource)).collect();
-        let have = sums(ground.tree, firm);
-        let room = Room::within(ground.tree, most, |at| free.slack(at, resource));
+        let have = sums(input.tree, firm);
+        let room = Room::within(input.tree, most, |at| free.slack(at, resource));
         let whole = |at: Index| {
-            let target = ground.target(at).get(resource).units();
+            let target = input.target(at).get(resource).units();
             target.checked_div(resource.quantum()).unwrap_or(0).max(1)
         };
-        let weight: Vec<i128> = (0..ground.leaves.len()).map(whole).collect();
+        let weight: Vec<i128> = (0..input.leaves.len()).map(whole).collect();
         let unkept = free.unkept().get(resource);
         let received =
-            WaterFilling { tree: ground.tree, resource, have: &have, weight: &weight }.out(unkept, &room);
+            WaterFilling { tree: input.tree, resource, have: &have, weight: &weight }.out(unkept, &room);
         for (at, _) in parts {
             let amount = received.get(*at).copied().unwrap_or_default();
             if amount.is_positive() {

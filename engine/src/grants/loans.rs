@@ -51,18 +51,18 @@ struct OfResource {
 }
 
 impl Idle {
-    pub(super) fn of(ground: &GrantInput<'_>) -> Self {
-        let nothing_moves = ground.snapshot.reclaim_gate.held().is_some();
-        let resources = if nothing_moves { &[] } else { ground.resources };
-        Self { of: resources.iter().map(|one| OfResource::new(ground, one)).collect() }
+    pub(super) fn of(input: &GrantInput<'_>) -> Self {
+        let nothing_moves = input.snapshot.reclaim_gate.held().is_some();
+        let resources = if nothing_moves { &[] } else { input.resources };
+        Self { of: resources.iter().map(|one| OfResource::new(input, one)).collect() }
     }
 
     /// What is lent to the leaf at `at`, if it has its target.
-    pub(super) fn loan(&self, ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Loans {
+    pub(super) fn loan(&self, input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Loans {
         let mut loans = Loans::default();
-        let Some((leaf, holder)) = ground.leaf(at).zip(ground.holder(at)) else { return loans };
+        let Some((leaf, holder)) = input.leaf(at).zip(input.holder(at)) else { return loans };
         for idle in &self.of {
-            let (one, target) = (&idle.resource, ground.target(at).get(&idle.resource));
+            let (one, target) = (&idle.resource, input.target(at).get(&idle.resource));
             let has = firm.get(at).map(|firm| firm.get(one)).unwrap_or_default();
             let known = leaf.queue.remembered.windows.get(one);
             if has < target {
@@ -70,7 +70,7 @@ impl Idle {
                 continue;
             }
             let Some(window) = idle.windows.get(at).copied().flatten() else { continue };
-            let lent = idle.lent(ground.tree, at, holder, target, window.size);
+            let lent = idle.lent(input.tree, at, holder, target, window.size);
             if window.size > idle.first {
                 let returns = window.used.plus_seconds(IDLE_SECONDS);
                 loans.next_change = loans.next_change.into_iter().chain([returns]).min();
@@ -83,38 +83,38 @@ impl Idle {
 }
 
 impl OfResource {
-    fn new(ground: &GrantInput<'_>, resource: &Resource) -> Self {
-        let tree = ground.tree;
-        let taken = ground.of_leaves(|at, holder| {
-            ground.target(at).get(resource).max(holder.namespace_usage.charged.get(resource))
+    fn new(input: &GrantInput<'_>, resource: &Resource) -> Self {
+        let tree = input.tree;
+        let taken = input.of_leaves(|at, holder| {
+            input.target(at).get(resource).max(holder.namespace_usage.charged.get(resource))
         });
         let taken = sums(tree, taken);
         let all: Amount = tree.roots.iter().map(|root| get(&taken, *root)).sum();
-        let capacity = ground.offered.get(resource).min(ground.capacity.get(resource));
+        let capacity = input.offered.get(resource).min(input.capacity.get(resource));
         let below = tree.branches.iter().enumerate();
         let below = below.map(|(at, branch)| branch.limit(resource).less(get(&taken, at)));
-        let leaves = i128::try_from(ground.at_leaves().count()).unwrap_or(i128::MAX).max(1);
+        let leaves = i128::try_from(input.at_leaves().count()).unwrap_or(i128::MAX).max(1);
         // All windows together stay below half of what there is, so that what quotas add up to stays within bounds.
-        let half = ground.capacity.get(resource).units() / 2;
+        let half = input.capacity.get(resource).units() / 2;
         let most = match resource {
             Resource::Extended(_) => Amount::MAX,
             Resource::Cpu | Resource::Memory => Amount::new(half.checked_div(leaves).unwrap_or_default()),
         };
-        let first = common_size(ground, resource).min(most);
+        let first = common_size(input, resource).min(most);
         let grown = |at: Index| -> Amount {
-            let window = ground.leaf(at).and_then(|leaf| leaf.queue.remembered.windows.get(resource));
+            let window = input.leaf(at).and_then(|leaf| leaf.queue.remembered.windows.get(resource));
             window.map(|window| window.size.less(first)).unwrap_or_default()
         };
         let mut growth = match resource {
             Resource::Extended(_) => Amount::MAX,
             Resource::Cpu | Resource::Memory => {
                 let begun = Amount::new(first.units().saturating_mul(leaves));
-                Amount::new(half).less(begun).less(ground.at_leaves().map(grown).sum())
+                Amount::new(half).less(begun).less(input.at_leaves().map(grown).sum())
             }
         };
-        let windows = (0..ground.leaves.len()).map(|at| {
-            let known = ground.leaf(at)?.queue.remembered.windows.get(resource);
-            Some(window(known, ground.target(at).get(resource), first, &mut growth, ground.snapshot.now))
+        let windows = (0..input.leaves.len()).map(|at| {
+            let known = input.leaf(at)?.queue.remembered.windows.get(resource);
+            Some(window(known, input.target(at).get(resource), first, &mut growth, input.snapshot.now))
         });
         let windows = windows.collect();
         Self {
@@ -175,12 +175,12 @@ fn window(
 }
 
 /// What a pod of common size requests: of devices as many as one node offers at most.
-fn common_size(ground: &GrantInput<'_>, resource: &Resource) -> Amount {
+fn common_size(input: &GrantInput<'_>, resource: &Resource) -> Amount {
     match resource {
         Resource::Cpu => COMMON_CPU,
         Resource::Memory => COMMON_MEMORY,
         Resource::Extended(_) => {
-            let nodes = ground.snapshot.nodes.values().filter(|node| node.counts);
+            let nodes = input.snapshot.nodes.values().filter(|node| node.counts);
             nodes.map(|node| node.allocatable.get(resource)).max().unwrap_or_default()
         }
     }

@@ -87,30 +87,30 @@ impl<'a> GrantInput<'a> {
 ///
 /// Keeps what queues may occupy by what was promised to them within `offered`, and within the limit of every queue above
 /// them, wherever it was before: nothing grows but into what is free.
-pub(crate) fn grants(ground: &GrantInput<'_>, all_resources: &[Resource]) -> Grants {
-    let (tree, length) = (ground.tree, ground.leaves.len());
+pub(crate) fn grants(input: &GrantInput<'_>, all_resources: &[Resource]) -> Grants {
+    let (tree, length) = (input.tree, input.leaves.len());
     let mut firm = vec![Amounts::new(); length];
-    for resource in ground.resources {
-        for (firm, amount) in firm.iter_mut().zip(at_no_cost(ground, resource)) {
+    for resource in input.resources {
+        for (firm, amount) in firm.iter_mut().zip(at_no_cost(input, resource)) {
             firm.set(resource, amount);
         }
     }
-    let idle = loans::Idle::of(ground);
-    let mut loans: Vec<Loans> = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
-    let mut owed: Vec<Amounts> = (0..length).map(|at| recorded(ground, at, &firm)).collect();
+    let idle = loans::Idle::of(input);
+    let mut loans: Vec<Loans> = (0..length).map(|at| idle.loan(input, at, &firm)).collect();
+    let mut owed: Vec<Amounts> = (0..length).map(|at| recorded(input, at, &firm)).collect();
     // No room is kept for what does not come any more: two queues would keep what is free from each other.
     let (promised, granted_before) = (owed.clone(), firm.clone());
-    cut_to_what_comes(ground, &firm, &mut owed);
-    if ground.snapshot.grant_gate == GrantGate::Allowed {
-        raise::raise(ground, &mut firm, &mut owed, &loans);
+    cut_to_what_comes(input, &firm, &mut owed);
+    if input.snapshot.grant_gate == GrantGate::Allowed {
+        raise::raise(input, &mut firm, &mut owed, &loans);
         // Whoever has reached its target now is lent something, too.
-        loans = (0..length).map(|at| idle.loan(ground, at, &firm)).collect();
+        loans = (0..length).map(|at| idle.loan(input, at, &firm)).collect();
     }
     let mut allocated: Vec<Amounts> =
         (firm.iter().zip(&loans)).map(|(firm, loan)| firm.plus(&loan.lent)).collect();
-    for resource in all_resources.iter().filter(|one| !ground.resources.contains(one)) {
-        for at in ground.at_leaves() {
-            let stands = ground.holder(at).map(|holder| holder.allocated(resource)).unwrap_or_default();
+    for resource in all_resources.iter().filter(|one| !input.resources.contains(one)) {
+        for at in input.at_leaves() {
+            let stands = input.holder(at).map(|holder| holder.allocated(resource)).unwrap_or_default();
             for list in [&mut allocated, &mut firm] {
                 if let Some(entry) = list.get_mut(at) {
                     entry.set(resource, stands);
@@ -118,7 +118,7 @@ pub(crate) fn grants(ground: &GrantInput<'_>, all_resources: &[Resource]) -> Gra
             }
         }
     }
-    cut_to_what_comes(ground, &firm, &mut owed);
+    cut_to_what_comes(input, &firm, &mut owed);
     let lost = |at: Index| {
         let of = |list: &[Amounts]| list.get(at).cloned().unwrap_or_default();
         of(&promised).less(&of(&firm).less(&of(&granted_before))).less(&of(&owed))
@@ -128,11 +128,11 @@ pub(crate) fn grants(ground: &GrantInput<'_>, all_resources: &[Resource]) -> Gra
 }
 
 /// What was owed to a leaf before, as far as it lacks that still.
-fn recorded(ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
+fn recorded(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
     let nothing = Amounts::new();
-    let quota = ground.holder(at).and_then(|holder| holder.quota);
-    let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-    let lacks = ground.target(at).less(&firm.get(at).unwrap_or(&nothing).max(staying));
+    let quota = input.holder(at).and_then(|holder| holder.quota);
+    let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+    let lacks = input.target(at).less(&firm.get(at).unwrap_or(&nothing).max(staying));
     quota.map(|quota| quota.owed.min(&lacks)).unwrap_or_default()
 }
 
@@ -141,11 +141,11 @@ fn recorded(ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Amounts {
 ///
 /// Where not all of it fits, some queue holds more than was granted, or seems to: others may have what this one had before,
 /// and pods that are seen may be long gone.
-fn at_no_cost(ground: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
-    let tree = ground.tree;
-    let hold = ground.of_leaves(|_, holder| holder.hold(resource));
-    let offered = match ground.snapshot.grant_gate {
-        GrantGate::Allowed => ground.offered.get(resource),
+fn at_no_cost(input: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
+    let tree = input.tree;
+    let hold = input.of_leaves(|_, holder| holder.hold(resource));
+    let offered = match input.snapshot.grant_gate {
+        GrantGate::Allowed => input.offered.get(resource),
         GrantGate::Held => Amount::ZERO,
     };
     let below = sums(tree, hold.clone());
@@ -156,19 +156,19 @@ fn at_no_cost(ground: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
         let limits = above.map(|(index, branch)| left(get(&below, index), branch.limit(resource)));
         limits.fold(left(all, offered), Amount::min)
     };
-    ground.of_leaves(|at, holder| {
+    input.of_leaves(|at, holder| {
         let costless = holder.allocated(resource).max(holder.own_hold(resource).min(beside_others(at)));
-        costless.min(ground.target(at).get(resource))
+        costless.min(input.target(at).get(resource))
     })
 }
 
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
 /// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
-fn cut_to_what_comes(ground: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
-    let (tree, nothing) = (ground.tree, Amounts::new());
-    let mut settled = vec![Amounts::new(); ground.leaves.len()];
-    for at in ground.at_leaves() {
-        let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+fn cut_to_what_comes(input: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
+    let (tree, nothing) = (input.tree, Amounts::new());
+    let mut settled = vec![Amounts::new(); input.leaves.len()];
+    for at in input.at_leaves() {
+        let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
         if let Some(settled) = settled.get_mut(at) {
             *settled = firm.get(at).unwrap_or(&nothing).max(staying);
         }
@@ -177,7 +177,7 @@ fn cut_to_what_comes(ground: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amou
         return;
     }
     let settled = tree.sums(settled);
-    let mut coming = ground.capacity.of(ground.resources);
+    let mut coming = input.capacity.of(input.resources);
     for root in &tree.roots {
         coming.subtract_all(settled.get(*root).unwrap_or(&nothing));
     }
@@ -194,7 +194,7 @@ fn cut_to_what_comes(ground: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amou
                 .collect()
         })
         .collect();
-    for at in ground.at_leaves() {
+    for at in input.at_leaves() {
         let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
         *owed = owed.min(&coming.less(&nothing));
         for (index, branch) in tree.path_up(at) {
@@ -220,25 +220,25 @@ fn cut_to_what_comes(ground: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amou
 ///
 /// No other queue is given anything for it: what stands is part of every hold anyway.
 pub(crate) fn nothing_lowered(
-    ground: &GrantInput<'_>,
+    input: &GrantInput<'_>,
     allocated: &[Amounts],
     resources: &[Resource],
     keeps: impl Fn(Index) -> bool,
 ) -> Vec<Amounts> {
     let of_leaf = |(at, allocated): (Index, &Amounts)| {
-        let Some(holder) = ground.holder(at) else { return Amounts::new() };
+        let Some(holder) = input.holder(at) else { return Amounts::new() };
         if !keeps(at) {
             return allocated.clone();
         }
         let most = |one: &Resource| (one.clone(), allocated.get(one).max(holder.allocated(one)));
         resources.iter().map(most).collect()
     };
-    ground.tree.sums(allocated.iter().enumerate().map(of_leaf).collect())
+    input.tree.sums(allocated.iter().enumerate().map(of_leaf).collect())
 }
 
 /// Whether a leaf holds more than it will once its quota allows what is `allocated`.
-pub(crate) fn falls(ground: &GrantInput<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
-    let Some(holder) = ground.holder(at) else { return false };
+pub(crate) fn falls(input: &GrantInput<'_>, at: Index, allocated: &Amounts, resources: &[Resource]) -> bool {
+    let Some(holder) = input.holder(at) else { return false };
     resources
         .iter()
         .any(|one| holder.hold(one) > allocated.get(one).max(holder.namespace_usage.charged.get(one)))

@@ -11,7 +11,7 @@ use crate::tree::Index;
 
 /// What is free, and what of it is kept for whom.
 pub(super) struct Free<'a, 'g> {
-    pub(super) ground: &'g GrantInput<'a>,
+    pub(super) input: &'g GrantInput<'a>,
     pub(super) firm: &'g mut [Amounts],
     pub(super) owed: &'g mut [Amounts],
     /// What is free now.
@@ -25,28 +25,28 @@ pub(super) struct Free<'a, 'g> {
 }
 
 /// Raises `firm` towards the targets, and takes what that grants out of what is `owed`.
-pub(super) fn raise(ground: &GrantInput<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
-    let lacks = |at: &Index| firm.get(*at).is_some_and(|firm| !ground.target(*at).less(firm).is_empty());
-    let short: Vec<Index> = ground.at_leaves().filter(lacks).collect();
+pub(super) fn raise(input: &GrantInput<'_>, firm: &mut [Amounts], owed: &mut [Amounts], loans: &[Loans]) {
+    let lacks = |at: &Index| firm.get(*at).is_some_and(|firm| !input.target(*at).less(firm).is_empty());
+    let short: Vec<Index> = input.at_leaves().filter(lacks).collect();
     if short.is_empty() {
         return;
     }
-    let mut free = Free::of(ground, firm, owed, loans);
+    let mut free = Free::of(input, firm, owed, loans);
     free.raise_units(&short);
     raise_divisible(&mut free, &short);
 }
 
 impl<'a, 'g> Free<'a, 'g> {
     fn of(
-        ground: &'g GrantInput<'a>,
+        input: &'g GrantInput<'a>,
         firm: &'g mut [Amounts],
         owed: &'g mut [Amounts],
         loans: &[Loans],
     ) -> Self {
         let nothing = Amounts::new();
-        let mut occupied = vec![Amounts::new(); ground.leaves.len()];
-        for at in ground.at_leaves() {
-            let Some((leaf, holder)) = ground.leaf(at).zip(ground.holder(at)) else { continue };
+        let mut occupied = vec![Amounts::new(); input.leaves.len()];
+        for at in input.at_leaves() {
+            let Some((leaf, holder)) = input.leaf(at).zip(input.holder(at)) else { continue };
             let firm = firm.get(at).unwrap_or(&nothing);
             let lent = loans.get(at).map_or(&nothing, |loan| &loan.lent);
             let of_resource = |one: &Resource| {
@@ -57,15 +57,15 @@ impl<'a, 'g> Free<'a, 'g> {
                 (one.clone(), charged.max(firm.get(one)) + revoked)
             };
             if let Some(entry) = occupied.get_mut(at) {
-                *entry = ground.resources.iter().map(of_resource).collect();
+                *entry = input.resources.iter().map(of_resource).collect();
             }
         }
-        let below = ground.tree.sums(occupied);
-        let mut now = ground.offered.of(ground.resources);
-        for root in &ground.tree.roots {
+        let below = input.tree.sums(occupied);
+        let mut now = input.offered.of(input.resources);
+        for root in &input.tree.roots {
             now.subtract_all(below.get(*root).unwrap_or(&nothing));
         }
-        let slack = ground.tree.branches.iter().zip(&below).map(|(branch, below)| {
+        let slack = input.tree.branches.iter().zip(&below).map(|(branch, below)| {
             // A leaf's own limit is in its target already.
             let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
             limits.map(|(one, limit)| (one.clone(), limit.less(below.get(one)))).collect()
@@ -75,12 +75,12 @@ impl<'a, 'g> Free<'a, 'g> {
             promised.add_all(owed);
         }
         let slack: Vec<Amounts> = slack.collect();
-        let mut free = Self { slack, coming: Amounts::new(), promised, now, ground, firm, owed };
+        let mut free = Self { slack, coming: Amounts::new(), promised, now, input, firm, owed };
         free.grant_what_is_charged();
         free.now = free.now.less(&nothing);
-        let mut settled = ground.capacity.of(ground.resources);
+        let mut settled = input.capacity.of(input.resources);
         for (at, firm) in free.firm.iter().enumerate() {
-            let staying = ground.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
+            let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
             settled.subtract_all(&firm.max(staying));
         }
         free.coming = settled.less(&free.now);
@@ -91,12 +91,11 @@ impl<'a, 'g> Free<'a, 'g> {
     /// room: otherwise pods that are seen may be gone, and what they held be in use by others.
     fn grant_what_is_charged(&mut self) {
         let has_room = |one: &Resource| self.now.get(one) >= Amount::ZERO;
-        let roomy: Vec<Resource> =
-            self.ground.resources.iter().filter(|one| has_room(one)).cloned().collect();
-        for at in self.ground.at_leaves() {
-            let Some((leaf, holder)) = self.ground.leaf(at).zip(self.ground.holder(at)) else { continue };
+        let roomy: Vec<Resource> = self.input.resources.iter().filter(|one| has_room(one)).cloned().collect();
+        for at in self.input.at_leaves() {
+            let Some((leaf, holder)) = self.input.leaf(at).zip(self.input.holder(at)) else { continue };
             let Some(firm) = self.firm.get_mut(at) else { continue };
-            let target = self.ground.target(at);
+            let target = self.input.target(at);
             for one in &roomy {
                 let charged = holder.namespace_usage.charged.get(one).less(leaf.unrunnable.get(one));
                 firm.set(one, firm.get(one).max(charged.min(target.get(one))));
@@ -106,7 +105,7 @@ impl<'a, 'g> Free<'a, 'g> {
 
     /// Unit by unit, as far as each is free as a whole.
     fn raise_units(&mut self, short: &[Index]) {
-        let mut lists: Vec<Units> = short.iter().map(|at| Units::of(self.ground, *at, self.firm)).collect();
+        let mut lists: Vec<Units> = short.iter().map(|at| Units::of(self.input, *at, self.firm)).collect();
         let mut queue: BinaryHeap<Reverse<(Turn, usize)>> = BinaryHeap::new();
         for (number, (at, list)) in short.iter().zip(&lists).enumerate() {
             if !list.left.is_empty() {
@@ -155,7 +154,7 @@ impl<'a, 'g> Free<'a, 'g> {
         let of_others = self.promised.less(own);
         let kept = of_others.less(&self.coming);
         let mut available = self.now.less(&kept);
-        for (index, _) in self.ground.tree.path_up(at) {
+        for (index, _) in self.input.tree.path_up(at) {
             for (one, slack) in self.slack_of(index) {
                 available.set(&one, available.get(&one).min(slack));
             }
@@ -164,7 +163,7 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     fn slack_of(&self, index: Index) -> Vec<(Resource, Amount)> {
-        let Some(branch) = self.ground.tree.branches.get(index).filter(|branch| !branch.is_leaf()) else {
+        let Some(branch) = self.input.tree.branches.get(index).filter(|branch| !branch.is_leaf()) else {
             return Vec::new();
         };
         let slack = |one: &Resource| self.slack.get(index).map(|slack| slack.get(one)).unwrap_or_default();
@@ -196,7 +195,7 @@ impl<'a, 'g> Free<'a, 'g> {
             self.promised.subtract_all(&consumed);
         }
         self.now.subtract_all(more);
-        let path: Vec<Index> = self.ground.tree.path_up(at).map(|(index, _)| index).collect();
+        let path: Vec<Index> = self.input.tree.path_up(at).map(|(index, _)| index).collect();
         for index in path {
             if let Some(slack) = self.slack.get_mut(index) {
                 *slack = slack.less(more);
@@ -208,8 +207,8 @@ impl<'a, 'g> Free<'a, 'g> {
     pub(super) fn turn(&self, at: Index) -> Turn {
         let nothing = Amounts::new();
         let firm = self.firm.get(at).unwrap_or(&nothing);
-        let target = self.ground.target(at);
-        let guaranteed = self.ground.leaf(at).map(|leaf| &leaf.queue.guaranteed);
+        let target = self.input.target(at);
+        let guaranteed = self.input.leaf(at).map(|leaf| &leaf.queue.guaranteed);
         let is_unmet = guaranteed.is_some_and(|guaranteed| {
             guaranteed.iter().any(|(one, amount)| firm.get(one) < amount.min(target.get(one)))
         });
@@ -230,9 +229,9 @@ pub(crate) struct Units {
 }
 
 impl Units {
-    fn of(ground: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
-        let Some(leaf) = ground.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
-        let target = ground.target(at);
+    fn of(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
+        let Some(leaf) = input.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
+        let target = input.target(at);
         let mut units = Self { filled: leaf.staying.clone(), left: Vec::new() };
         let mut room = target.less(&leaf.staying);
         let firm = firm.get(at).cloned().unwrap_or_default();

@@ -55,7 +55,7 @@ impl<'a> Assumption<'a, '_> {
         members: Vec<Member<'a>>,
         when: When,
         asks: &[Ask<'a>],
-        rooms: &mut NodeResources<'a>,
+        node_resources: &mut NodeResources<'a>,
     ) -> PreemptionPass<'a> {
         let (mut going, mut on_their_way) = (Amounts::new(), BTreeSet::new());
         let evicted = self.evicted();
@@ -66,7 +66,7 @@ impl<'a> Assumption<'a, '_> {
                 When::NobodyIs if evicted.contains(&pod.uid) => going.add_all(pod.requests()),
                 When::NobodyIs if leaves => {
                     on_their_way.insert(pod.uid.clone());
-                    change_room(rooms, pod, false);
+                    change_room(node_resources, pod, false);
                 }
                 _ => {}
             }
@@ -76,7 +76,7 @@ impl<'a> Assumption<'a, '_> {
             match when {
                 When::AllAreGone => {
                     going.add_all(candidate.requests());
-                    change_room(rooms, candidate.pod, true);
+                    change_room(node_resources, candidate.pod, true);
                 }
                 When::NobodyIs => {
                     on_their_way.insert(candidate.pod.uid.clone());
@@ -88,7 +88,7 @@ impl<'a> Assumption<'a, '_> {
         let room = QueueRoom::of(&self.queue_state, decided, &going, &self.plan.resources);
         let seen_in = (self.snapshot, self.usage, self.plan.capacity.clone());
         let queue_preemption = QueuePreemption::new(self.queue_state, members, room, &on_their_way, seen_in);
-        PreemptionPass::hold(queue_preemption, asks, rooms, self.plan.held.is_none())
+        PreemptionPass::hold(queue_preemption, asks, node_resources, self.plan.held.is_none())
     }
 
     /// The pods of the queue that others take.
@@ -97,11 +97,11 @@ impl<'a> Assumption<'a, '_> {
     }
 }
 
-fn change_room(rooms: &mut NodeResources<'_>, pod: &Pod, gives: bool) {
-    let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { return };
+fn change_room(node_resources: &mut NodeResources<'_>, pod: &Pod, gives: bool) {
+    let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { return };
     if gives {
-        rooms.give(at, pod.requests());
+        node_resources.give(at, pod.requests());
     } else {
-        rooms.take(at, pod.requests());
+        node_resources.take(at, pod.requests());
     }
 }

@@ -58,7 +58,7 @@ pub(crate) fn yielded<'a>(
     let is_held_back = |queue_state: &QueueState<'_>| {
         queue_state.state.owners.iter().any(|owner| owner.size.former.is_some())
     };
-    let mut rooms: Option<NodeResources<'a>> = None;
+    let mut node_resources: Option<NodeResources<'a>> = None;
     for queue_state in
         queue_states.iter().flatten().filter(|queue_state| yields(queue_state) || is_held_back(queue_state))
     {
@@ -73,16 +73,17 @@ pub(crate) fn yielded<'a>(
         if asks.is_empty() || !plan.queues.contains_key(queue_state.name) {
             continue;
         }
-        let rooms = rooms.get_or_insert_with(|| rooms_beside_others(snapshot, usage, queue_states));
+        let node_resources =
+            node_resources.get_or_insert_with(|| rooms_beside_others(snapshot, usage, queue_states));
         // What others give back for this queue leaves room on their nodes, too.
         let evictions = plan.evictions.iter().chain(&plan.waiting);
         for eviction in evictions.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue_state.name)) {
-            if let Some(at) = node_of(snapshot, &eviction.pod).and_then(|node| rooms.find(node)) {
-                rooms.give(at, &eviction.requests);
+            if let Some(at) = node_of(snapshot, &eviction.pod).and_then(|node| node_resources.find(node)) {
+                node_resources.give(at, &eviction.requests);
             }
         }
         let assumption = Assumption { snapshot, usage, plan, queue_state: *queue_state };
-        let pass = decide(&assumption, &asks, rooms);
+        let pass = decide(&assumption, &asks, node_resources);
         tell::tell(&pass, &asks, &mut yielded);
     }
     yielded
@@ -101,22 +102,22 @@ fn yields(queue_state: &QueueState<'_>) -> bool {
 fn decide<'a>(
     assumption: &Assumption<'a, '_>,
     asks: &[asks::Ask<'a>],
-    rooms: &mut NodeResources<'a>,
+    node_resources: &mut NodeResources<'a>,
 ) -> PreemptionPass<'a> {
     let members = assumption.members(When::AllAreGone);
     let surplus = members.iter().any(|member| member.surplus > 0);
     if assumption.queue_state.namespace_usage.pods.terminating == 0 && !surplus {
-        return assumption.pass(members, When::AllAreGone, asks, rooms);
+        return assumption.pass(members, When::AllAreGone, asks, node_resources);
     }
-    let mut others = rooms.clone();
-    let gone = assumption.pass(members, When::AllAreGone, asks, rooms);
+    let mut others = node_resources.clone();
+    let gone = assumption.pass(members, When::AllAreGone, asks, node_resources);
     if gone.queue_preemption.newly_chosen() == 0 && gone.unmet.is_empty() {
         return gone;
     }
     let members = assumption.members(When::NobodyIs);
     let there = assumption.pass(members, When::NobodyIs, asks, &mut others);
     if there.is_as_good_as(&gone, asks) {
-        *rooms = others;
+        *node_resources = others;
         return there;
     }
     gone
@@ -133,15 +134,15 @@ fn rooms_beside_others<'a>(
     usage: &'a Usage<'a>,
     queue_states: &[Option<QueueState<'a>>],
 ) -> NodeResources<'a> {
-    let mut rooms = NodeResources::of(snapshot, usage);
+    let mut node_resources = NodeResources::of(snapshot, usage);
     let asking: BTreeSet<_> = (queue_states.iter().flatten())
         .filter(|queue_state| yields(queue_state))
         .map(|queue_state| &queue_state.name.namespace)
         .collect();
     for (namespace, pod) in unbound(snapshot) {
         if !(asking.contains(namespace) && is_unschedulable(pod)) {
-            let _node = rooms.reserve(&pod.shape);
+            let _node = node_resources.reserve(&pod.shape);
         }
     }
-    rooms
+    node_resources
 }

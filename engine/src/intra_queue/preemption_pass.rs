@@ -31,7 +31,7 @@ impl<'a> PreemptionPass<'a> {
     pub(super) fn hold(
         queue_preemption: QueuePreemption<'a>,
         asks: &[Ask<'a>],
-        rooms: &mut NodeResources<'a>,
+        node_resources: &mut NodeResources<'a>,
         may_take: bool,
     ) -> Self {
         let mut pass = Self {
@@ -41,16 +41,16 @@ impl<'a> PreemptionPass<'a> {
             unmet: BTreeSet::new(),
             searches: MOST_SEARCHES,
         };
-        let before = (pass.queue_preemption.state_so_far.clone(), rooms.clone());
+        let before = (pass.queue_preemption.state_so_far.clone(), node_resources.clone());
         for (number, ask) in asks.iter().enumerate() {
             // Whoever gives receives nothing, so that what was taken from it is really gone.
             if ask.kind != Kind::Unschedulable && ask.owner.is_some_and(|owner| pass.gives(owner)) {
                 continue;
             }
-            pass.preempt_for(number, ask, rooms, may_take && ask.preempts);
+            pass.preempt_for(number, ask, node_resources, may_take && ask.preempts);
         }
         if pass.queue_preemption.state_so_far.chosen.len() > 1 {
-            pass.release(asks, &before, rooms);
+            pass.release(asks, &before, node_resources);
         }
         pass
     }
@@ -61,7 +61,7 @@ impl<'a> PreemptionPass<'a> {
         &mut self,
         asks: &[Ask<'a>],
         before: &(PreemptionState<'a>, NodeResources<'a>),
-        rooms: &mut NodeResources<'a>,
+        node_resources: &mut NodeResources<'a>,
     ) {
         let chosen = self.queue_preemption.state_so_far.chosen.clone();
         for place in self.queue_preemption.in_order(&chosen.keys().copied().collect()).into_iter().rev() {
@@ -71,7 +71,7 @@ impl<'a> PreemptionPass<'a> {
                 continue;
             }
             if let Some((state_so_far, without)) = self.replayed(asks, before, &fewer) {
-                (self.queue_preemption.state_so_far, *rooms) = (state_so_far, without);
+                (self.queue_preemption.state_so_far, *node_resources) = (state_so_far, without);
             }
         }
     }
@@ -80,13 +80,13 @@ impl<'a> PreemptionPass<'a> {
     fn replayed(
         &mut self,
         asks: &[Ask<'a>],
-        (state_so_far, rooms): &(PreemptionState<'a>, NodeResources<'a>),
+        (state_so_far, node_resources): &(PreemptionState<'a>, NodeResources<'a>),
         chosen: &BTreeMap<Place, usize>,
     ) -> Option<(PreemptionState<'a>, NodeResources<'a>)> {
         let now = std::mem::replace(&mut self.queue_preemption.state_so_far, state_so_far.clone());
-        let mut rooms = rooms.clone();
+        let mut node_resources = node_resources.clone();
         for (place, number) in chosen {
-            self.queue_preemption.take(&[*place], *number, &mut rooms);
+            self.queue_preemption.take(&[*place], *number, &mut node_resources);
         }
         let mut all = true;
         for (number, pods) in &self.met {
@@ -95,7 +95,7 @@ impl<'a> PreemptionPass<'a> {
                 let exists = ask.kind == Kind::Unschedulable;
                 let has_room =
                     exists || self.queue_preemption.state_so_far.room.lacks(&ask.shape.requests).is_empty();
-                let is_met = has_room && rooms.reserve(ask.shape).is_some();
+                let is_met = has_room && node_resources.reserve(ask.shape).is_some();
                 if !exists {
                     self.queue_preemption.state_so_far.room.book(&ask.shape.requests);
                 }
@@ -103,7 +103,7 @@ impl<'a> PreemptionPass<'a> {
             });
         }
         let then = std::mem::replace(&mut self.queue_preemption.state_so_far, now);
-        all.then_some((then, rooms))
+        all.then_some((then, node_resources))
     }
 
     /// Whether no more pods go for it than for `other` that are not on their way yet; or whether it meets more of the
@@ -128,12 +128,18 @@ impl<'a> PreemptionPass<'a> {
         })
     }
 
-    fn preempt_for(&mut self, number: usize, ask: &Ask<'a>, rooms: &mut NodeResources<'a>, preempts: bool) {
+    fn preempt_for(
+        &mut self,
+        number: usize,
+        ask: &Ask<'a>,
+        node_resources: &mut NodeResources<'a>,
+        preempts: bool,
+    ) {
         let mut left = ask.pods.min(MOST_PODS);
         let mut together = ask.together;
         while left > 0 {
             let count = together.min(left).max(1);
-            if !self.preempt_together(number, ask, count, rooms, preempts) {
+            if !self.preempt_together(number, ask, count, node_resources, preempts) {
                 if preempts {
                     self.unmet.insert(number);
                 }
@@ -153,16 +159,17 @@ impl<'a> PreemptionPass<'a> {
         number: usize,
         ask: &Ask<'a>,
         count: u32,
-        rooms: &mut NodeResources<'a>,
+        node_resources: &mut NodeResources<'a>,
         preempts: bool,
     ) -> bool {
         if count == 1 {
-            return self.preempt_for_one(number, ask, rooms, preempts);
+            return self.preempt_for_one(number, ask, node_resources, preempts);
         }
-        let before = (self.queue_preemption.state_so_far.clone(), rooms.clone(), self.restored.clone());
+        let before =
+            (self.queue_preemption.state_so_far.clone(), node_resources.clone(), self.restored.clone());
         for _ in 0..count {
-            if !self.preempt_for_one(number, ask, rooms, preempts) {
-                (self.queue_preemption.state_so_far, *rooms, self.restored) = before;
+            if !self.preempt_for_one(number, ask, node_resources, preempts) {
+                (self.queue_preemption.state_so_far, *node_resources, self.restored) = before;
                 return false;
             }
         }
@@ -173,7 +180,7 @@ impl<'a> PreemptionPass<'a> {
         &mut self,
         number: usize,
         ask: &Ask<'a>,
-        rooms: &mut NodeResources<'a>,
+        node_resources: &mut NodeResources<'a>,
         preempts: bool,
     ) -> bool {
         let requests = &ask.shape.requests;
@@ -181,7 +188,7 @@ impl<'a> PreemptionPass<'a> {
         // What exists is in the queue already.
         let lacking =
             if exists { Amounts::new() } else { self.queue_preemption.state_so_far.room.lacks(requests) };
-        let node = rooms.reserve(ask.shape);
+        let node = node_resources.reserve(ask.shape);
         let has_all = node.is_some() && lacking.is_empty();
         if has_all && ask.kind == Kind::HeldBack && self.queue_preemption.state_so_far.room.has_now(requests)
         {
@@ -190,16 +197,16 @@ impl<'a> PreemptionPass<'a> {
         }
         if !has_all {
             let need = Need { shape: ask.shape, priority: ask.priority, of_queue: &lacking };
-            let found = preempts.then(|| self.victims(need, node.is_some(), rooms)).flatten();
+            let found = preempts.then(|| self.victims(need, node.is_some(), node_resources)).flatten();
             let Some(victims) = found else {
                 if let Some(at) = node {
-                    rooms.give(at, requests);
+                    node_resources.give(at, requests);
                 }
                 return false;
             };
-            self.queue_preemption.take(&victims.1, number, rooms);
+            self.queue_preemption.take(&victims.1, number, node_resources);
             if let Some(at) = victims.0 {
-                rooms.take(at, requests);
+                node_resources.take(at, requests);
             }
         }
         if !exists {
@@ -213,12 +220,12 @@ impl<'a> PreemptionPass<'a> {
         &mut self,
         need: Need<'_>,
         has_node: bool,
-        rooms: &NodeResources<'a>,
+        node_resources: &NodeResources<'a>,
     ) -> Option<(Option<usize>, Vec<Place>)> {
         self.searches = self.searches.checked_sub(1)?;
         if has_node {
             return self.queue_preemption.free_the_queue(need).map(|victims| (None, victims));
         }
-        self.queue_preemption.free_a_node(need, rooms).map(|(at, victims)| (Some(at), victims))
+        self.queue_preemption.free_a_node(need, node_resources).map(|(at, victims)| (Some(at), victims))
     }
 }

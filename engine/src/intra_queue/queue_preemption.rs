@@ -107,19 +107,19 @@ impl<'a> QueuePreemption<'a> {
     pub(super) fn free_a_node(
         &mut self,
         need: Need<'_>,
-        rooms: &NodeResources<'a>,
+        node_resources: &NodeResources<'a>,
     ) -> Option<(At, Vec<Place>)> {
         let able = self.able(need);
         let mut by_node: BTreeMap<At, Vec<Place>> = BTreeMap::new();
         for place in &able {
             let node = self.candidate(*place).and_then(|candidate| candidate.pod.node.as_ref());
-            if let Some(at) = node.and_then(|node| rooms.find(node)) {
+            if let Some(at) = node.and_then(|node| node_resources.find(node)) {
                 by_node.entry(at).or_default().push(*place);
             }
         }
         let mut best: Option<(Cost, At, Vec<Place>)> = None;
         for (at, here) in by_node {
-            let Some(of_node) = rooms.shortfall(at, need.shape) else { continue };
+            let Some(of_node) = node_resources.shortfall(at, need.shape) else { continue };
             let Some(victims) = self.victims(need, &able, &here, &of_node) else { continue };
             let node_candidates: Vec<NodeCandidate<'a>> = victims
                 .iter()
@@ -128,7 +128,7 @@ impl<'a> QueuePreemption<'a> {
                 .collect();
             let score = Cost::of(
                 &node_candidates,
-                Score::of(&node_candidates, rooms, at, need.shape, &self.capacity, Vec::new()),
+                Score::of(&node_candidates, node_resources, at, need.shape, &self.capacity, Vec::new()),
             );
             if best.as_ref().is_none_or(|(least, other, _)| (&score, at) < (least, *other)) {
                 best = Some((score, at, victims));
@@ -323,15 +323,15 @@ impl<'a> QueuePreemption<'a> {
     }
 
     /// Books `victims` as going for the ask called `number`, and gives their room to their nodes.
-    pub(super) fn take(&mut self, victims: &[Place], number: usize, rooms: &mut NodeResources<'a>) {
+    pub(super) fn take(&mut self, victims: &[Place], number: usize, node_resources: &mut NodeResources<'a>) {
         for place in victims {
             let Some(candidate) = self.candidate(*place).cloned() else { continue };
             self.state_so_far.room.give(candidate.requests());
             self.state_so_far.budgets.book(&candidate);
             self.state_so_far.gangs.lose(&candidate);
             self.state_so_far.chosen.insert(*place, number);
-            if let Some(at) = candidate.pod.node.as_ref().and_then(|node| rooms.find(node)) {
-                rooms.give(at, candidate.requests());
+            if let Some(at) = candidate.pod.node.as_ref().and_then(|node| node_resources.find(node)) {
+                node_resources.give(at, candidate.requests());
             }
         }
     }

@@ -41,7 +41,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
     let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
     let seen: Vec<Resource> = resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
-    let ground = GrantInput {
+    let input = GrantInput {
         snapshot,
         tree: &tree,
         leaves: &leaves,
@@ -50,9 +50,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         offered: &offered,
         resources: &seen,
     };
-    let granted = grants(&ground, &resources);
+    let granted = grants(&input, &resources);
     let queue_states = queue_states(&tree, &leaves, &shares, &decided.targets, &granted);
-    let case = Context {
+    let context = Context {
         snapshot,
         usage: &usage,
         tree: &tree,
@@ -61,23 +61,23 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         resources: &seen,
         same_targets: decided.kept == snapshot.targets,
     };
-    let mut taken = choice::evictions(case);
+    let mut reclaim = choice::evictions(context);
     let mut allocated = granted.allocated.clone();
-    for (at, lowered) in &taken.lowered {
+    for (at, lowered) in &reclaim.lowered {
         let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
         for (index, _) in tree.path_up(*at) {
             allocated.get_mut(index).into_iter().for_each(|allocated| allocated.subtract_all(&lent));
         }
     }
-    let withheld = WithheldEvictions::take_out(&ground, &allocated, &mut taken, &resources);
+    let withheld = WithheldEvictions::take_out(&input, &allocated, &mut reclaim, &resources);
     let stuck_terminating = StuckTerminating::of(&tree, &leaves, &decided.targets, snapshot.now);
     let held = snapshot.reclaim_gate.held();
     let shortage = held.unwrap_or_else(|| {
-        short::why_short(&ground, &allocated, &taken, stuck_terminating.overdue.len(), &resources)
+        short::why_short(&input, &allocated, &reclaim, stuck_terminating.overdue.len(), &resources)
     });
     let keeps = |at: Index| held.is_some() || tree.is_paused(at);
     let allocated = if (0..leaves.len()).any(keeps) {
-        nothing_lowered(&ground, &allocated, &resources, keeps)
+        nothing_lowered(&input, &allocated, &resources, keeps)
     } else {
         allocated
     };
@@ -91,11 +91,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         else {
             continue;
         };
-        let reason = short::reason(snapshot.grant_gate, taken.obstacles.get(&at), shortage);
+        let reason = short::reason(snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
         let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan);
         decided.target = target.clone();
-        decided.preempting = taken.owed.remove(&at).unwrap_or_default();
-        decided.lacking = taken.lacking.remove(&at).unwrap_or_default();
+        decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
+        decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
         say_why_it_is_short(&mut decided, branch, reason, &withheld);
         if let Some(leaf) = leaf {
             let is_short = decided.starved.is_some();
@@ -114,14 +114,14 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     }
     parents::sum_up(&tree, &mut plan);
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
-    say_what_nodes_lack(&tree, &taken.unmet, &mut plan);
-    say_since_when_there_is_room(snapshot, &tree, &leaves, &taken, &mut plan);
+    say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
+    say_since_when_there_is_room(snapshot, &tree, &leaves, &reclaim, &mut plan);
     // A gang that waits although there is room for a pod of it says itself what it waits for.
     let waits_by_rule = |unmet: &Unmet| {
         matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
     };
     plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
-    say_who_goes(taken, withheld, &mut plan);
+    say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
     say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
     let due = [next_ripe(snapshot, &usage, &leaves, &plan), next_end_of_pause(snapshot)];
@@ -164,12 +164,12 @@ fn queue_states<'a>(
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
-fn say_who_goes(taken: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
+fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut Plan) {
     plan.withheld = withheld.evictions;
-    for (eviction, quota_is_in_force) in taken.evictions {
+    for (eviction, quota_is_in_force) in reclaim.evictions {
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
-    plan.passed_over = taken.passed_over;
+    plan.passed_over = reclaim.passed_over;
 }
 
 /// Writes down which terminating pods hang, and which are evicted again.
@@ -283,14 +283,14 @@ fn say_since_when_there_is_room(
     snapshot: &Snapshot,
     tree: &Tree<'_>,
     leaves: &[Option<Leaf<'_>>],
-    taken: &ReclaimResult,
+    reclaim: &ReclaimResult,
     plan: &mut Plan,
 ) {
     for (at, (branch, leaf)) in tree.branches.iter().zip(leaves).enumerate() {
         let Some(leaf) = leaf else { continue };
         let Some(decided) = plan.queues.get_mut(&branch.name) else { continue };
         let is_stuck = |pod: &Pod| pod.is_live() && pod.node.is_none() && pod.stuck.is_some();
-        let mut unmet = taken.unmet.get(&at).into_iter().flatten();
+        let mut unmet = reclaim.unmet.get(&at).into_iter().flatten();
         let waits = plan.held.is_some() || unmet.any(|unmet| unmet.reason == Reason::WaitingForPreemption);
         let has_room = leaf.namespace_usage.stuck && !waits && leaf.state.pods.iter().any(is_stuck);
         let before = leaf.queue.remembered.room_since.unwrap_or(snapshot.now).min(snapshot.now);

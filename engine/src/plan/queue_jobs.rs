@@ -51,12 +51,12 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
                 let allocated =
                     plan.queues.get(queue).map(|queue| queue.allocated.clone()).unwrap_or_default();
                 let asks = &leaf.demand.asks;
-                let ground = GrantInput {
+                let input = GrantInput {
                     room: place.room(&allocated, &going),
                     free: place.free(&plan.resources),
                     asks,
                 };
-                let mut jobs = place.divide(&ground, plan);
+                let mut jobs = place.divide(&input, plan);
                 for job in &mut jobs {
                     job.queue = Some(queue.clone());
                     job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
@@ -198,17 +198,17 @@ impl Place<'_> {
     }
 
     /// Divides the queue's share.
-    fn divide(&self, ground: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
+    fn divide(&self, input: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
         let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> = asking.iter().map(|job| self.claim(job)).collect();
-        let rivals: Vec<Rival> = ground.asks.iter().filter_map(rival).collect();
-        let slots = slots::divide(&ground.room, &claims, &rivals, &plan.capacity, &plan.resources);
+        let rivals: Vec<Rival> = input.asks.iter().filter_map(rival).collect();
+        let slots = slots::divide(&input.room, &claims, &rivals, &plan.capacity, &plan.resources);
         let standings: Vec<slots::Standing> =
             asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots)).collect();
-        let now = slots::bring(&claims, &standings, &ground.free, &plan.resources);
+        let now = slots::bring(&claims, &standings, &input.free, &plan.resources);
 
         let mut given = slots.into_iter().zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
@@ -218,7 +218,7 @@ impl Place<'_> {
                 let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
                 (GangSlots { fits: false, tasks: kept.clone() }, kept)
             });
-            let unfit = if claim_fits(&self.claim(job), ground, plan) {
+            let unfit = if claim_fits(&self.claim(job), input, plan) {
                 SlotReason::WaitingForRoom
             } else {
                 SlotReason::GangAboveShare
@@ -412,8 +412,8 @@ fn rival(ask: &Ask<'_>) -> Option<Rival> {
 }
 
 /// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: &GangClaim, ground: &GrantInput<'_>, plan: &Plan) -> bool {
+fn claim_fits(claim: &GangClaim, input: &GrantInput<'_>, plan: &Plan) -> bool {
     let alone = GangClaim { admitted: true, ..claim.clone() };
-    let slots = slots::divide(&ground.room, &[alone], &[], &plan.capacity, &plan.resources);
+    let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
     slots.iter().all(|slots| slots.fits && slots.total() > 0)
 }

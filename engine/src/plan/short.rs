@@ -9,27 +9,27 @@ use crate::time::Timestamp;
 
 /// What stands in the way of those who are short and not fenced in; `overdue` pods hang in Terminating.
 pub(super) fn why_short(
-    ground: &GrantInput<'_>,
+    input: &GrantInput<'_>,
     allocated: &[Amounts],
-    taken: &ReclaimResult,
+    reclaim: &ReclaimResult,
     overdue: usize,
     resources: &[Resource],
 ) -> Reason {
-    let leaving = ground
+    let leaving = input
         .leaves
         .iter()
         .flatten()
         .map(|leaf| usize::try_from(leaf.namespace_usage.pods.terminating).unwrap_or(usize::MAX));
     let leaving = leaving.fold(0, usize::saturating_add);
-    let branches = ground.tree.branches.iter().zip(allocated).enumerate();
+    let branches = input.tree.branches.iter().zip(allocated).enumerate();
     let falling = || {
         branches
             .clone()
-            .any(|(at, (branch, allocated))| branch.reach.lowers() && falls(ground, at, allocated, resources))
+            .any(|(at, (branch, allocated))| branch.reach.lowers() && falls(input, at, allocated, resources))
     };
-    if leaving > overdue || taken.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
+    if leaving > overdue || reclaim.evictions.iter().any(|(_, quota_is_in_force)| *quota_is_in_force) {
         Reason::WaitingForPreemption
-    } else if !taken.evictions.is_empty() || falling() {
+    } else if !reclaim.evictions.is_empty() || falling() {
         Reason::WaitingForQuota
     } else if overdue > 0 {
         Reason::StuckTerminating

@@ -23,30 +23,30 @@ pub(super) struct WithheldEvictions {
 }
 
 impl WithheldEvictions {
-    /// Takes them out of `taken`, and what they would free out of what is owed.
+    /// Takes them out of `reclaim`, and what they would free out of what is owed.
     pub(super) fn take_out(
-        ground: &GrantInput<'_>,
+        input: &GrantInput<'_>,
         allocated: &[Amounts],
-        taken: &mut ReclaimResult,
+        reclaim: &mut ReclaimResult,
         resources: &[Resource],
     ) -> Self {
         let mut withheld = Self::default();
-        let tree = ground.tree;
+        let tree = input.tree;
         if tree.branches.iter().all(|branch| branch.reach.evicts()) {
             return withheld;
         }
         let mut served: BTreeSet<QueueName> = BTreeSet::new();
-        let all = std::mem::take(&mut taken.evictions);
+        let all = std::mem::take(&mut reclaim.evictions);
         for (eviction, quota_is_in_force) in all {
             let Some(cause) = cause(tree, &eviction) else {
                 served.extend(eviction.beneficiary.clone());
-                taken.evictions.push((eviction, quota_is_in_force));
+                reclaim.evictions.push((eviction, quota_is_in_force));
                 continue;
             };
             if let Some(beneficiary) = &eviction.beneficiary {
                 withheld.of.entry(beneficiary.clone()).or_insert_with(|| cause.clone());
                 if let Some(owed) =
-                    tree.leaves.get(&beneficiary.namespace).and_then(|at| taken.owed.get_mut(at))
+                    tree.leaves.get(&beneficiary.namespace).and_then(|at| reclaim.owed.get_mut(at))
                 {
                     *owed = owed.less(&eviction.requests);
                 }
@@ -56,7 +56,7 @@ impl WithheldEvictions {
         }
         withheld.of.retain(|beneficiary, _| !served.contains(beneficiary));
         if withheld.first.is_none() {
-            withheld.first = first_kept_quota(ground, allocated, resources);
+            withheld.first = first_kept_quota(input, allocated, resources);
         }
         withheld
     }
@@ -88,13 +88,13 @@ fn cause(tree: &Tree<'_>, eviction: &Eviction) -> Option<Withheld> {
 
 /// What keeps the first quota that would be lowered as it is.
 fn first_kept_quota(
-    ground: &GrantInput<'_>,
+    input: &GrantInput<'_>,
     allocated: &[Amounts],
     resources: &[Resource],
 ) -> Option<Withheld> {
-    let branches = ground.tree.branches.iter().zip(allocated).enumerate();
+    let branches = input.tree.branches.iter().zip(allocated).enumerate();
     let mut kept = branches.filter(|(at, (branch, allocated))| {
-        !branch.reach.lowers() && falls(ground, *at, allocated, resources)
+        !branch.reach.lowers() && falls(input, *at, allocated, resources)
     });
     let (_, (branch, _)) = kept.next()?;
     branch.reach.withheld()

@@ -42,7 +42,7 @@ impl<'a> NodeResources<'a> {
         });
         let mut counting = 0..nodes.len();
         let place = |node: &Arc<Node>| node.counts.then(|| counting.next()).flatten();
-        let mut rooms = Self {
+        let mut node_resources = Self {
             usage,
             places: snapshot.nodes.values().map(place).collect(),
             free: free.collect(),
@@ -53,18 +53,18 @@ impl<'a> NodeResources<'a> {
         };
         let leaving = |pod: &&Pod| pod.is_terminating() && pod.is_charged();
         for pod in snapshot.namespaces.values().flat_map(|state| state.pods.iter().filter(leaving)) {
-            let at = pod.node.as_ref().and_then(|node| rooms.find(node));
-            if let Some(free) = at.and_then(|at| rooms.free.get_mut(at)) {
-                rooms.leaving.extend(at);
+            let at = pod.node.as_ref().and_then(|node| node_resources.find(node));
+            if let Some(free) = at.and_then(|at| node_resources.free.get_mut(at)) {
+                node_resources.leaving.extend(at);
                 free.add_all(pod.requests());
             }
         }
-        for (at, free) in rooms.free.iter().enumerate() {
+        for (at, free) in node_resources.free.iter().enumerate() {
             for (resource, amount) in free.iter() {
-                rooms.by_room.entry(resource.clone()).or_default().insert((amount, at));
+                node_resources.by_room.entry(resource.clone()).or_default().insert((amount, at));
             }
         }
-        rooms
+        node_resources
     }
 
     pub(crate) fn len(&self) -> usize {

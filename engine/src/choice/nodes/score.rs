@@ -46,7 +46,7 @@ impl Score {
     /// far the queue is above its target that is the least above.
     pub(crate) fn of(
         victims: &[NodeCandidate<'_>],
-        rooms: &NodeResources<'_>,
+        node_resources: &NodeResources<'_>,
         at: At,
         shape: &Shape,
         scale: &Amounts,
@@ -66,8 +66,8 @@ impl Score {
             stage: candidates().map(|candidate| candidate.stage).max(),
             priority: candidates().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
             pods: candidates().map(pods).sum(),
-            excess: excess(victims, &rooms.shortfall(at, shape).unwrap_or_default(), scale),
-            dislike: Reverse(rooms.preference(at, shape)),
+            excess: excess(victims, &node_resources.shortfall(at, shape).unwrap_or_default(), scale),
+            dislike: Reverse(node_resources.preference(at, shape)),
             last: last.max(),
         }
     }

@@ -58,7 +58,7 @@ pub(crate) struct Group {
 
 /// A pod that asks for a place, and what is known where it is decided.
 pub(crate) trait Question<'a> {
-    fn rooms(&self) -> &NodeResources<'a>;
+    fn node_resources(&self) -> &NodeResources<'a>;
     fn shape(&self) -> &'a Shape;
     /// What there is of each resource.
     fn scale(&self) -> &'a Amounts;
@@ -69,7 +69,7 @@ pub(crate) trait Question<'a> {
 
     fn score(&self, node: At, victims: &[NodeCandidate<'a>]) -> Score {
         let level = victims.iter().map(|victim| self.level(victim.leaf)).min().unwrap_or_default();
-        Score::of(victims, self.rooms(), node, self.shape(), self.scale(), level)
+        Score::of(victims, self.node_resources(), node, self.shape(), self.scale(), level)
     }
 }
 
@@ -79,14 +79,14 @@ type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 impl<'a> Search<'a> {
     /// `candidates` by leaf; those on nodes that do not count help nobody.
     pub(crate) fn new<'c>(
-        rooms: &NodeResources<'_>,
+        node_resources: &NodeResources<'_>,
         candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
     ) -> Self
     where
         'a: 'c,
     {
         let mut on_node: Vec<NodeCandidates<'a>> = Vec::new();
-        on_node.resize_with(rooms.len(), NodeCandidates::default);
+        on_node.resize_with(node_resources.len(), NodeCandidates::default);
         let mut settle = |at: At, leaf: Index, candidate: Candidate<'a>| {
             if let Some(node_candidates) = on_node.get_mut(at) {
                 node_candidates.all.push(NodeCandidate { leaf, candidate });
@@ -94,14 +94,14 @@ impl<'a> Search<'a> {
         };
         for (leaf, candidate) in candidates {
             let Some(gang) = &candidate.gang else {
-                if let Some(at) = candidate.pod.node.as_ref().and_then(|node| rooms.find(node)) {
+                if let Some(at) = candidate.pod.node.as_ref().and_then(|node| node_resources.find(node)) {
                     settle(at, leaf, candidate.clone());
                 }
                 continue;
             };
             let mut nodes: Vec<(At, Amounts)> = Vec::new();
             for pod in candidate.pods() {
-                let Some(at) = pod.node.as_ref().and_then(|node| rooms.find(node)) else { continue };
+                let Some(at) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { continue };
                 match nodes.iter_mut().find(|(other, _)| *other == at) {
                     Some((_, room)) => room.add_all(pod.requests()),
                     None => nodes.push((at, pod.requests().clone())),
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
         let key: (Group, *const Shape) = (group, question.shape());
         let mut heap = match self.costs.remove(&key) {
             Some(heap) => heap,
-            None => (0..question.rooms().len())
+            None => (0..question.node_resources().len())
                 .filter_map(|at| {
                     let victims = self.victims(at, question)?;
                     Some(Reverse((Some(question.score(at, &victims)), at)))
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
     /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
     /// then the fewest of them that suffice and may go together.
     fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<NodeCandidate<'a>>> {
-        let shortfall = question.rooms().shortfall(at, question.shape())?;
+        let shortfall = question.node_resources().shortfall(at, question.shape())?;
         let node_candidates = self.on_node.get(at)?;
         let helps =
             |node_candidate: &&NodeCandidate<'a>| node_candidate.candidate.requests().overlaps(&shortfall);
