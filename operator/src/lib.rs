@@ -25,7 +25,6 @@
     allow(clippy::arithmetic_side_effects, reason = "a test that overflows fails, as it should")
 )]
 
-pub mod announce;
 pub mod answer;
 pub mod args;
 #[cfg(test)]
@@ -35,6 +34,7 @@ pub mod client;
 pub mod clock;
 mod connections;
 pub mod cycle;
+pub mod events;
 pub mod guards;
 pub mod health;
 pub mod http;

@@ -11,9 +11,9 @@ use tokio::task::{JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use crate::announce::{EventRecorder, Publisher};
 use crate::client::measured;
 use crate::cycle::{Cycle, CycleError};
+use crate::events::{EventRecorder, Publisher};
 use crate::guards::Guards;
 use crate::health::Heartbeat;
 use crate::http::{self, HttpError, Vitals};

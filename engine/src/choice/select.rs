@@ -6,8 +6,8 @@
 //! pod and not the newer 2-cpu one.
 
 use super::candidate::{Candidate, sum};
-use super::fewest_of_many::fewest_of_many;
-use super::fewest_of_one::fewest_of_one;
+use super::exact_cover::exact_cover;
+use super::greedy_cover::greedy_cover;
 use super::order::{class, rank};
 use crate::amounts::Amounts;
 
@@ -24,8 +24,8 @@ pub(crate) fn select<'a>(
     let classes = needed_classes(candidates, ask);
     let mut resources = ask.resources();
     let mut chosen = match (resources.next(), resources.next()) {
-        (Some(resource), None) => fewest_of_one(classes, resource, ask.get(resource)),
-        _ => fewest_of_many(classes, ask, scale),
+        (Some(resource), None) => exact_cover(classes, resource, ask.get(resource)),
+        _ => greedy_cover(classes, ask, scale),
     };
     // Most protected first, so that they are the first to be found unneeded.
     chosen.sort_by(|a, b| rank(b, a));

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
 use super::{Dropped, LedgerKeeper, LedgerSettings};
-use crate::announce::EventRecorder;
+use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;

@@ -24,9 +24,9 @@ use super::flights::{Completed, Flights, InFlight};
 use super::queue_budgets::QueueBudgets;
 use super::rate::Rate;
 use super::verdict::{Refusal, Verdict, verdict};
-use crate::announce::{Notice, Reclaimed};
 use crate::answer::ask;
 use crate::clock::Clock;
+use crate::events::{Notice, Reclaimed};
 use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 

@@ -17,7 +17,7 @@ use super::limit_range_call::{self, Outcome};
 use super::owning_queue::OwningQueue;
 use super::quota_call::listed;
 use super::retry::Retries;
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::settings::WriteSettings;
 
 /// Keeps the LimitRanges.

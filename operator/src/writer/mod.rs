@@ -56,8 +56,8 @@ pub(crate) use quota_call::listed;
 pub(crate) use retry::Retries;
 pub use statuses::{Report, Statuses};
 
-use crate::announce::EventRecorder;
 use crate::clock::Clock;
+use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};

@@ -15,7 +15,7 @@ use super::Tools;
 use super::drift::{Change, Drift};
 use super::quota_call::{self, Outcome, listed};
 use super::retry::Retries;
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::settings::WriteSettings;
 
 /// Writes quotas.

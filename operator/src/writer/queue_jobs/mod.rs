@@ -20,7 +20,7 @@ use tracing::{debug, warn};
 
 use super::Tools;
 use super::retry::Retries;
-use crate::announce::{JobNews, Notice};
+use crate::events::{JobNews, Notice};
 use actions::{Action, actions};
 use calls::{Done, carry_out};
 use statuses::JobStatuses;

@@ -21,7 +21,7 @@ use tracing::{debug, info, warn};
 
 use super::Tools;
 use super::retry::Retries;
-use crate::announce::Notice;
+use crate::events::Notice;
 use mark::Mark;
 
 /// How many calls are made at the same time.

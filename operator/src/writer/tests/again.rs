@@ -9,7 +9,7 @@ use quotient_engine::reason::Reason;
 use serde_json::json;
 
 use super::{SETTINGS, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::test_api::{Reply, client};
 use crate::writer::evictions::Evictor;
 

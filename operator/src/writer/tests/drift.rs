@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::metrics::Metrics;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;

@@ -11,7 +11,7 @@ use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::{SETTINGS, node, planned, planned_now, pod, put, queue, quota, tools, view};
-use crate::announce::{Notice, Subject};
+use crate::events::{Notice, Subject};
 use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 use crate::test_api::{Log, Reply, client};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::limit_ranges::LimitRangeWriter;

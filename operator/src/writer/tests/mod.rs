@@ -33,7 +33,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Tools;
-use crate::announce::{EventRecorder, Notice};
+use crate::events::{EventRecorder, Notice};
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;

@@ -6,7 +6,7 @@ use quotient_index::Keeps;
 use serde_json::{Value, json};
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
 use crate::writer::quotas::QuotaWriter;

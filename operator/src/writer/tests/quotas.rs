@@ -7,7 +7,7 @@ use http::Method;
 use serde_json::json;
 
 use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
 use crate::writer::quotas::QuotaWriter;

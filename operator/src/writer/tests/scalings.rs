@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::{node, planned, pod, put, queue, quota, tools, view};
-use crate::announce::Notice;
+use crate::events::Notice;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::Tools;

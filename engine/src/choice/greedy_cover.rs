@@ -11,7 +11,7 @@ use crate::amounts::{Amount, Amounts};
 
 /// Few of each of `classes` (least protected first) that together cover `ask`, most protected class first. `scale` is
 /// what there is of each resource.
-pub(super) fn fewest_of_many<'a>(
+pub(super) fn greedy_cover<'a>(
     classes: Vec<Vec<Candidate<'a>>>,
     ask: &Amounts,
     scale: &Amounts,

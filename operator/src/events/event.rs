@@ -221,7 +221,7 @@ fn shortened(text: &str, bytes: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::announce::{Reclaimed, Subject};
+    use crate::events::{Reclaimed, Subject};
     use quotient_engine::amounts::Amount;
     use quotient_engine::plan::PodId;
     use quotient_engine::reason::Reason;

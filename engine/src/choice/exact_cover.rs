@@ -11,7 +11,7 @@ use super::order::preference;
 use crate::amounts::{Amount, Resource};
 
 /// The fewest of each of `classes` (least protected first) that cover `ask`, most protected class first.
-pub(super) fn fewest_of_one<'a>(
+pub(super) fn exact_cover<'a>(
     classes: Vec<Vec<Candidate<'a>>>,
     resource: &Resource,
     ask: Amount,
