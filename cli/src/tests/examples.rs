@@ -13,8 +13,8 @@ fn a_whole_node_is_freed_for_a_pod_that_needs_one() {
               QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED    USED         PREEMPTING
               team-1/team-1  1       6c 6Gi 6gpu  6c 6Gi 4gpu  4c 4Gi 4gpu  6c 6Gi 6gpu  0
               team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi       0            4gpu
-              evict  team-1/pod-4  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 4c 4Gi 4gpu
-              evict  team-1/pod-2  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 4c 4Gi 4gpu
+              evict  team-1/pod-4  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 6c 6Gi 4gpu
+              evict  team-1/pod-2  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 6c 6Gi 4gpu
               unmet  team-2/train  1 pod of 1c 1Gi 4gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
 
             Step 2  capacity 16c 64Gi 8gpu

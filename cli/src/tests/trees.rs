@@ -196,7 +196,7 @@ status: {allocatable: {cpu: 0}}
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
               a/a    1       8c 4Gi  6c 4Gi    6c 3Gi     8c 4Gi  0
               b/b    1       2c 1Gi  2c 1Gi    3Gi        0       2c
-              evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 3Gi
+              evict  a/web-1  b/b is short of 2c; a/a uses 8c 4Gi and deserves 6c 4Gi
 
             Step 2  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING

@@ -62,7 +62,7 @@ impl ReclaimResult {
                     priority: pod.priority,
                     requests: pod.requests().clone(),
                     used: giver.namespace_usage.charged.clone(),
-                    deserved: giver.target.clone(),
+                    deserved: giver.deserved.clone(),
                     grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
