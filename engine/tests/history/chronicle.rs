@@ -45,8 +45,8 @@ struct Owed {
     beneficiary: QueueName,
     /// What the beneficiary lacks now of what is short.
     lacks: Amounts,
-    /// What its queue deserved then.
-    deserved: Amounts,
+    /// The target of its queue then.
+    target: Amounts,
 }
 
 /// A step of the world.
@@ -126,7 +126,7 @@ impl Chronicle {
             let replaces = |owed: &&Owed| {
                 // Of what the beneficiary has no lack of, others may be lent what is idle.
                 let lost = owed.requests.resources().filter(|one| owed.lacks.get(one).is_positive());
-                let mut again = lost.filter(|one| holds.get(one) > owed.deserved.get(one));
+                let mut again = lost.filter(|one| holds.get(one) > owed.target.get(one));
                 owed.namespace == *namespace
                     && owed.requests.fits_in(pod.requests())
                     && again.next().is_some()
@@ -154,8 +154,9 @@ impl Since {
             if !self.old.contains(&pod.uid) && !self.lent.contains(&pod.uid) {
                 return Err(format!("{pod:?} was admitted and is evicted"));
             }
-            let is_above =
-                |(one, _): (&Resource, Amount)| eviction.used.get(one) > eviction.deserved.get(one);
+            let target = decided.queues.get(&eviction.queue).map(|queue| queue.target.clone());
+            let target = target.unwrap_or_default();
+            let is_above = |(one, _): (&Resource, Amount)| eviction.used.get(one) > target.get(one);
             if eviction.requests.iter().any(is_above) {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }
@@ -168,7 +169,7 @@ impl Since {
                 requests: eviction.requests.clone(),
                 lacks: short_of(decided, &beneficiary),
                 beneficiary,
-                deserved: eviction.deserved.clone(),
+                target: target.clone(),
             }));
         }
         let regains = |(queue, lost): &&(QueueName, Amounts)| {
