@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use k8s_openapi::api::authorization::v1::{
-    ResourceAttributes, SelfSubjectAccessReview, SelfSubjectAccessReviewSpec,
-};
+use k8s_openapi::api::authorization::v1::{SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use kube::api::{ListParams, PostParams};
 use kube::{Api, Client};
 use quotient_crds::Queue;
@@ -89,21 +87,9 @@ async fn rights(settings: &Settings, client: &Client) -> Finding {
 }
 
 fn review(right: &Right, own_namespace: &str) -> SelfSubjectAccessReview {
-    let (resource, subresource) =
-        right.resource.split_once('/').map_or((right.resource.as_str(), None), |(resource, subresource)| {
-            (resource, Some(subresource.to_owned()))
-        });
     SelfSubjectAccessReview {
         spec: SelfSubjectAccessReviewSpec {
-            resource_attributes: Some(ResourceAttributes {
-                group: Some(right.group.clone()),
-                resource: Some(resource.to_owned()),
-                subresource,
-                verb: Some(right.verb.clone()),
-                name: right.name.clone(),
-                namespace: right.own_namespace.then(|| own_namespace.to_owned()),
-                ..ResourceAttributes::default()
-            }),
+            resource_attributes: Some(right.attributes(own_namespace)),
             ..SelfSubjectAccessReviewSpec::default()
         },
         ..SelfSubjectAccessReview::default()

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use k8s_openapi::api::authorization::v1::ResourceAttributes;
 use quotient_engine::snapshot::Mode;
 use quotient_index::WorkloadKind;
 use serde::Deserialize;
@@ -22,6 +23,26 @@ pub struct Right {
     pub verb: String,
     /// The one object that it is meant for; none for all.
     pub name: Option<String>,
+}
+
+impl Right {
+    /// The right as access reviews name it, for an operator in `own_namespace`.
+    #[must_use]
+    pub fn attributes(&self, own_namespace: &str) -> ResourceAttributes {
+        let (resource, subresource) = match self.resource.split_once('/') {
+            Some((resource, subresource)) => (resource, Some(subresource.to_owned())),
+            None => (self.resource.as_str(), None),
+        };
+        ResourceAttributes {
+            group: Some(self.group.clone()),
+            resource: Some(resource.to_owned()),
+            subresource,
+            verb: Some(self.verb.clone()),
+            name: self.name.clone(),
+            namespace: self.own_namespace.then(|| own_namespace.to_owned()),
+            ..ResourceAttributes::default()
+        }
+    }
 }
 
 impl fmt::Display for Right {

@@ -31,6 +31,7 @@ mod ungoverned;
 pub(crate) use cluster::read;
 pub(crate) use cluster::{Cluster, read_snapshot};
 pub(crate) use disruption::{Bound, Share};
+pub(crate) use known::Kind;
 pub(crate) use object::Object;
 pub(crate) use operator::{OperatorFacts, workload_kinds};
 pub(crate) use problem::{Place, Problems};

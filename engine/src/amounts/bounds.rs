@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Amount, Resource};
+use super::{Amount, Amounts, Resource};
 
 /// What was stated per resource; a resource that is not named is left open.
 ///
@@ -40,6 +40,12 @@ impl Bounds {
             most.set(resource.clone(), amount);
         }
         most
+    }
+
+    /// What was stated as amounts, where what is left open counts as zero.
+    #[must_use]
+    pub fn amounts(&self) -> Amounts {
+        self.iter().map(|(resource, amount)| (resource.clone(), amount)).collect()
     }
 
     /// What was stated, in order of resources.

@@ -185,8 +185,7 @@ impl<'a> QueueState<'a> {
 
     /// What of its target it claims by its spec, used or not.
     fn claim(&self) -> Amounts {
-        let request = self.queue.request.iter().map(|(one, amount)| (one.clone(), amount));
-        request.collect::<Amounts>().min(self.target)
+        self.queue.request.amounts().min(self.target)
     }
 
     /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It

@@ -148,9 +148,7 @@ impl<'a> Service<'a> {
     fn meet_limits(&mut self) {
         for (at, branch) in self.context.tree.branches.iter().enumerate().rev() {
             let withdrawn = self.context.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
-            let bounds: Amounts =
-                branch.queue.limit.iter().map(|(one, limit)| (one.clone(), limit)).collect();
-            let bounds = bounds.plus(&withdrawn);
+            let bounds = branch.queue.limit.amounts().plus(&withdrawn);
             let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
             let above = |simulation: &Simulation<'a>| -> Amounts {
                 let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);

@@ -168,9 +168,7 @@ impl Place<'_> {
         self.state.pods.iter().filter(|pod| pod.is_charged()).for_each(|pod| charged.add_all(pod.requests()));
         if let Some(quota) = quota {
             // Admission may know of pods that are not seen yet.
-            let ahead: Amounts =
-                quota.charged.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
-            charged = charged.max(&ahead);
+            charged = charged.max(&quota.charged.amounts());
         }
         for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
             charged.add_all(&task.shape.requests.times(self.to_come(task)));

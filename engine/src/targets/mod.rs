@@ -162,13 +162,11 @@ fn begin<'a>(
         let lacks: Amounts = lacks.map(|(one, amount)| (one.clone(), amount)).collect();
         possible.add_all(&lacks.times(count));
     }
-    let request: Amounts = leaf.queue.request.iter().map(|(one, amount)| (one.clone(), amount)).collect();
+    let request = leaf.queue.request.amounts();
     let fell = shares.demand.less(&leaf.demand.shown.max(&request));
     let claimed = request.min(&shares.demand).less(&possible).max(&fell).min(&room);
     let held =
         if leaf.never_evicted { leaf.namespace_usage.all_staying().of(resources) } else { Amounts::new() };
-    let guaranteed: Amounts =
-        leaf.queue.guaranteed.iter().map(|(one, amount)| (one.clone(), amount)).collect();
-    let floor = guaranteed.max(&held).min(deserved);
+    let floor = leaf.queue.guaranteed.amounts().max(&held).min(deserved);
     Making { left, fitted, claimed, floor, demand: shares.demand.clone(), receives: !leaf.never_evicted }
 }

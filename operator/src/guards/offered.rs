@@ -20,9 +20,7 @@ pub(crate) fn offered(snapshot: &Snapshot) -> Amounts {
 pub(super) fn promised(snapshot: &Snapshot) -> Amounts {
     let mut promised = Amounts::new();
     for quota in snapshot.namespaces.values().filter_map(|state| state.granting_quota()) {
-        promised.add_all(
-            &quota.allocated().iter().map(|(resource, amount)| (resource.clone(), amount)).collect(),
-        );
+        promised.add_all(&quota.allocated().amounts());
     }
     promised.less(&snapshot.settings.expandable)
 }

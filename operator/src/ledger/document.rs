@@ -166,8 +166,7 @@ fn texts<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> BTreeMap<
 }
 
 fn amounts(namespace: &str, texts: &BTreeMap<String, String>) -> Result<Amounts, DocumentError> {
-    let bounds = bounds(namespace, texts)?;
-    Ok(bounds.iter().map(|(resource, amount)| (resource.clone(), amount)).collect())
+    Ok(bounds(namespace, texts)?.amounts())
 }
 
 fn bounds(namespace: &str, texts: &BTreeMap<String, String>) -> Result<Bounds, DocumentError> {

@@ -131,8 +131,7 @@ fn numbers(overview: &Overview<'_>, namespace: &Namespace, queue: &QueuePlan) ->
 
 /// Short form of the bounds of a spec; none if it states none.
 fn compact(bounds: &Bounds) -> Option<String> {
-    let amounts: Amounts = bounds.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
-    (!bounds.is_empty()).then(|| amounts.compact())
+    (!bounds.is_empty()).then(|| bounds.amounts().compact())
 }
 
 fn map<'a>(amounts: impl Iterator<Item = (&'a Resource, Amount)>) -> ResourceMap {

@@ -2,7 +2,7 @@
 
 use futures::StreamExt as _;
 use futures::stream;
-use k8s_openapi::api::authorization::v1::{ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{SubjectAccessReview, SubjectAccessReviewSpec};
 use kube::Api;
 use kube::api::PostParams;
 use quotient_operator::rights::{Right, needed};
@@ -86,24 +86,12 @@ async fn missing_rights(live: &Live, operator: &OperatorFacts) -> Option<Vec<Str
 }
 
 fn review(right: &Right, user: &str, own_namespace: &str) -> SubjectAccessReview {
-    let (resource, subresource) = match right.resource.split_once('/') {
-        Some((resource, subresource)) => (resource, Some(subresource.to_owned())),
-        None => (right.resource.as_str(), None),
-    };
     let groups = ["system:serviceaccounts", "system:authenticated"].map(str::to_owned);
     SubjectAccessReview {
         spec: SubjectAccessReviewSpec {
             user: Some(user.to_owned()),
             groups: Some(groups.to_vec()),
-            resource_attributes: Some(ResourceAttributes {
-                group: Some(right.group.clone()),
-                resource: Some(resource.to_owned()),
-                subresource,
-                verb: Some(right.verb.clone()),
-                name: right.name.clone(),
-                namespace: right.own_namespace.then(|| own_namespace.to_owned()),
-                ..ResourceAttributes::default()
-            }),
+            resource_attributes: Some(right.attributes(own_namespace)),
             ..SubjectAccessReviewSpec::default()
         },
         ..SubjectAccessReview::default()

@@ -6,8 +6,8 @@ use quotient_engine::amounts::Amounts;
 
 use super::explanation::{EVICTED, Explanation};
 use super::scene::Scene;
-use super::target::{Target, TargetKind};
-use crate::manifests::Object;
+use super::target::Target;
+use crate::manifests::{Kind, Object};
 use crate::output::duration;
 use crate::queues::{QueueView, amounts};
 
@@ -106,7 +106,7 @@ fn comes_back(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim) -> S
     match &reclaim.workload {
         None => "Nothing creates it again, because it had no controller: create it yourself.".to_owned(),
         Some(workload) if workload.kind == "Job" => {
-            let job = match scene.object(TargetKind::Job, &workload.name) {
+            let job = match scene.object(Kind::Job, &workload.name) {
                 Some(Object::Job(job)) => Some(job.as_ref()),
                 _ => None,
             };

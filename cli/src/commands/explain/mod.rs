@@ -13,7 +13,7 @@ mod workload;
 
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
-use crate::manifests::Cluster;
+use crate::manifests::{Cluster, Kind};
 use crate::output::{Answer, Screen, document};
 use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope, Selection};
@@ -23,7 +23,6 @@ pub(crate) use evicted::ignores_evictions;
 pub(crate) use explanation::Explanation;
 use scene::Scene;
 pub(crate) use target::Target;
-use target::TargetKind;
 
 /// What an explanation needs of one namespace.
 const OF_NAMESPACE: [&str; 10] = [
@@ -94,7 +93,7 @@ async fn read(
         return args.source.read_all(connection).await;
     }
     let live = Live::connect(connection).await?;
-    let is_queue = target.kind == TargetKind::Queue;
+    let is_queue = target.kind == Kind::Queue;
     if is_queue && namespace.is_none() {
         *namespace = find_queue(&live, &target.name).await?;
     }
@@ -104,7 +103,7 @@ async fn read(
         // The list names the right that is missing.
         live.list(crate::source::kind("pods"), missing.namespace.as_deref(), &Selection::default()).await?;
     }
-    if target.kind == TargetKind::Pod && !has_pod(&snapshot, &target.name) {
+    if target.kind == Kind::Pod && !has_pod(&snapshot, &target.name) {
         // Finished pods are not listed.
         let pods = crate::source::kind("pods");
         snapshot.add(live.get(pods, Some(namespace), &target.name).await?.into_iter().collect());
@@ -160,9 +159,9 @@ pub(crate) fn explain(
 ) -> Result<Explanation, CommandError> {
     let scene = Scene::of(cluster, target, namespace).map_err(CommandError::Usage)?;
     match target.kind {
-        TargetKind::Queue => queue::explain(&scene, target, with_arithmetic),
-        TargetKind::Pod => pod::explain(&scene, target),
-        TargetKind::QueueJob => queue_job::explain(&scene, target),
+        Kind::Queue => queue::explain(&scene, target, with_arithmetic),
+        Kind::Pod => pod::explain(&scene, target),
+        Kind::QueueJob => queue_job::explain(&scene, target),
         _ => workload::explain(&scene, target),
     }
     .map_err(CommandError::Usage)

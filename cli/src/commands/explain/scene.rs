@@ -9,8 +9,8 @@ use quotient_engine::names::Namespace;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::NamespaceState;
 
-use super::target::{Target, TargetKind};
-use crate::manifests::{Cluster, Object};
+use super::target::Target;
+use crate::manifests::{Cluster, Kind, Object};
 use crate::queues::{QueueView, views};
 
 /// One namespace and what is known around it.
@@ -65,15 +65,13 @@ impl<'a> Scene<'a> {
     }
 
     /// The object of this kind and name.
-    pub(super) fn object(&self, kind: TargetKind, name: &str) -> Option<&'a Object> {
-        self.objects().find(|object| {
-            object.kind().name() == kind.name() && object.metadata().name.as_deref() == Some(name)
-        })
+    pub(super) fn object(&self, kind: Kind, name: &str) -> Option<&'a Object> {
+        self.objects().find(|object| object.kind() == kind && object.metadata().name.as_deref() == Some(name))
     }
 
     /// The pod of this name.
     pub(super) fn pod(&self, name: &str) -> Option<&'a PodObject> {
-        match self.object(TargetKind::Pod, name)? {
+        match self.object(Kind::Pod, name)? {
             Object::Pod(pod) => Some(pod),
             _ => None,
         }
@@ -87,7 +85,7 @@ impl<'a> Scene<'a> {
         let mut names = BTreeSet::from([name_of(object)]);
         let uid = object.metadata().uid.as_deref().unwrap_or_default();
         let controlled = self.objects().filter(|other| {
-            other.kind().name() != "Pod" && other.controller().is_some_and(|owner| owner.uid == uid)
+            other.kind() != Kind::Pod && other.controller().is_some_and(|owner| owner.uid == uid)
         });
         names.extend(controlled.map(name_of));
         names
@@ -120,11 +118,11 @@ impl<'a> Scene<'a> {
 /// The namespace of the only object that `target` names.
 fn only_namespace(cluster: &Cluster, views: &[QueueView], target: &Target) -> Result<String, String> {
     let is_it = |object: &&Object| {
-        object.kind().name() == target.kind.name() && object.metadata().name.as_deref() == Some(&target.name)
+        object.kind() == target.kind && object.metadata().name.as_deref() == Some(&target.name)
     };
     let found = cluster.objects.iter().filter(is_it).filter_map(|object| object.metadata().namespace.clone());
     let mut namespaces: BTreeSet<String> = found.collect();
-    if namespaces.is_empty() && target.kind == TargetKind::Pod {
+    if namespaces.is_empty() && target.kind == Kind::Pod {
         let evicted = views
             .iter()
             .filter(|view| view.status.recent_reclaims.iter().any(|reclaim| reclaim.pod == target.name));

@@ -2,54 +2,28 @@
 
 use std::fmt;
 
-/// A kind that can be explained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum TargetKind {
-    Pod,
-    Deployment,
-    ReplicaSet,
-    StatefulSet,
-    DaemonSet,
-    Job,
-    QueueJob,
-    Queue,
-}
+use crate::manifests::Kind;
 
-impl TargetKind {
-    /// The kind as manifests name it.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Pod => "Pod",
-            Self::Deployment => "Deployment",
-            Self::ReplicaSet => "ReplicaSet",
-            Self::StatefulSet => "StatefulSet",
-            Self::DaemonSet => "DaemonSet",
-            Self::Job => "Job",
-            Self::QueueJob => "QueueJob",
-            Self::Queue => "Queue",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        let text = text.to_lowercase();
-        Some(match text.split('.').next().unwrap_or_default() {
-            "po" | "pod" | "pods" => Self::Pod,
-            "deploy" | "deployment" | "deployments" => Self::Deployment,
-            "rs" | "replicaset" | "replicasets" => Self::ReplicaSet,
-            "sts" | "statefulset" | "statefulsets" => Self::StatefulSet,
-            "ds" | "daemonset" | "daemonsets" => Self::DaemonSet,
-            "job" | "jobs" => Self::Job,
-            "qtj" | "queuejob" | "queuejobs" => Self::QueueJob,
-            "qtq" | "queue" | "queues" => Self::Queue,
-            _ => return None,
-        })
-    }
+/// The kind that a user names as kubectl does, if it can be explained.
+fn kind(text: &str) -> Option<Kind> {
+    let text = text.to_lowercase();
+    Some(match text.split('.').next().unwrap_or_default() {
+        "po" | "pod" | "pods" => Kind::Pod,
+        "deploy" | "deployment" | "deployments" => Kind::Deployment,
+        "rs" | "replicaset" | "replicasets" => Kind::ReplicaSet,
+        "sts" | "statefulset" | "statefulsets" => Kind::StatefulSet,
+        "ds" | "daemonset" | "daemonsets" => Kind::DaemonSet,
+        "job" | "jobs" => Kind::Job,
+        "qtj" | "queuejob" | "queuejobs" => Kind::QueueJob,
+        "qtq" | "queue" | "queues" => Kind::Queue,
+        _ => return None,
+    })
 }
 
 /// One object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
-    pub(crate) kind: TargetKind,
+    pub(crate) kind: Kind,
     pub(crate) name: String,
 }
 
@@ -57,8 +31,8 @@ impl Target {
     /// Reads `deploy/api`.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let parts = text.split_once('/').filter(|(_, name)| !name.is_empty());
-        let target = parts
-            .and_then(|(kind, name)| Some(Self { kind: TargetKind::parse(kind)?, name: name.to_owned() }));
+        let target =
+            parts.and_then(|(kind, name)| Some(Self { kind: self::kind(kind)?, name: name.to_owned() }));
         target.ok_or_else(|| {
             format!(
                 "{text}: write KIND/NAME, such as pod/web-0; kinds are pod, deployment, replicaset, statefulset, daemonset, \

@@ -8,9 +8,9 @@ use quotient_engine::snapshot::{Owner, Pod};
 use super::evicted::ignores_evictions;
 use super::explanation::Explanation;
 use super::scene::Scene;
-use super::target::{Target, TargetKind};
+use super::target::Target;
 use crate::commands::status::needs_a_person;
-use crate::manifests::Object;
+use crate::manifests::{Kind, Object};
 use crate::queues::{QueueView, amounts};
 
 pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
@@ -52,7 +52,7 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
     }
     if let Object::Job(job) = object
         && !ignores_evictions(job)
-        && target.kind == TargetKind::Job
+        && target.kind == Kind::Job
     {
         told.fact(
             "Retries",

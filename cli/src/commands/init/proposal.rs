@@ -76,9 +76,8 @@ fn quotas(cluster: &Cluster, namespace: &str) -> Vec<String> {
         let Object::ResourceQuota(quota) = object else { return None };
         let bounds = bounds_from_hard(quota.spec.as_ref()?.hard.as_ref()?);
         let is_here = quota.metadata.namespace.as_deref() == Some(namespace);
-        let amounts: Amounts = bounds.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
         let name = quota.metadata.name.as_deref().unwrap_or_default();
-        (is_here && !bounds.is_empty()).then(|| format!("{name} ({})", amounts.compact()))
+        (is_here && !bounds.is_empty()).then(|| format!("{name} ({})", bounds.amounts().compact()))
     });
     told.collect()
 }
