@@ -137,8 +137,8 @@ fn what_follows_a_gang_counts_once_in_its_budget() {
     assert_eq!(victims(story), ["x/p2 for b", "y/p0 for b", "y/p1 for b"]);
 }
 
-/// Two pods find room where `x/p0` goes; then `x/p1`, who went for the first, does not help anybody. For the third `x/p2`
-/// would have to go, and `x` would be left nothing of its target.
+/// Two pods find room where `x/p0` goes; then the end of `x/p1`, chosen for the first, frees no room that is needed. For the
+/// third `x/p2` would have to be evicted, and `x` would keep nothing of its target.
 #[test]
 fn nobody_goes_for_the_quota_of_a_pod_that_finds_no_room() {
     let story = "settings resources=cpu

@@ -11,7 +11,7 @@ use crate::reason::Reason;
 use crate::snapshot::Pod;
 use crate::tree::Index;
 
-/// For whom pods go, and of whom.
+/// The queue that an eviction makes room for, and the queues that lose pods to it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     /// The leaf that asks; none where a limit is exceeded.

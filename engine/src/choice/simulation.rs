@@ -15,7 +15,7 @@ use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
 use crate::tree::{Branch, Index};
 
-/// A candidate that was chosen, and for whom it goes.
+/// A candidate that was chosen, and the queue that gains its room.
 #[derive(Clone, Debug)]
 pub(super) struct Victim<'a> {
     /// The leaf that loses it.
@@ -188,7 +188,7 @@ impl<'a> Simulation<'a> {
             }
         }
         let back = self.victims.split_off(mark.victims);
-        back.iter().rev().for_each(|victim| self.bring_back(victim));
+        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
         if !back.is_empty() {
             // Nodes may be cheaper again than what is known of them.
             [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
@@ -251,51 +251,48 @@ impl<'a> Simulation<'a> {
         self.placed.push((node, shape));
     }
 
-    /// Removes `candidate` of the leaf at `at`; what others gain by it.
+    /// Removes `candidate` of the leaf at `at`.
     pub(super) fn remove(
         &mut self,
         at: Index,
         candidate: Candidate<'a>,
         beneficiary: Option<Index>,
         reason: Reason,
-    ) -> Amounts {
-        let requests = candidate.all_requests().of(self.context.resources);
-        let before = self.occupies(at);
-        self.hold(at, &requests, false);
-        let freed = before.less(&self.occupies(at));
-        self.account(at, &freed, true);
-        for pod in candidate.pods() {
-            self.gone.insert(&pod.uid);
-            self.count(at, pod, false);
-            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
-                unbound.subtract_all(pod.requests());
-            }
-            self.change_room(pod, true);
-        }
-        if let Some(budgets) = self.budgets(at) {
-            budgets.book(&candidate);
-        }
+    ) {
+        self.shift(at, &candidate, false);
         self.victims.push(Victim { at, candidate, beneficiary, reason });
-        freed
     }
 
-    fn bring_back(&mut self, victim: &Victim<'a>) {
-        let at = victim.at;
-        let requests = victim.candidate.all_requests().of(self.context.resources);
+    /// Counts `candidate` of the leaf at `at` as gone, or as there again.
+    fn shift(&mut self, at: Index, candidate: &Candidate<'a>, is_back: bool) {
+        let requests = candidate.all_requests().of(self.context.resources);
         let before = self.occupies(at);
-        self.hold(at, &requests, true);
-        let taken = self.occupies(at).less(&before);
-        self.account(at, &taken, false);
-        for pod in victim.candidate.pods() {
-            self.gone.remove(&pod.uid);
-            self.count(at, pod, true);
-            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
-                unbound.add_all(pod.requests());
+        self.hold(at, &requests, is_back);
+        let after = self.occupies(at);
+        let moved = if is_back { after.less(&before) } else { before.less(&after) };
+        self.account(at, &moved, !is_back);
+        for pod in candidate.pods() {
+            if is_back {
+                self.gone.remove(&pod.uid);
+            } else {
+                self.gone.insert(&pod.uid);
             }
-            self.change_room(pod, false);
+            self.count(at, pod, is_back);
+            if let Some(unbound) = self.unbound.get_mut(at).filter(|_| is_unbound(pod)) {
+                if is_back {
+                    unbound.add_all(pod.requests());
+                } else {
+                    unbound.subtract_all(pod.requests());
+                }
+            }
+            self.change_room(pod, !is_back);
         }
         if let Some(budgets) = self.budgets(at) {
-            budgets.unbook(&victim.candidate);
+            if is_back {
+                budgets.unbook(candidate);
+            } else {
+                budgets.book(candidate);
+            }
         }
     }
 
@@ -307,7 +304,7 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             let victim = self.victims.remove(place);
-            self.bring_back(&victim);
+            self.shift(victim.at, &victim.candidate, true);
             let Victim { at, candidate, beneficiary, reason } = victim;
             if suffices(self) && self.has_room_again(&candidate) {
                 continue;
@@ -372,7 +369,7 @@ impl<'a> Simulation<'a> {
         for place in (mark.victims..self.victims.len()).rev() {
             if self.victims.get(place).is_some_and(|victim| victim.at == at) {
                 let victim = self.victims.remove(place);
-                self.bring_back(&victim);
+                self.shift(victim.at, &victim.candidate, true);
             }
         }
     }

@@ -83,7 +83,7 @@ impl<'a> Service<'a> {
         }
         self.simulation.undo(mark);
         if pod.stuck.is_some() && within(&|one| queue_state.queue.guaranteed.get(one).unwrap_or_default()) {
-            // Whoever keeps its share comes back: if before the pod that it made room for, it takes the room again.
+            // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,
                 reason: Reason::MovedAside,

@@ -8,7 +8,7 @@
 //! * case 03, A below T: the quota rises at no cost up to what the queue may occupy anyway, and above that by what is free,
 //!   in whole units while units are known: first what was freed for it, then guarantees, then the lowest A/T.
 //!
-//! What is owed to a queue is free or being freed for it and not granted yet; nobody else gets it.
+//! What is owed to a queue is free or being freed for it and not granted yet; no other queue gets it.
 
 mod divisible;
 mod holder;
@@ -22,7 +22,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::shares::{get, sums};
 use crate::snapshot::{GrantGate, Snapshot};
-use crate::tree::{Index, Tree};
+use crate::tree::{Branch, Index, Tree};
 
 /// What grants are made from; every list has an entry a branch.
 #[derive(Clone, Copy)]
@@ -75,6 +75,30 @@ impl<'a> GrantInput<'a> {
         (0..leaves.len()).filter(move |at| leaves.get(*at).is_some_and(Option::is_some))
     }
 
+    /// What every leaf occupies once all that leave are gone and lowered quotas are in force, if `firm` is granted.
+    fn settled(&self, firm: &[Amounts]) -> Vec<Amounts> {
+        let leaves = firm.iter().zip(self.leaves);
+        leaves
+            .map(|(firm, leaf)| leaf.as_ref().map(|leaf| firm.max(&leaf.staying)).unwrap_or_default())
+            .collect()
+    }
+
+    /// What is left of `all` beside what the roots have of `sums`; negative where they have more.
+    fn left(&self, all: &Amounts, sums: &[Amounts]) -> Amounts {
+        let mut left = all.of(self.resources);
+        self.tree.roots.iter().filter_map(|root| sums.get(*root)).for_each(|sum| left.subtract_all(sum));
+        left
+    }
+
+    /// What is left below the limit of every parent beside `sums`. The limit of a leaf is in its target already.
+    fn slack(&self, sums: &[Amounts]) -> Vec<Amounts> {
+        let slack = |(branch, sum): (&Branch<'_>, &Amounts)| {
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit.less(sum.get(one)))).collect()
+        };
+        self.tree.branches.iter().zip(sums).map(slack).collect()
+    }
+
     /// Of every leaf what `of` says of `resource`.
     fn of_leaves(&self, of: impl Fn(Index, Holder<'a>) -> Amount) -> Vec<Amount> {
         (0..self.leaves.len())
@@ -103,7 +127,7 @@ pub(crate) fn grants(input: &GrantInput<'_>, all_resources: &[Resource]) -> Gran
     cut_to_what_comes(input, &firm, &mut owed);
     if input.snapshot.grant_gate == GrantGate::Allowed {
         raise::raise(input, &mut firm, &mut owed, &loans);
-        // Whoever has reached its target now is lent something, too.
+        // Queues that reached their targets by this raise are lent room, too.
         loans = (0..length).map(|at| idle.loan(input, at, &firm)).collect();
     }
     let mut allocated: Vec<Amounts> =
@@ -165,47 +189,21 @@ fn at_no_cost(input: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
 /// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
 fn cut_to_what_comes(input: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
-    let (tree, nothing) = (input.tree, Amounts::new());
-    let mut settled = vec![Amounts::new(); input.leaves.len()];
-    for at in input.at_leaves() {
-        let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-        if let Some(settled) = settled.get_mut(at) {
-            *settled = firm.get(at).unwrap_or(&nothing).max(staying);
-        }
-    }
     if owed.iter().all(Amounts::is_empty) {
         return;
     }
-    let settled = tree.sums(settled);
-    let mut coming = input.capacity.of(input.resources);
-    for root in &tree.roots {
-        coming.subtract_all(settled.get(*root).unwrap_or(&nothing));
-    }
-    let mut slack: Vec<Amounts> = tree
-        .branches
-        .iter()
-        .zip(&settled)
-        .map(|(branch, settled)| {
-            branch
-                .queue
-                .limit
-                .iter()
-                .map(|(one, limit)| (one.clone(), limit.less(settled.get(one))))
-                .collect()
-        })
-        .collect();
+    let (tree, nothing) = (input.tree, Amounts::new());
+    let settled = tree.sums(input.settled(firm));
+    let mut coming = input.left(input.capacity, &settled);
+    let mut slack = input.slack(&settled);
     for at in input.at_leaves() {
         let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
         *owed = owed.min(&coming.less(&nothing));
-        for (index, branch) in tree.path_up(at) {
-            let bounded = |one: &Resource| branch.queue.limit.get(one).is_some();
+        for (index, branch) in tree.path_up(at).filter(|(_, branch)| !branch.is_leaf()) {
             let left = slack.get(index).unwrap_or(&nothing);
-            *owed = owed
-                .iter()
-                .map(|(one, amount)| {
-                    (one.clone(), if bounded(one) { amount.min(left.get(one)) } else { amount })
-                })
-                .collect();
+            for (one, _) in branch.queue.limit.iter() {
+                owed.set(one, owed.get(one).min(left.get(one)));
+            }
         }
         coming.subtract_all(owed);
         for (index, _) in tree.path_up(at) {

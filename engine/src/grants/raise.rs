@@ -9,7 +9,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::shares::Fraction;
 use crate::tree::Index;
 
-/// What is free, and what of it is kept for whom.
+/// The free room, and the part of it that is kept for each queue.
 pub(super) struct Free<'a, 'g> {
     pub(super) input: &'g GrantInput<'a>,
     pub(super) firm: &'g mut [Amounts],
@@ -61,29 +61,17 @@ impl<'a, 'g> Free<'a, 'g> {
             }
         }
         let below = input.tree.sums(occupied);
-        let mut now = input.offered.of(input.resources);
-        for root in &input.tree.roots {
-            now.subtract_all(below.get(*root).unwrap_or(&nothing));
-        }
-        let slack = input.tree.branches.iter().zip(&below).map(|(branch, below)| {
-            // A leaf's own limit is in its target already.
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit.less(below.get(one)))).collect()
-        });
+        let now = input.left(input.offered, &below);
         let mut promised = Amounts::new();
         for owed in owed.iter() {
             promised.add_all(owed);
         }
-        let slack: Vec<Amounts> = slack.collect();
+        let slack = input.slack(&below);
         let mut free = Self { slack, coming: Amounts::new(), promised, now, input, firm, owed };
         free.grant_what_is_charged();
         free.now = free.now.less(&nothing);
-        let mut settled = input.capacity.of(input.resources);
-        for (at, firm) in free.firm.iter().enumerate() {
-            let staying = input.leaf(at).map_or(&nothing, |leaf| &leaf.staying);
-            settled.subtract_all(&firm.max(staying));
-        }
-        free.coming = settled.less(&free.now);
+        let settled = input.tree.sums(input.settled(free.firm));
+        free.coming = input.left(input.capacity, &settled).less(&free.now);
         free
     }
 

@@ -1,4 +1,4 @@
-//! What is to be written, and why, once it is decided who of a queue yields to whom.
+//! The sizes to write, with reasons, once the preemption inside a queue is decided.
 
 use super::Yielded;
 use super::asks::{Ask, Kind};
@@ -26,7 +26,7 @@ pub(super) fn tell(pass: &PreemptionPass<'_>, asks: &[Ask<'_>], yielded: &mut Yi
             promised.insert((*kind, name.clone()));
         }
     }
-    // What keeps pods matters where somebody goes without because of it.
+    // The rules that keep pods are told only if other pods wait because of them.
     if let Some(highest) =
         pass.unmet.iter().filter_map(|number| asks.get(*number)).map(|ask| ask.priority).max()
     {

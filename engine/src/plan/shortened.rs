@@ -141,8 +141,9 @@ fn leaving<'a>(
 /// The leaves that lack something and wait for pods of others to go; those behind the innermost fences first.
 ///
 /// What a queue's own pods hold within its target comes back to it when they are gone, and until then the room of others
-/// is of no use to it. So no queue both gives and lacks a resource, and what a pod frees goes to whoever can take from the
-/// fewest: then no order in which pods end covers more than another, and who is evicted again changes nothing for the rest.
+/// is of no use to it. So no queue both gives and lacks a resource, and the room of a pod goes to the queue that can
+/// take from the fewest: then no order in which pods end covers more than another, and an eviction again changes nothing for the
+/// rest.
 fn short<'a>(
     snapshot: &Snapshot,
     tree: &'a Tree<'_>,

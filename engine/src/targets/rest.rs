@@ -1,4 +1,4 @@
-//! What is left of the capacity once everybody has the units within what they deserve.
+//! The rest of the capacity beside the units that fit into deserved shares.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

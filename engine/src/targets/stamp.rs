@@ -74,8 +74,8 @@ fn wanted(leaf: &Leaf<'_>) -> u64 {
     leaf.state.owners.iter().map(hash).fold(0, u64::wrapping_add)
 }
 
-/// When the newest pod of any leaf was created that has no owner. Nobody recreates these, so that an eviction changes how many
-/// there are; only a new one is a change from outside.
+/// When the newest pod without a controller was created. Such a pod is not created again, so an eviction changes how many there
+/// are; only a new one is a change from outside.
 pub(super) fn newest_bare_pod(leaves: &[Option<Leaf<'_>>]) -> Option<Timestamp> {
     let pods = leaves.iter().flatten().flat_map(|leaf| &leaf.state.pods);
     pods.filter(|pod| pod.is_charged() && pod.owner().is_none()).map(|pod| pod.created).max()

@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 pub(crate) struct Score {
     /// Victims that should go only when nothing else is left.
     protected: usize,
-    /// Whether one of them runs: what does not goes first, whoever has it.
+    /// Whether one of them runs: pods that do not run are evicted first, of every queue.
     running: bool,
     /// How far the queue is above its target that is the least above.
     level: Reverse<Level>,

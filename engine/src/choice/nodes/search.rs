@@ -77,7 +77,7 @@ pub(crate) trait Question<'a> {
 type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 
 impl<'a> Search<'a> {
-    /// `candidates` by leaf; those on nodes that do not count help nobody.
+    /// `candidates` by leaf; those on nodes that do not count free no room.
     pub(crate) fn new<'c>(
         node_resources: &NodeResources<'_>,
         candidates: impl Iterator<Item = (Index, &'c Candidate<'a>)>,
@@ -221,8 +221,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The one victim that [`select`] would choose, where that is plain: the first that may go suffices, and nobody of its
-/// class is of another size. Most nodes run pods of few shapes, and this looks at few of them.
+/// The one victim that [`select`] would choose, where that is plain: the first candidate suffices, and all of its class
+/// have one size. Most nodes run pods of few shapes, and this looks at few of them.
 fn one_suffices<'a>(
     node_candidates: &NodeCandidates<'a>,
     shortfall: &Amounts,
