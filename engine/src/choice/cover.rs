@@ -117,7 +117,7 @@ impl<'a> Simulation<'a> {
 
     /// What may be taken from the leaf at `at`.
     fn takes_of(&self, at: Index, scope: &Scope) -> Amounts {
-        if scope.taker.is_none() && scope.inside == Some(at) {
+        if scope.beneficiary.is_none() && scope.inside == Some(at) {
             // Above its own limit it does not matter what its target is.
             return self.staying.get(at).cloned().unwrap_or_default();
         }
@@ -139,7 +139,7 @@ impl<'a> Simulation<'a> {
         if ask.is_empty() {
             return Vec::new();
         }
-        let own_limit = scope.taker.is_none() && scope.inside == Some(at);
+        let own_limit = scope.beneficiary.is_none() && scope.inside == Some(at);
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
@@ -197,9 +197,9 @@ impl<'a> Simulation<'a> {
     pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, scope: &Scope) {
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
-        self.remove(at, candidate, scope.taker, scope.reason);
+        self.remove(at, candidate, scope.beneficiary, scope.reason);
         for pod in followers {
-            self.remove(at, Candidate::surplus(pod), scope.taker, scope.reason);
+            self.remove(at, Candidate::surplus(pod), scope.beneficiary, scope.reason);
         }
     }
 }

@@ -57,7 +57,10 @@ impl ReclaimResult {
                     rank: ranks.get(&pod.uid).copied(),
                     queue: giver.name.clone(),
                     reason: victim.reason,
-                    beneficiary: victim.beneficiary.and_then(queue_state).map(|taker| taker.name.clone()),
+                    beneficiary: victim
+                        .beneficiary
+                        .and_then(queue_state)
+                        .map(|beneficiary| beneficiary.name.clone()),
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),

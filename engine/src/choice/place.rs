@@ -17,7 +17,7 @@ impl<'a> Simulation<'a> {
     /// target that no node has room for are returned.
     pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
         let mut node_resources = NodeResources::of(self.context.snapshot, self.context.usage);
-        let mut homeless = Vec::new();
+        let mut unplaced = Vec::new();
         let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.context.snapshot) {
             let leaf = self.context.tree.leaves.get(namespace).copied();
@@ -30,11 +30,11 @@ impl<'a> Simulation<'a> {
                 room.subtract_all(&requests);
             }
             if let (None, Some(leaf)) = (node_resources.reserve(&pod.shape), leaf) {
-                homeless.push((leaf, pod));
+                unplaced.push((leaf, pod));
             }
         }
         self.node_resources = Some(node_resources);
-        homeless
+        unplaced
     }
 
     /// What of its target the leaf at `at` has for pods without a node.
@@ -106,7 +106,7 @@ impl<'a> Simulation<'a> {
         let mut search = known.unwrap_or_else(|| self.search(&node_resources, scope.within_target));
         let group = Group {
             inside: scope.inside,
-            within_target: scope.within_target.then_some(scope.taker).flatten(),
+            within_target: scope.within_target.then_some(scope.beneficiary).flatten(),
             priority: scope.priority,
         };
         let mut asked = Asked { node_resources: &node_resources, shape, scope, simulation: self };

@@ -133,51 +133,51 @@ impl<'a> QueueState<'a> {
             before.add_all(&wanted.requests.times(count(place)));
         }
         let granted_before = asked.granted.plus(&asked.begun);
-        let mut books = TargetRoom {
+        let mut left = TargetRoom {
             room: self.target.less(staying).less(&before),
             granted: self.firm.less(staying).less(&granted_before),
             owed: self.owed.less(&before.less(&granted_before)),
         };
         let mut need = Need { kept: self.firm.less(&asked.granted), ..Need::default() };
-        if books.room.is_empty() {
+        if left.room.is_empty() {
             return need;
         }
         // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
         for (place, wanted) in self.leaf.wanted.iter().enumerate() {
-            let fits = wanted.fitting(&books.room).min(wanted.units.saturating_sub(count(place)));
-            books.room = books.room.less(&wanted.requests.times(fits));
+            let fits = wanted.fitting(&left.room).min(wanted.units.saturating_sub(count(place)));
+            left.room = left.room.less(&wanted.requests.times(fits));
             need.units.push(Units { place, wanted, granted: 0, owed: 0, lacking: fits });
         }
         for units in &mut need.units {
-            units.granted = units.wanted.fitting(&books.granted).min(units.lacking);
+            units.granted = units.wanted.fitting(&left.granted).min(units.lacking);
             units.lacking = units.lacking.saturating_sub(units.granted);
             let granted = units.wanted.requests.times(units.granted);
-            books.granted.subtract_all(&granted);
+            left.granted.subtract_all(&granted);
             need.kept.subtract_all(&granted);
         }
-        let (begun, mut waiting, mut all_owed) = (books.granted.clone(), Amounts::new(), Amounts::new());
+        let (begun, mut waiting, mut all_owed) = (left.granted.clone(), Amounts::new(), Amounts::new());
         for units in &mut need.units {
             let wanted = units.wanted;
             need.lacking.add_all(&wanted.requests.times(units.lacking));
-            units.owed = wanted.fitting(&books.granted.plus(&books.owed)).min(units.lacking);
+            units.owed = wanted.fitting(&left.granted.plus(&left.owed)).min(units.lacking);
             units.lacking = units.lacking.saturating_sub(units.owed);
-            books.take(&wanted.requests.times(units.owed));
+            left.take(&wanted.requests.times(units.owed));
             all_owed.add_all(&wanted.requests.times(units.owed));
             waiting.add_all(&wanted.requests.times(units.lacking));
         }
         need.units.retain(|units| units.granted > 0 || units.owed > 0 || units.lacking > 0);
-        let owed_beside_units = books.owed.clone();
+        let owed_beside_units = left.owed.clone();
         // What is begun is for units first.
-        let begun_of_waiting = books.granted.min(&waiting);
-        books.granted.subtract_all(&begun_of_waiting);
-        books.owed = books.owed.less(&waiting.less(&begun_of_waiting));
+        let begun_of_waiting = left.granted.min(&waiting);
+        left.granted.subtract_all(&begun_of_waiting);
+        left.owed = left.owed.less(&waiting.less(&begun_of_waiting));
         need.begun = begun.min(&all_owed.plus(&waiting));
-        let claimed = books.room.min(&self.claim().less(&self.target.less(&books.room)));
-        need.claim_granted = claimed.min(&books.granted);
+        let claimed = left.room.min(&self.claim().less(&self.target.less(&left.room)));
+        need.claim_granted = claimed.min(&left.granted);
         need.kept.subtract_all(&need.claim_granted);
         let claimed = claimed.less(&need.claim_granted);
         need.lacking.add_all(&claimed);
-        need.claim_owed = claimed.min(&books.owed);
+        need.claim_owed = claimed.min(&left.owed);
         need.part_owed = owed_beside_units.less(&need.claim_owed);
         need.claim_lacking = claimed.less(&need.claim_owed);
         need

@@ -15,9 +15,9 @@ use crate::tree::Index;
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     /// The leaf that asks; none where a limit is exceeded.
-    pub(super) taker: Option<Index>,
+    pub(super) beneficiary: Option<Index>,
     /// Whether pods go at all, or only what is free serves it.
-    pub(super) may_take: bool,
+    pub(super) may_evict: bool,
     /// The queue inside which pods are taken; none for the whole cluster.
     pub(super) inside: Option<Index>,
     /// The highest priority that victims may have, if priorities are compared.
@@ -33,8 +33,8 @@ impl Scope {
     /// Where the limit of the queue at `at` is exceeded.
     pub(super) const fn of_limit(at: Index) -> Self {
         Self {
-            taker: None,
-            may_take: true,
+            beneficiary: None,
+            may_evict: true,
             inside: Some(at),
             priority: None,
             within_target: false,
@@ -48,9 +48,9 @@ impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
         let inside = |top: Index| self.context.tree.path_up(at).any(|(index, _)| index == top);
-        let own_limit = scope.taker.is_none();
-        scope.may_take
-            && (own_limit || scope.taker != Some(at))
+        let own_limit = scope.beneficiary.is_none();
+        scope.may_evict
+            && (own_limit || scope.beneficiary != Some(at))
             && scope.inside.is_none_or(inside)
             && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
     }
@@ -67,10 +67,13 @@ impl<'a> Simulation<'a> {
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
     pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
         let gains = |index: Index| {
-            scope.taker.is_some_and(|taker| self.context.tree.path_up(taker).any(|(above, _)| above == index))
+            scope.beneficiary.is_some_and(|beneficiary| {
+                self.context.tree.path_up(beneficiary).any(|(above, _)| above == index)
+            })
         };
         let is_reclaimed = |one: &&Resource| {
-            reclaimed.get(one).is_positive() || scope.taker.is_some_and(|taker| self.contests(taker, one))
+            reclaimed.get(one).is_positive()
+                || scope.beneficiary.is_some_and(|beneficiary| self.contests(beneficiary, one))
         };
         let reclaims: Amounts =
             takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();

@@ -42,8 +42,16 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
-    Service { simulation, context, waits_for_nodes, is_under_way, pods_left, books: BTreeMap::new(), taken }
-        .run(needs)
+    Service {
+        simulation,
+        context,
+        waits_for_nodes,
+        is_under_way,
+        pods_left,
+        promises: BTreeMap::new(),
+        taken,
+    }
+    .run(needs)
 }
 
 /// Asks while they are served.
@@ -55,7 +63,7 @@ pub(super) struct Service<'a> {
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
     pods_left: u32,
-    pub(super) books: BTreeMap<Index, PromiseState>,
+    pub(super) promises: BTreeMap<Index, PromiseState>,
     pub(super) taken: ReclaimResult,
 }
 
@@ -77,24 +85,24 @@ impl<'a> Service<'a> {
         let asks = needs.values().any(|need| !need.units.is_empty());
         let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
-        let homeless = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
+        let unplaced = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         for (at, need) in &needs {
             self.simulation.keep_only(*at, need.kept.clone());
         }
         let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
-        for (at, pod) in &homeless {
+        for (at, pod) in &unplaced {
             asks.entry(*at).or_default().add_all(pod.requests());
         }
-        let homeless = self.set_apart(homeless);
+        let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&asks);
-        self.serve_pods(homeless);
+        self.serve_pods(unplaced);
         let mut order: Vec<Index> = needs.keys().copied().collect();
         order.sort_by_key(|at| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
             let start = self.simulation.mark();
             for (at, need) in order.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
-                self.books.entry(at).or_default().begun.clone_from(&need.begun);
+                self.promises.entry(at).or_default().begun.clone_from(&need.begun);
                 self.back_promises(at, need);
             }
             self.account_for_unbacked();
@@ -127,7 +135,7 @@ impl<'a> Service<'a> {
     fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
         let queue_state = self.context.queue_state(at)?;
         let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
-        let need = queue_state.need(&staying, &self.books.entry(at).or_default().asked);
+        let need = queue_state.need(&staying, &self.promises.entry(at).or_default().asked);
         self.simulation.keep_only(at, need.kept.clone());
         Some(need)
     }
@@ -168,25 +176,25 @@ impl<'a> Service<'a> {
             let granted = self.serve_units(at, units, units.granted, Promise::Granted);
             let unbacked = units.wanted.requests.times(units.granted.saturating_sub(granted));
             let owed = self.serve_units(at, units, units.owed, Promise::Owed);
-            let books = self.books.entry(at).or_default();
-            books.unbacked.add_all(&unbacked);
-            books.asked.granted.add_all(&units.wanted.requests.times(units.granted));
+            let promises = self.promises.entry(at).or_default();
+            promises.unbacked.add_all(&unbacked);
+            promises.asked.granted.add_all(&units.wanted.requests.times(units.granted));
             // Of those that are granted all have been asked for.
-            books.asked.count(units.place, units.granted.saturating_add(owed));
+            promises.asked.count(units.place, units.granted.saturating_add(owed));
         }
         let claimed = need.claim_granted.plus(&need.claim_owed);
         let backed = self.serve_claim(at, &claimed, self.is_under_way);
-        let books = self.books.entry(at).or_default();
-        books.unbacked.add_all(&need.claim_granted.less(&backed));
-        books.asked.claimed.add_all(&need.claim_granted.max(&backed));
-        books.asked.granted.add_all(&need.claim_granted);
+        let promises = self.promises.entry(at).or_default();
+        promises.unbacked.add_all(&need.claim_granted.less(&backed));
+        promises.asked.claimed.add_all(&need.claim_granted.max(&backed));
+        promises.asked.granted.add_all(&need.claim_granted);
         self.taken.owed.entry(at).or_default().add_all(&backed.less(&need.claim_granted));
     }
 
     /// What is granted is kept, whether room was found for it or not.
     fn account_for_unbacked(&mut self) {
-        for (at, books) in &mut self.books {
-            self.simulation.promise(*at, std::mem::take(&mut books.unbacked));
+        for (at, promises) in &mut self.promises {
+            self.simulation.promise(*at, std::mem::take(&mut promises.unbacked));
         }
     }
 
@@ -196,7 +204,7 @@ impl<'a> Service<'a> {
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
             // What was promised and does not come any more, with what completes it.
-            let begun = self.books.get(&at).map(|books| books.begun.clone()).unwrap_or_default();
+            let begun = self.promises.get(&at).map(|promises| promises.begun.clone()).unwrap_or_default();
             let lost = self
                 .context
                 .queue_state(at)
@@ -213,11 +221,11 @@ impl<'a> Service<'a> {
         }
         for units in units {
             let served = self.serve_units(at, units, units.lacking, Promise::None);
-            self.books.entry(at).or_default().asked.count(units.place, served);
+            self.promises.entry(at).or_default().asked.count(units.place, served);
         }
         let backed = self.serve_claim(at, &claimed, false);
         self.taken.owed.entry(at).or_default().add_all(&backed);
-        self.books.entry(at).or_default().asked.claimed.add_all(&backed);
+        self.promises.entry(at).or_default().asked.claimed.add_all(&backed);
     }
 
     /// By priority and size, largest first.
@@ -267,10 +275,10 @@ impl<'a> Service<'a> {
         if promise == Promise::Granted {
             return;
         }
-        let books = self.books.entry(at).or_default();
-        let lacks = requests.less(&books.begun);
-        books.asked.begun.add_all(&requests.less(&lacks));
-        books.begun = books.begun.less(requests);
+        let promises = self.promises.entry(at).or_default();
+        let lacks = requests.less(&promises.begun);
+        promises.asked.begun.add_all(&requests.less(&lacks));
+        promises.begun = promises.begun.less(requests);
         self.taken.owed.entry(at).or_default().add_all(&lacks);
     }
 
@@ -288,9 +296,10 @@ impl<'a> Service<'a> {
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
         let mut scope = self.scope(at, None, priority, Reason::Reclaimed);
-        scope.may_take &= !is_only_kept;
+        scope.may_evict &= !is_only_kept;
         // What is begun is kept already.
-        let begun = self.books.get(&at).filter(|_| promise != Promise::Granted).map(|books| &books.begun);
+        let begun =
+            self.promises.get(&at).filter(|_| promise != Promise::Granted).map(|promises| &promises.begun);
         let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
         self.simulation.promise(at, promised);
         for (shape, pods) in &wanted.pods {
@@ -387,11 +396,11 @@ impl<'a> Service<'a> {
         let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
-        let may_take =
+        let may_evict =
             self.context.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
         Scope {
-            taker: Some(at),
-            may_take,
+            beneficiary: Some(at),
+            may_evict,
             inside,
             priority,
             within_target: false,
@@ -424,9 +433,9 @@ impl<'a> Service<'a> {
             Reason::Blocked
         } else if kept_by(&[Reason::Guarantee]) {
             Reason::Guarantee
-        } else if !scope.may_take {
+        } else if !scope.may_evict {
             Reason::Delayed
-        } else if scope.taker.is_some_and(|at| self.context.tree.fence_above(at).is_some()) {
+        } else if scope.beneficiary.is_some_and(|at| self.context.tree.fence_above(at).is_some()) {
             Reason::Fenced
         } else {
             Reason::NothingToEvict

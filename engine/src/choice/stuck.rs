@@ -12,17 +12,17 @@ use crate::tree::Index;
 
 impl<'a> Service<'a> {
     /// Counts pods that no node has room for as if they were not there; with each what it holds.
-    pub(super) fn set_apart(&mut self, homeless: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
+    pub(super) fn set_apart(&mut self, unplaced: Vec<(Index, &'a Pod)>) -> Vec<(Index, &'a Pod, Amounts)> {
         let held = |(at, pod): (Index, &'a Pod)| {
             let leaf = self.context.queue_state(at).map(|queue_state| queue_state.leaf);
             let counts = leaf.is_some_and(|leaf| leaf.could_run(pod));
             (at, pod, if counts { pod.requests().of(self.context.resources) } else { Amounts::new() })
         };
-        let homeless: Vec<(Index, &'a Pod, Amounts)> = homeless.into_iter().map(held).collect();
-        for (at, _, held) in &homeless {
+        let unplaced: Vec<(Index, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
+        for (at, _, held) in &unplaced {
             self.simulation.set_apart(*at, held);
         }
-        homeless
+        unplaced
     }
 
     /// Makes room for pods that exist, that are within their queue's target and that no node has room for.
@@ -30,14 +30,14 @@ impl<'a> Service<'a> {
     /// Pods of queues above their targets go for each of them; for one within what its queue is *guaranteed* also pods of
     /// queues within theirs, above what these are guaranteed, as far as all of them have room elsewhere: their quota stays,
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
-    pub(super) fn serve_pods(&mut self, homeless: Vec<(Index, &'a Pod, Amounts)>) {
-        for (at, pod, requests) in homeless {
+    pub(super) fn serve_pods(&mut self, unplaced: Vec<(Index, &'a Pod, Amounts)>) {
+        for (at, pod, requests) in unplaced {
             let mark = self.simulation.mark();
             self.simulation.promise(at, requests.clone());
             let served = self.serve_pod(at, pod);
             if served.is_err() {
                 self.simulation.undo(mark);
-                self.books.entry(at).or_default().unbacked.add_all(&requests);
+                self.promises.entry(at).or_default().unbacked.add_all(&requests);
             }
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
