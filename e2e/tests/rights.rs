@@ -319,13 +319,16 @@ async fn priorities(stage: &Stage) -> Result<()> {
     let kinds = ["Deployment", "ReplicaSet", "StatefulSet"];
     stage.bed.apply(&kinds.map(|kind| owner(kind, 2, "")).join("\n---\n")).await?;
     // Some of the room is given back by the first team, whose pods end when they are told to.
-    eventually("all six run", PATIENCE, async || {
-        stage.release("first").await?;
-        let counts = stage.pod_counts("yields").await?;
-        ensure!(counts == PodCounts::running(6), "{counts:?}");
-        Ok(())
-    })
-    .await?;
+    let six_run = async || {
+        eventually("all six run", PATIENCE, async || {
+            stage.release("first").await?;
+            let counts = stage.pod_counts("yields").await?;
+            ensure!(counts == PodCounts::running(6), "{counts:?}");
+            Ok(())
+        })
+        .await
+    };
+    six_run().await?;
     stage.bed.apply(&owner("Deployment", 3, "high")).await?;
     for kind in kinds {
         let arguments =
@@ -337,7 +340,7 @@ async fn priorities(stage: &Stage) -> Result<()> {
         })
         .await?;
     }
-    stage.until_pods("yields", PodCounts::running(6)).await
+    six_run().await.map(drop)
 }
 
 /// An owner of each kind that wants one pod.
