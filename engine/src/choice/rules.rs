@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::candidate::Candidate;
 use super::nodes::NodeCandidate;
 use super::simulation::Simulation;
-use crate::amounts::{Amount, Amounts, Resource};
+use crate::amounts::{Amounts, Resource};
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
@@ -144,16 +144,13 @@ impl<'a> Simulation<'a> {
         if !self.gives(at, scope) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
             return Err(None);
         }
-        let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
-        // A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
-        let mut surplus = Amounts::new();
-        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
-        followers.for_each(|pod| surplus.add_all(pod.requests()));
-        let too_much = reclaimed.resources().any(|one| {
-            let left = if scope.within_target { Amount::MAX } else { self.over_on_nodes(at, one) };
-            helps(one) && left > already.get(one) + surplus.get(one)
-        });
-        if !too_much {
+        // A victim that its queue's target has room for again once all are gone would come back.
+        let mut together: Amounts = candidate.all_requests();
+        beside.iter().for_each(|other| together.add_all(&other.all_requests()));
+        let is_above = |one: &Candidate<'a>| {
+            self.is_above_target(at, one, &together.less(&one.all_requests()), reclaimed, scope)
+        };
+        if !is_above(candidate) || !beside.iter().all(is_above) {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
@@ -172,5 +169,25 @@ impl<'a> Simulation<'a> {
         } else {
             Err(Some(Reason::Budget))
         }
+    }
+
+    /// Whether the leaf at `at` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
+    /// of it.
+    ///
+    /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
+    fn is_above_target(
+        &self,
+        at: Index,
+        candidate: &Candidate<'a>,
+        others: &Amounts,
+        reclaimed: &Amounts,
+        scope: &Scope,
+    ) -> bool {
+        let mut gone = others.clone();
+        let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
+        followers.for_each(|pod| gone.add_all(pod.requests()));
+        let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
+        let is_above = |one: &Resource| scope.within_target || self.over_on_nodes(at, one) > gone.get(one);
+        reclaimed.resources().any(|one| helps(one) && is_above(one))
     }
 }

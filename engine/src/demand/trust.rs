@@ -90,8 +90,8 @@ pub(super) fn judge<'a>(
     ignore(&queue.guaranteed, late, asks, &mut workloads, &mut verdict, snapshot.now);
     limit(asks, true, &mut workloads, &mut verdict, snapshot.now);
     let mut counted = verdict.live.clone();
+    asks.iter().for_each(|ask| counted.add_all(&ask.requests()));
     for ask in asks.iter_mut() {
-        counted.add_all(&ask.requests());
         let requests = &ask.owner.shape.requests;
         let more = within(&queue.guaranteed, &counted, requests).min(ask.pods.saturating_sub(ask.counted));
         ask.counted = ask.counted.saturating_add(more);
@@ -165,7 +165,9 @@ fn ignore(
         let guaranteed = within(guaranteed, &verdict.live.plus(&asked), pod.requests()) > 0;
         let Some((case, progress)) = workloads.of_pod(pod) else { continue };
         let active = case.entry.as_ref().is_some_and(|entry| entry.is_active(now));
-        let on_trial = !active && progress.tried <= progress.proven;
+        // A gang is tried as far as its minimum: with less of it none is of use.
+        let minimum = pod.gang().map_or(0, |gang| gang.min_available);
+        let on_trial = !active && progress.tried < minimum.max(progress.proven.saturating_add(1));
         if on_trial || guaranteed {
             verdict.live.add_all(pod.requests());
         }

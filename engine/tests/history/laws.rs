@@ -188,8 +188,10 @@ fn is_met_by(
 fn leaves_its_target(world: &Snapshot, decided: &Plan, pod: &Pod, lacks: &Amounts) -> bool {
     let has_it =
         |name: &QueueName| world.namespaces[&name.namespace].pods.iter().any(|one| one.uid == pod.uid);
+    // Pods that no node could run hold nothing.
+    let holds = |name: &QueueName| runnable(world, &world.namespaces[&name.namespace]);
     let mut overuse =
-        leaves(decided).filter(|(name, _)| has_it(name)).map(|(_, queue)| queue.used.less(&queue.target));
+        leaves(decided).filter(|(name, _)| has_it(name)).map(|(name, queue)| holds(name).less(&queue.target));
     pod.gang().is_none()
         && overuse.any(|overuse| lacks.resources().all(|one| pod.requests().get(one) <= overuse.get(one)))
 }
@@ -303,6 +305,11 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
     for eviction in &decided.evictions {
         taken.entry(&eviction.queue).or_default().push(eviction);
     }
+    // What a beneficiary lacks because pods of its own go as well is not what these go for.
+    let loses = |name: &QueueName, resource: &Resource| -> Amount {
+        let of_queue = decided.evictions.iter().filter(|eviction| eviction.queue == *name);
+        of_queue.map(|eviction| eviction.requests.get(resource)).sum()
+    };
     // No guarantee is for pods that had room and never started.
     let is_sound = |name: &QueueName| decided.queues[name].remember.set_aside.is_empty();
     for (name, evictions) in taken.into_iter().filter(|(name, _)| is_sound(name)) {
@@ -318,8 +325,8 @@ pub(super) fn nobody_is_taken_below_a_guarantee(settled: &Snapshot, decided: &Pl
                 let floor = guaranteed.min(deserved.get(resource));
                 let is_reclaimed = match &eviction.beneficiary {
                     Some(queue) => {
-                        decided.queues[queue].lacking.get(resource).is_positive()
-                            && is_short(settled, decided, resource)
+                        let lacks = decided.queues[queue].lacking.get(resource).less(loses(queue, resource));
+                        lacks.is_positive() && is_short(settled, decided, resource)
                     }
                     None => queue.limit.get(resource).is_some_and(|limit| before.get(resource) > limit),
                 };
