@@ -157,7 +157,10 @@ impl Since {
             let target = decided.queues.get(&eviction.queue).map(|queue| queue.target.clone());
             let target = target.unwrap_or_default();
             let is_above = |(one, _): (&Resource, Amount)| eviction.used.get(one) > target.get(one);
-            if eviction.requests.iter().any(is_above) {
+            // Of a queue that still holds too much more may go, and then a small pod has room again.
+            let rest = eviction.used.less(&lost(decided, &eviction.queue));
+            let gives_more = eviction.requests.resources().any(|one| rest.get(one) > target.get(one));
+            if eviction.requests.iter().any(is_above) && !gives_more {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }
             if let Some(gainer) = &eviction.beneficiary {
@@ -186,6 +189,14 @@ impl Since {
         });
         Ok(())
     }
+}
+
+/// What pods of `queue` request that go now.
+fn lost(decided: &Plan, queue: &QueueName) -> Amounts {
+    let mut lost = Amounts::new();
+    let of_queue = decided.evictions.iter().filter(|eviction| eviction.queue == *queue);
+    of_queue.for_each(|eviction| lost.add_all(&eviction.requests));
+    lost
 }
 
 /// What `queue` lacks of resources of which less than that is free: a unit lacks all of its requests, while others may be lent
