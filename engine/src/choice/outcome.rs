@@ -14,7 +14,7 @@ use crate::snapshot::{Pod, Workloads};
 use crate::tree::Index;
 
 /// What is to be taken.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct ReclaimResult {
     /// The pods to evict, in order, each with whether its queue's lowered quota is in force already.
     pub(crate) evictions: Vec<(Eviction, bool)>,

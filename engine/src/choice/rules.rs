@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
 use super::nodes::NodeCandidate;
-use super::simulation::{Simulation, Victim};
+use super::simulation::Simulation;
 use crate::amounts::{Amounts, Resource};
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
@@ -144,7 +144,13 @@ impl<'a> Simulation<'a> {
         if !self.gives(at, scope) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
             return Err(None);
         }
-        if !scope.within_target && !self.gives_only_too_much(at, candidate, beside, reclaimed) {
+        // A victim that its queue's target has room for again once all are gone would come back.
+        let mut together: Amounts = candidate.all_requests();
+        beside.iter().for_each(|other| together.add_all(&other.all_requests()));
+        let is_above = |one: &Candidate<'a>| {
+            self.is_above_target(at, one, &together.less(&one.all_requests()), reclaimed, scope)
+        };
+        if !is_above(candidate) || !beside.iter().all(is_above) {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
@@ -165,31 +171,23 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the leaf at `at` holds too much of something `reclaimed` for each of `beside` and `candidate` once the others of
-    /// them are gone: one that its target had room for again would come back.
-    fn gives_only_too_much(
+    /// Whether the leaf at `at` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
+    /// of it.
+    ///
+    /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
+    fn is_above_target(
         &self,
         at: Index,
         candidate: &Candidate<'a>,
-        beside: &[Candidate<'a>],
+        others: &Amounts,
         reclaimed: &Amounts,
+        scope: &Scope,
     ) -> bool {
-        let mut all = candidate.all_requests();
-        beside.iter().for_each(|other| all.add_all(&other.all_requests()));
-        // A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
+        let mut gone = others.clone();
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
-        followers.for_each(|pod| all.add_all(pod.requests()));
-        let keeps_away = |victim: &Victim<'a>| victim.at != at || !self.lets_back(victim, &all);
-        if self.wary.contains(&at) && !self.victims.iter().all(keeps_away) {
-            return false;
-        }
-        beside.iter().chain([candidate]).all(|one| {
-            let requests = one.all_requests();
-            let is_above = |resource: &Resource| {
-                let others = all.get(resource) - requests.get(resource);
-                requests.get(resource).is_positive() && self.over_on_nodes(at, resource) > others
-            };
-            reclaimed.resources().any(is_above)
-        })
+        followers.for_each(|pod| gone.add_all(pod.requests()));
+        let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
+        let is_above = |one: &Resource| scope.within_target || self.over_on_nodes(at, one) > gone.get(one);
+        reclaimed.resources().any(|one| helps(one) && is_above(one))
     }
 }

@@ -20,9 +20,6 @@ use crate::tree::Index;
 /// How often queues are served that lost more than they had too much.
 const MOST_ROUNDS: usize = 8;
 
-/// Up to how many victims asks are served again: each is then compared with all before it.
-const MOST_WARY: usize = 1000;
-
 /// How many pods a plan looks for nodes for: one owner may ask for two thousand million.
 const MOST_PLACED: u32 = 20_000;
 
@@ -41,27 +38,20 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         taken.owed = context.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
         return taken;
     }
-    let serve = |spared: BTreeSet<Index>| {
-        let mut simulation = Simulation::new(context);
-        simulation.wary = spared;
-        Service {
-            simulation,
-            context,
-            waits_for_nodes: first_patience(context.snapshot, context.usage).is_some(),
-            is_under_way: context.is_under_way(),
-            pods_left: MOST_PLACED,
-            promises: BTreeMap::new(),
-            taken: taken.clone(),
-        }
-        .run(needs.clone())
-    };
-    let mut service = serve(BTreeSet::new());
-    // What goes for several asks may be more than what is too much: then the asks are served again, warily.
-    let gives_back = service.simulation.gives_back();
-    if !gives_back.is_empty() && service.simulation.victims.len() <= MOST_WARY {
-        service = serve(gives_back);
+    let simulation = Simulation::new(context);
+    let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
+    let is_under_way = context.is_under_way();
+    let pods_left = MOST_PLACED;
+    Service {
+        simulation,
+        context,
+        waits_for_nodes,
+        is_under_way,
+        pods_left,
+        promises: BTreeMap::new(),
+        taken,
     }
-    service.finish()
+    .run(needs)
 }
 
 /// Asks while they are served.
@@ -91,7 +81,7 @@ pub(super) struct PromiseState {
 }
 
 impl<'a> Service<'a> {
-    fn run(mut self, mut needs: Needs<'a>) -> Self {
+    fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
         let asks = needs.values().any(|need| !need.units.is_empty());
         let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
@@ -138,7 +128,7 @@ impl<'a> Service<'a> {
             let asks = needs.iter().map(|(at, need)| (*at, need.all())).collect();
             self.simulation.contest(&asks);
         }
-        self
+        self.finish()
     }
 
     /// What a leaf that lost pods needs beside what was asked for it.

@@ -60,8 +60,6 @@ pub(super) struct Simulation<'a> {
     unbound: Vec<Amounts>,
     budgets: BTreeMap<Index, Budgets<'a>>,
     pub(super) gone: FxHashSet<&'a PodUid>,
-    /// The leaves of which no pod goes on a node that would let an earlier victim come back.
-    pub(super) wary: BTreeSet<Index>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
@@ -123,7 +121,6 @@ impl<'a> Simulation<'a> {
             unbound: of_leaves(&unbound),
             budgets: BTreeMap::new(),
             gone: FxHashSet::default(),
-            wary: BTreeSet::new(),
             victims: Vec::new(),
             placed: Vec::new(),
             promised: Vec::new(),
@@ -297,22 +294,6 @@ impl<'a> Simulation<'a> {
                 budgets.book(candidate);
             }
         }
-    }
-
-    /// The leaves whose targets have room again for some of their victims: these would come back, and go in vain.
-    pub(super) fn gives_back(&self) -> BTreeSet<Index> {
-        let nothing = Amounts::new();
-        let comes_back =
-            |victim: &&Victim<'a>| victim.beneficiary.is_some() && self.lets_back(victim, &nothing);
-        self.victims.iter().filter(comes_back).map(|victim| victim.at).collect()
-    }
-
-    /// Whether the target of its queue has room again for `victim` once `more` is gone as well.
-    pub(super) fn lets_back(&self, victim: &Victim<'a>, more: &Amounts) -> bool {
-        let Some(queue_state) = self.context.queue_state(victim.at) else { return false };
-        let requests = victim.candidate.all_requests().of(self.context.resources);
-        let staying = self.staying.get(victim.at).map(|staying| staying.less(more)).unwrap_or_default();
-        !requests.is_empty() && requests.fits_in(&queue_state.target.max(&queue_state.firm).less(&staying))
     }
 
     /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
