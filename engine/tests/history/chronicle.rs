@@ -113,7 +113,7 @@ impl Chronicle {
         if since.old.is_empty() || since.capacity != decided.capacity || since.demand != demand {
             *since = Since::beginning(before, decided, demand);
         }
-        since.evict(decided).map_err(TestCaseError::fail)?;
+        since.evict(before, decided).map_err(TestCaseError::fail)?;
         let still: BTreeSet<&PodUid> = pods(&advanced.snapshot).map(|(_, pod)| &pod.uid).collect();
         if pods(before).any(|(_, pod)| !still.contains(&pod.uid) && !self.evicted.contains(&pod.uid)) {
             // Somebody else made room.
@@ -148,7 +148,10 @@ impl Since {
     }
 
     /// Notes who loses what, and for whom; says if somebody loses what he was given.
-    fn evict(&mut self, decided: &Plan) -> Result<(), String> {
+    fn evict(&mut self, before: &Snapshot, decided: &Plan) -> Result<(), String> {
+        // A gang goes as a whole, and its queue may have a part of that again.
+        let of_gangs: BTreeSet<&PodUid> =
+            pods(before).filter(|(_, pod)| pod.gang().is_some()).map(|(_, pod)| &pod.uid).collect();
         for eviction in &decided.evictions {
             let pod = &eviction.pod;
             if !self.old.contains(&pod.uid) && !self.lent.contains(&pod.uid) {
@@ -157,10 +160,12 @@ impl Since {
             let target = decided.queues.get(&eviction.queue).map(|queue| queue.target.clone());
             let target = target.unwrap_or_default();
             let is_above = |(one, _): (&Resource, Amount)| eviction.used.get(one) > target.get(one);
-            // Of a queue that still holds too much more may go, and then a small pod has room again.
+            // Of a queue that still holds too much more may go, and then a small pod has room again; so it has at once where
+            // larger ones went, or a gang as a whole.
             let rest = eviction.used.less(&lost(decided, &eviction.queue));
             let gives_more = eviction.requests.resources().any(|one| rest.get(one) > target.get(one));
-            if eviction.requests.iter().any(is_above) && !gives_more {
+            let has_room = eviction.requests.fits_in(&target.less(&rest)) || of_gangs.contains(&pod.uid);
+            if eviction.requests.iter().any(is_above) && !gives_more && !has_room {
                 self.losers.push((eviction.queue.clone(), eviction.requests.clone()));
             }
             if let Some(gainer) = &eviction.beneficiary {
