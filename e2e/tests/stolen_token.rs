@@ -530,8 +530,9 @@ async fn every_call_that_changes_something_is_documented() -> Result<()> {
     })
     .await?;
     let found = successes(&thief, &attempts).await?;
-    let list: String =
+    let lines: Vec<String> =
         found.iter().map(|(call, places)| format!("{call}: {}\n", places.join(", "))).collect();
+    let list = lines.concat();
     println!("{list}");
     let written = std::fs::read_to_string(page())?;
     let expected = with_list(&written, &list)?;

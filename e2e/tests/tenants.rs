@@ -472,7 +472,7 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
         "evicts no pod in protected namespaces",
     );
     limit_ranges_of_others(&bed, &thief).await?;
-    jobs_of_others(&bed, &thief).await?;
+    Box::pin(jobs_of_others(&bed, &thief)).await?;
 
     let sets: Api<k8s_openapi::api::apps::v1::ReplicaSet> = Api::namespaced(thief.clone(), "team-a");
     let sized = |size: u32, before: Option<&str>, lowered: Option<&str>| {

@@ -190,6 +190,20 @@ fn of_pods_of_one_gang() {
     });
 }
 
+/// Sizes that no cluster could run cost no more than those that one could.
+#[test]
+fn of_enormous_sizes() {
+    no_slower_than_ordinary_pods("enormous sizes", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w gang=g{} min=4000000000", pod % 7));
+        for owner in 0..number / 8 {
+            writeln!(scenario, "owner b/o{owner} replicas=2147483647 cpu=1m gang=h{owner} min=2147483647")
+                .unwrap();
+            writeln!(scenario, "owner b/u{owner} replicas=2147483647 cpu=1m").unwrap();
+        }
+        scenario
+    });
+}
+
 #[test]
 fn of_terminating_pods() {
     doubles("terminating pods", |number| {
