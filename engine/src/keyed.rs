@@ -15,7 +15,7 @@ mod tests {
     /// Whoever knows the hashes of one map, or of one process, knows none of another.
     #[test]
     fn every_map_has_keys_of_its_own() {
-        let hash = || KeyedMap::<&str, ()>::default().hasher().hash_one("gang-1");
+        let hash = || KeyedSet::<&str>::default().hasher().hash_one("gang-1");
         let hashes: std::collections::BTreeSet<u64> = (0..8).map(|_| hash()).collect();
         assert!(hashes.len() > 1, "{hashes:?}");
     }

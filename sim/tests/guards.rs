@@ -80,6 +80,31 @@ fn a_list_of_nodes_that_comes_back_short_changes_nothing() {
     }
 }
 
+/// A list of Queues, pods or workloads that lacks much is asked for again before anything is granted or taken because of it.
+#[test]
+fn one_short_list_of_any_kind_changes_nothing() {
+    let mut wrong = Vec::new();
+    for kind in [Kind::Queue, Kind::Pod, Kind::ReplicaSet, Kind::Job, Kind::StatefulSet] {
+        for lie in [What::EmptyList, What::PartialList] {
+            let list =
+                Match { kind: Some(kind), verb: Some(Verb::List), from: seconds(40), ..Match::default() };
+            let mut world = at_rest(OperatorOptions::default().fault(Fault::on(list, lie.clone())));
+            // Without its pods an unmanaged namespace leaves their room to the queues.
+            for name in ["one", "two", "three"] {
+                let pod = build::pod("default", name, &build::work("1", "1Gi"));
+                world.at(seconds(1), human(Call::create(Kind::Pod, pod)));
+            }
+            world.at(seconds(40), Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
+            world.run_for(seconds(160));
+            wrong.extend(
+                changed(&world.trace(), seconds(40)).iter().map(|told| format!("{kind:?} {lie}: {told}")),
+            );
+            assert_eq!(world.stage().operator(0).unwrap().faults_left(), 0, "{kind:?} {lie}: no list lied");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Nodes that are not Ready for a moment, and devices whose plugin restarts.
 #[test]
 fn capacity_that_comes_back_was_never_gone() {

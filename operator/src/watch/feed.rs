@@ -9,8 +9,9 @@ use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Keeps, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, Undecodable, WorkloadKind};
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::intake::{Intake, Typed};
@@ -156,8 +157,17 @@ impl Feed {
                 self.view.read(|index| intake.relist_begin(index));
             }
             Event::InitDone => {
-                self.list.ends();
-                self.view.update(|index| intake.relist_finish(index));
+                let loss = self.view.read(|index| intake.relist_loss(index));
+                if self.list.doubts(loss, Instant::now()) {
+                    let ListLoss { missing, kept } = loss;
+                    warn!(
+                        kind = self.kind,
+                        missing, kept, "a list lacks much of what was seen: it is asked for again"
+                    );
+                } else {
+                    self.list.ends();
+                    self.view.update(|index| intake.relist_finish(index));
+                }
                 self.settle();
             }
         }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use kube::Resource;
 use kube::core::DynamicObject;
-use quotient_index::{Decoded, Index, Keeps, WorkloadKind, WorkloadObject};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, WorkloadKind, WorkloadObject};
 use serde::de::DeserializeOwned;
 
 /// What the index does with the objects of one kind.
@@ -22,6 +22,11 @@ pub(super) trait Intake: Send + Sync {
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
 
     fn relist_begin(&self, index: &mut Index);
+
+    /// What of the kept objects the running list has not contained; every list of a kind that says nothing is believed.
+    fn relist_loss(&self, _index: &Index) -> ListLoss {
+        ListLoss::default()
+    }
 
     fn relist_finish(&self, index: &mut Index) -> bool;
 }
@@ -57,6 +62,10 @@ where
 
     fn relist_begin(&self, index: &mut Index) {
         Keeps::<Decoded<K>>::relist_begin(index);
+    }
+
+    fn relist_loss(&self, index: &Index) -> ListLoss {
+        Keeps::<Decoded<K>>::relist_loss(index)
     }
 
     fn relist_finish(&self, index: &mut Index) -> bool {
