@@ -19,6 +19,11 @@ pub(super) trait Intake: Send + Sync {
 
     fn apply(&self, index: &mut Index, object: &Decoded<Self::Content>) -> bool;
 
+    /// What of `object` is too much to be kept, if anything is.
+    fn excess(&self, _object: &Self::Content) -> Option<String> {
+        None
+    }
+
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
 
     fn relist_begin(&self, index: &mut Index);
@@ -54,6 +59,10 @@ where
 
     fn apply(&self, index: &mut Index, object: &Decoded<K>) -> bool {
         Keeps::<Decoded<K>>::apply(index, object)
+    }
+
+    fn excess(&self, object: &K) -> Option<String> {
+        <Index as Keeps<K>>::excess(object)
     }
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
