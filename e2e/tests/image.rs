@@ -115,13 +115,38 @@ fn every_row_of_the_security_page_has_its_tests() {
     for row in rows {
         let names: Vec<&str> = row[4].split('`').skip(1).step_by(2).collect();
         assert!(!names.is_empty(), "{:?} has no test", row[0]);
-        let files = names.iter().filter(|name| name.ends_with(".rs"));
+        let files = names.iter().filter(|name| name.contains('/'));
         let sources: String = files.map(|path| text(path)).collect();
         for name in names.iter().filter(|name| !name.contains(['/', ' '])) {
             assert!(sources.contains(&format!("fn {name}(")), "{name} is in none of the files of its row");
         }
-        for path in names.iter().filter(|name| name.ends_with(".rs")) {
+        for path in names.iter().filter(|name| name.contains('/')) {
             assert!(!text(path).is_empty(), "{path} is not there");
+        }
+    }
+}
+
+/// Every test that the table of failures in docs/faults.md names is there.
+#[test]
+fn every_failure_of_the_table_has_its_tests() {
+    let page = text("docs/faults.md");
+    let table = page.split("## Failures and the layers that test them").nth(1).unwrap_or_default();
+    let table = table.split("No layer tests these failures").next().unwrap_or_default();
+    let rows: Vec<&str> =
+        table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| failure")).collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    for row in rows {
+        let names: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        // Some are named perturbations alone, whose tests have a check of their own.
+        assert!(!names.is_empty() || row.contains(" P"), "{row} names no test");
+        for name in names {
+            let (path, function) = name.split_once(": ").unwrap_or((name, ""));
+            let source = text(path);
+            assert!(!source.is_empty(), "{path} is not there");
+            assert!(
+                function.is_empty() || source.contains(&format!("fn {function}(")),
+                "{function} is not in {path}"
+            );
         }
     }
 }
