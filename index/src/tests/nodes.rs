@@ -176,7 +176,8 @@ status: {allocatable: {cpu: 1}}
 fn a_node_offers_so_many_resources_and_the_others_are_named() {
     let mut index = Index::new(IndexSettings::default());
     let node = |names: usize| {
-        let names: String = (0..names).map(|at| format!(", example.org/r{at:04}: 1")).collect();
+        let names: Vec<String> = (0..names).map(|at| format!(", example.org/r{at:04}: 1")).collect();
+        let names = names.concat();
         format!(
             "kind: Node\nmetadata: {{name: n1, uid: u-1}}\nstatus: {{allocatable: {{cpu: 4, memory: 4Gi{names}}}}}"
         )
