@@ -22,6 +22,11 @@ PROGRAMS = $(CARGO) build --bin quotient-operator --bin kubectl-quotient
 # What is measured is built as it is shipped: by itself, with no feature that only a test needs.
 SHIPPED = $(CARGO) build --release -p quotient-operator -p quotient-cli
 
+# Checks licences and sources of dependencies; built once, into the cache of the test bed.
+DENY_VERSION = 0.20.2
+DENY_ROOT = $(or $(QUOTIENT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quotient)/cargo-tools/cargo-deny-$(DENY_VERSION)
+DENY = $(DENY_ROOT)/bin/cargo-deny
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -34,7 +39,7 @@ demo: tools ## two teams share a real cluster, a third one joins (KEEP=1 leaves 
 	@$(CARGO) run --bin demo -- $(if $(KEEP),--keep)
 
 .PHONY: test
-test: tools format lint testbed prometheus ## everything: format, lints, unit, property and end-to-end tests, CRD drift
+test: tools format lint deny testbed prometheus ## everything: format, lints, unit, property and end-to-end tests, CRD drift
 	$(PROGRAMS)
 	$(CARGO) test --workspace --no-fail-fast -- --test-threads=$(BEDS)
 
@@ -138,9 +143,20 @@ metrics: tools ## regenerate docs/reference/metrics.md
 golden: tools ## regenerate the golden texts; read the difference before committing it
 	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
 
+# Without optimization: it runs for a second.
+$(DENY):
+	CARGO_TARGET_DIR=$(DENY_ROOT)/target CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false \
+		CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+		$(CARGO) install --quiet cargo-deny --version $(DENY_VERSION) --locked --root $(DENY_ROOT)
+	rm -rf $(DENY_ROOT)/target
+
 .PHONY: deny
-deny: ## check licences, sources and advisories of dependencies (needs cargo-deny)
-	$(CARGO) deny check
+deny: $(DENY) ## check licences, sources and versions of dependencies; builds cargo-deny the first time
+	$(DENY) check bans licenses sources
+
+.PHONY: advisories
+advisories: $(DENY) ## check dependencies for known vulnerabilities (fetches the RustSec database)
+	$(DENY) check advisories
 
 .PHONY: prometheus
 prometheus:

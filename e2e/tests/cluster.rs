@@ -40,6 +40,7 @@ mod runbooks;
 mod samples;
 mod share_verb;
 mod shares;
+mod stolen_token;
 mod tenants;
 mod trees;
 mod tutorial;

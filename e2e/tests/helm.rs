@@ -23,12 +23,15 @@ const VALUES: [&str; 5] = [
 ];
 
 /// The admission policies.
-const POLICIES: [&str; 10] = [
+const POLICIES: [&str; 13] = [
     "quotient-operator",
     "quotient-operator-events",
+    "quotient-operator-evictions",
     "quotient-operator-jobs",
+    "quotient-operator-namespaces",
     "quotient-operator-owners",
     "quotient-operator-pods",
+    "quotient-operator-queuejobs",
     "quotient-queue-status",
     "quotient-queues",
     "quotient-quota-status",
@@ -79,6 +82,7 @@ async fn contradictions_are_refused_with_a_sentence() -> Result<()> {
         (&["metrics.certificateSecret=a", "metrics.access=Localhost"], "over plain HTTP"),
         (&["hostNetwork=true", "hostUsers=false"], "a network of its own"),
         (&["extraArgs.log-level=debug"], "Set config.logLevel"),
+        (&["rbac.scaleWorkloads=true"], "would delete other pods than those that Quotient chose"),
         (&["config.mode=Sometimes"], "must be one of 'Observe', 'Quota', 'Full'"),
         (&["config.modee=Full"], "additional properties 'modee' not allowed"),
         (&["config.evictionsPerSecond=0"], "minimum"),

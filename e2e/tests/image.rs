@@ -53,6 +53,104 @@ fn what_is_said_of_digests_is_true() {
     assert!(text("charts/quotient/values.yaml").contains("\n  digest: \"\"\n"));
 }
 
+/// The most crates of others that the two programs may be made of, and that all of the workspace may name.
+const MOST_CRATES: [usize; 2] = [230, 380];
+
+/// SECURITY.md states how many crates of others there are. More than a few more are a decision.
+#[test]
+fn the_number_of_crates_is_stated_and_bounded() -> Result<()> {
+    let tree = [
+        "tree",
+        "--offline",
+        "--locked",
+        "--package=quotient-operator",
+        "--package=quotient-cli",
+        "--edges=normal",
+        "--prefix=none",
+        "--format={p}",
+    ];
+    let output =
+        std::process::Command::new(env!("CARGO")).args(tree).current_dir(workspace_root()).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let tree = String::from_utf8(output.stdout)?;
+    let crates = tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty());
+    let of_others: BTreeSet<&str> = crates.filter(|line| !line.starts_with("quotient-")).collect();
+    let locked = text("Cargo.lock").lines().filter(|line| line.starts_with("source = ")).count();
+    let [shipped, all] = MOST_CRATES;
+    ensure!(of_others.len() <= shipped && locked <= all, "{} shipped, {locked} in all", of_others.len());
+    let stated = format!("{} crates of others", of_others.len());
+    let in_all = format!("{locked} with those of tests and tools");
+    let page = text("SECURITY.md");
+    ensure!(
+        page.contains(&stated) && page.contains(&in_all),
+        "SECURITY.md does not say {stated:?} and {in_all:?}"
+    );
+    Ok(())
+}
+
+/// Sources, licences and versions of crates are checked in every test run, by a version of the tool that is pinned.
+#[test]
+fn every_test_run_checks_the_dependencies() {
+    let makefile = text("Makefile");
+    let test = makefile.lines().find(|line| line.starts_with("test:")).unwrap_or_default();
+    assert!(test.split_whitespace().any(|word| word == "deny"), "{test}");
+    assert!(makefile.contains("cargo-deny --version $(DENY_VERSION) --locked"));
+    let rules = text("deny.toml");
+    for rule in ["unknown-registry = \"deny\"", "unknown-git = \"deny\"", "wildcards = \"deny\""] {
+        assert!(rules.contains(rule), "{rule}");
+    }
+}
+
+/// Every test that the table of SECURITY.md names is there.
+#[test]
+fn every_row_of_the_security_page_has_its_tests() {
+    let page = text("SECURITY.md");
+    let rows: Vec<Vec<&str>> = page
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| attacker"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .filter(|cells: &Vec<&str>| cells.len() == 5)
+        .collect();
+    assert!(rows.len() >= 7, "{rows:?}");
+    for row in rows {
+        let names: Vec<&str> = row[4].split('`').skip(1).step_by(2).collect();
+        assert!(!names.is_empty(), "{:?} has no test", row[0]);
+        let files = names.iter().filter(|name| name.contains('/'));
+        let sources: String = files.map(|path| text(path)).collect();
+        for name in names.iter().filter(|name| !name.contains(['/', ' '])) {
+            assert!(sources.contains(&format!("fn {name}(")), "{name} is in none of the files of its row");
+        }
+        for path in names.iter().filter(|name| name.contains('/')) {
+            assert!(!text(path).is_empty(), "{path} is not there");
+        }
+    }
+}
+
+/// Every test that the table of failures in docs/faults.md names is there.
+#[test]
+fn every_failure_of_the_table_has_its_tests() {
+    let page = text("docs/faults.md");
+    let table = page.split("## Failures and the layers that test them").nth(1).unwrap_or_default();
+    let table = table.split("No layer tests these failures").next().unwrap_or_default();
+    let rows: Vec<&str> =
+        table.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| failure")).collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    for row in rows {
+        let names: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+        // Some are named perturbations alone, whose tests have a check of their own.
+        assert!(!names.is_empty() || row.contains(" P"), "{row} names no test");
+        for name in names {
+            let (path, function) = name.split_once(": ").unwrap_or((name, ""));
+            let source = text(path);
+            assert!(!source.is_empty(), "{path} is not there");
+            assert!(
+                function.is_empty() || source.contains(&format!("fn {function}(")),
+                "{function} is not in {path}"
+            );
+        }
+    }
+}
+
 /// The chart's pods need what the image has: a user by number, and the ports that it says.
 #[test]
 fn the_chart_runs_what_the_image_has() {

@@ -7,18 +7,21 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{ConfigMap, LimitRange, Namespace, Pod, ResourceQuota, Secret};
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
-use quotient_e2e::quotient::{PATIENCE, RELEASE, SYSTEM_NAMESPACE, helm_arguments, queue, quotas};
-use quotient_e2e::testbed::{Options, TestBed, eventually, objects};
+use quotient_e2e::quotient::{
+    ALL_RIGHTS, PATIENCE, RELEASE, SYSTEM_NAMESPACE, Stage, helm_arguments, queue, quotas, upgrade_chart,
+};
+use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, objects};
 use serde_json::{Value, json};
 
-/// The chart's values: all rights that the operator can have.
+/// The chart's values: the rights of mode Full.
 const FULL: [&str; 2] = ["replicaCount=0", "config.mode=Full"];
 
 /// The chart, and a team whose member has the built-in role `edit` in its namespace.
 async fn bed() -> Result<(TestBed, PathBuf)> {
     let bed = TestBed::start(Options::default()).await?;
     bed.add_node("node-1", &[("cpu", "4"), ("memory", "8Gi")]).await?;
-    bed.helm(helm_arguments(&["install", "--create-namespace"], &FULL)).await?;
+    let values = [&FULL[..], &ALL_RIGHTS].concat();
+    bed.helm(helm_arguments(&["install", "--create-namespace"], &values)).await?;
     for namespace in ["team-a", "team-b"] {
         bed.create_namespace(namespace).await?;
         bed.apply(&queue_of(namespace, "{weight: 1}")).await?;
@@ -134,6 +137,8 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
             json!({"initContainers": [{"name": "first", "image": "main", "securityContext": {"privileged": true}}]}),
             "no privileged containers",
         ),
+        (json!({"serviceAccountName": "robot"}), "run as the service account default"),
+        (json!({"serviceAccount": "robot"}), "run as the service account default"),
     ] {
         let mut stolen = serde_json::to_value(job("stolen", of_queue_job.clone())?)?;
         let pod =
@@ -161,6 +166,7 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
             by_policy(outcome, "no workloads in protected namespaces");
         }
     }
+    another_account(bed, &jobs, &job("robots", of_queue_job.clone())?).await?;
     let ours = job("ours", of_queue_job)?;
     jobs.create(&post, &ours).await?;
     match jobs.delete("ours", &DeleteParams::background()).await {
@@ -173,6 +179,18 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
     let scale = Patch::Merge(json!({"spec": {"parallelism": 9}}));
     let outcome = jobs.patch("plain", &PatchParams::default(), &scale).await;
     by_policy(outcome.map(drop), "lowers the size of a workload only with");
+    Ok(())
+}
+
+/// An administrator names the further service accounts that pods of QueueJobs may run as.
+async fn another_account(bed: &TestBed, jobs: &Api<Job>, job: &Job) -> Result<()> {
+    let names = "quotient.dev/queue-job-service-accounts=trainer, robot";
+    bed.kubectl(["annotate", "namespace", "team-a", names]).await?;
+    let mut of_robot = serde_json::to_value(job)?;
+    of_robot["spec"]["template"]["spec"]["serviceAccountName"] = "robot".into();
+    let of_robot: Job = serde_json::from_value(of_robot)?;
+    let dry_run = PostParams { dry_run: true, ..PostParams::default() };
+    eventually("the account is allowed", PATIENCE, async || jobs.create(&dry_run, &of_robot).await).await?;
     Ok(())
 }
 
@@ -303,7 +321,7 @@ async fn the_owner_of_a_namespace_cannot_write_its_share() -> Result<()> {
 /// The policy does not depend on what installs the CRDs.
 #[tokio::test(flavor = "multi_thread")]
 async fn protected_namespaces_need_no_crds_of_the_chart() -> Result<()> {
-    let helm = quotient_e2e::testbed::Helm::find().await?;
+    let helm = Helm::find().await?;
     let rendered = helm.run(helm_arguments(&["template"], &["crds.install=false"])).await?;
     assert!(!rendered.contains("kind: CustomResourceDefinition"));
     let policies = rendered.split("\n---\n").filter(|document| document.contains("name: quotient-queues"));
@@ -323,6 +341,109 @@ async fn no_queue_governs_protected_namespaces() -> Result<()> {
     bed.apply(&queue_of(SYSTEM_NAMESPACE, "{children: {namespaces: {from: All}}}")).await?;
     assert!(queue(&bed, SYSTEM_NAMESPACE, SYSTEM_NAMESPACE).await?.is_parent);
     Ok(bed.stop().await?)
+}
+
+/// The operator refuses protected namespaces by itself, too: without the policies, and for a Queue that is older than they are.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_manages_no_protected_namespace_without_policies() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
+    let bed = &stage.bed;
+    bed.kubectl(["delete", "validatingadmissionpolicybinding", "--all"]).await?;
+    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
+        let manifest = queue_of(namespace, "{weight: 1}");
+        eventually("no policy is in force", PATIENCE, async || bed.apply(&manifest).await).await?;
+    }
+    let operator = stage.start_operator().await?;
+    stage.claim("team", json!({"weight": 1})).await?;
+    stage.until_allowed("team", "cpu 4, memory 8Gi").await?;
+    for namespace in ["kube-system", SYSTEM_NAMESPACE] {
+        let name = format!("queues.quotient.dev/{namespace}");
+        let path = "-o=jsonpath={.status.conditions[?(@.type==\"Stalled\")].message}";
+        let place = format!("--namespace={namespace}");
+        eventually("the Queue says why it is stalled", PATIENCE, async || {
+            let said = bed.kubectl(["get", &name, path, &place]).await?;
+            ensure!(said.contains("because it is protected"), "{said:?}");
+            Ok(())
+        })
+        .await?;
+    }
+    let with_quota: Vec<String> = quotas(bed).await?.into_keys().collect();
+    assert_eq!(with_quota, ["team"]);
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Jobs, sizes and deletion costs are rights of their own, which the chart leaves out.
+#[tokio::test(flavor = "multi_thread")]
+async fn rights_that_are_not_used_are_not_granted() -> Result<()> {
+    let bed = TestBed::start(Options::default()).await?;
+    bed.helm(helm_arguments(&["install", "--create-namespace"], &FULL)).await?;
+    let user = format!("--as=system:serviceaccount:{SYSTEM_NAMESPACE}:{RELEASE}");
+    let may = async |verb: &str, resource: &str| -> Result<bool> {
+        // kubectl fails where the answer is no.
+        let words = ["auth", "can-i", verb, resource, "--namespace=team-a", &user];
+        Ok(bed.kubectl(words).await.is_ok_and(|said| said.trim() == "yes"))
+    };
+    let features = [
+        (
+            "rbac.createJobs",
+            &[("create", "jobs.batch"), ("delete", "jobs.batch"), ("delete", "queuejobs.quotient.dev")][..],
+        ),
+        ("rbac.scaleWorkloads", &[("patch", "deployments.apps")]),
+        ("rbac.patchPods", &[("patch", "pods")]),
+    ];
+    for (value, rights) in features {
+        for (verb, resource) in rights {
+            assert!(!may(verb, resource).await?, "{verb} {resource} without {value}");
+        }
+    }
+    assert!(may("create", "resourcequotas").await?, "the rights of the mode are granted");
+    let values = [&FULL[..], &ALL_RIGHTS].concat();
+    bed.helm(helm_arguments(&["upgrade"], &values)).await?;
+    for (value, rights) in features {
+        for (verb, resource) in rights {
+            eventually(format!("{verb} {resource} with {value}"), PATIENCE, async || {
+                ensure!(may(verb, resource).await?, "no");
+                Ok(())
+            })
+            .await?;
+        }
+    }
+    Ok(bed.stop().await?)
+}
+
+/// Without the right to create Jobs a QueueJob says so, and what grants it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_job_says_that_the_right_to_create_jobs_is_missing() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "8Gi")]).await?;
+    upgrade_chart(&stage.bed, &["rbac.createJobs=false"]).await?;
+    let operator = stage.start_operator().await?;
+    stage.claim("team", json!({"weight": 1})).await?;
+    stage.bed.kubectl_with_input(["create", "--namespace=team", "-f", "-"], QUEUE_JOB).await?;
+    let path = "-o=jsonpath={.status.conditions[?(@.type==\"Admitted\")].message}";
+    eventually("the QueueJob says what is missing", PATIENCE, async || {
+        let said = stage.bed.kubectl(["get", "qtj/train", "--namespace=team", path]).await?;
+        ensure!(said.contains("rbac.createJobs=true"), "{said:?}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Without the policies the notes say what a stolen token is worth.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_policies_the_notes_say_what_the_token_is_worth() -> Result<()> {
+    let helm = Helm::find().await?;
+    let notes = async |values: &[&str]| -> Result<String> {
+        let command = ["install", "--dry-run=client", "--skip-schema-validation"];
+        Ok(helm.run(helm_arguments(&command, values)).await?)
+    };
+    let confined = notes(&["config.mode=Full"]).await?;
+    assert!(confined.contains("rbac.createJobs=true") && !confined.contains("stolen token"), "{confined}");
+    let unconfined = notes(&["config.mode=Full", "admission.confineOperator=false"]).await?;
+    assert!(unconfined.contains("only roles limit a stolen token of the operator"), "{unconfined}");
+    Ok(())
 }
 
 /// With the operator's own token one gets no further than the operator.
@@ -351,7 +472,7 @@ async fn a_stolen_token_is_of_little_use() -> Result<()> {
         "evicts no pod in protected namespaces",
     );
     limit_ranges_of_others(&bed, &thief).await?;
-    jobs_of_others(&bed, &thief).await?;
+    Box::pin(jobs_of_others(&bed, &thief)).await?;
 
     let sets: Api<k8s_openapi::api::apps::v1::ReplicaSet> = Api::namespaced(thief.clone(), "team-a");
     let sized = |size: u32, before: Option<&str>, lowered: Option<&str>| {

@@ -28,6 +28,7 @@ mod demand;
 mod grants;
 pub mod guarantee;
 mod intra_queue;
+mod keyed;
 pub mod labels;
 mod leaf;
 pub mod ledger;

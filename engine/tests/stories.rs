@@ -13,6 +13,7 @@ mod demand;
 mod gangs;
 mod growth_and_deletion;
 mod hardening;
+mod hostile;
 mod idle;
 mod ledger;
 mod modes;

@@ -18,6 +18,7 @@ use crate::fields::Fields;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::metadata::{Metadata, Names};
+use crate::relist::ListLoss;
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;
@@ -153,6 +154,10 @@ where
     fn relist_begin(&mut self) {
         self.begin_skipped(kind_name::<K>());
         Keeps::<K>::relist_begin(self);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        Keeps::<K>::relist_loss(self)
     }
 
     fn relist_finish(&mut self) -> bool {

@@ -1,6 +1,7 @@
 //! What the index offers for every kind of object that it keeps.
 
 use crate::decoded::Undecodable;
+use crate::relist::ListLoss;
 
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
@@ -34,6 +35,11 @@ pub trait Keeps<K> {
     /// Nothing changes yet; snapshots taken during the list show what was known before plus what came in. A
     /// list that broke off is simply started again.
     fn relist_begin(&mut self);
+
+    /// What of the kept objects the running list has not contained so far. Of a kind that says nothing every list is believed.
+    fn relist_loss(&self) -> ListLoss {
+        ListLoss::default()
+    }
 
     /// Ends a full list: forgets everything that was kept when it began and that it did not contain.
     ///

@@ -63,6 +63,7 @@ pub use governable::governable;
 pub use index::Index;
 pub use keeps::Keeps;
 pub use reading::UnreadableQuantity;
+pub use relist::ListLoss;
 pub use resource_version::ResourceVersion;
 pub use settings::IndexSettings;
 pub use skipped::SkippedObject;

@@ -1,5 +1,6 @@
 //! `--check`: would the operator be able to work here?
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::api::authorization::v1::{SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
@@ -9,7 +10,7 @@ use quotient_crds::Queue;
 use quotient_index::Decoded;
 
 use crate::answer::{Answer, ask, said};
-use crate::rights::{Right, needed};
+use crate::rights::{Feature, Right, needed, needed_for};
 use crate::settings::Settings;
 
 /// How long one call may take.
@@ -36,7 +37,11 @@ impl Finding {
 
 /// Looks at the API server, the kind Queue, and every right that the settings need. Writes nothing but reviews of access.
 pub async fn check(settings: &Settings, client: &Client) -> Vec<Finding> {
-    vec![api_server(client).await, kind(client).await, rights(settings, client).await]
+    let mut findings = vec![api_server(client).await, kind(client).await, rights(settings, client).await];
+    for feature in Feature::ALL {
+        findings.extend(rights_of(feature, settings, client).await);
+    }
+    findings
 }
 
 async fn api_server(client: &Client) -> Finding {
@@ -67,23 +72,56 @@ async fn rights(settings: &Settings, client: &Client) -> Finding {
         Ok(needed) => needed,
         Err(error) => return Finding::bad(format!("read the list of rights: {error}")),
     };
-    let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
-    let mut missing = Vec::new();
-    for right in &needed {
-        let review = review(right, &settings.ledger.namespace);
-        match ask(CALL, reviews.create(&PostParams::default(), &review)).await {
-            Answer::Done(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
-            Answer::Done(_) => missing.push(right.to_string()),
-            Answer::Refused(status) => return Finding::bad(format!("ask for rights: {}", said(&status))),
-            Answer::Unknown(lost) => return Finding::bad(format!("ask for rights: {lost}")),
-        }
-    }
+    let missing = match missing(&needed, settings, client).await {
+        Ok(missing) => missing,
+        Err(finding) => return finding,
+    };
     let (count, mode) = (needed.len(), settings.mode());
     if missing.is_empty() {
         Finding::good(format!("all {count} rights of mode {mode} are granted"))
     } else {
         Finding::bad(format!("of the {count} rights of mode {mode} are missing: {}", missing.join("; ")))
     }
+}
+
+/// Whether `feature` is granted, which an operator can work without; nothing where the mode does not reach it.
+async fn rights_of(feature: Feature, settings: &Settings, client: &Client) -> Option<Finding> {
+    let needed = match needed_for(feature, settings.mode()) {
+        Ok(needed) => needed,
+        Err(error) => return Some(Finding::bad(format!("read the list of rights: {error}"))),
+    };
+    if needed.is_empty() {
+        return None;
+    }
+    Some(match missing(&needed, settings, client).await {
+        Ok(missing) if missing.is_empty() => {
+            Finding::good(format!("the {} rights of {} are granted", needed.len(), feature.value()))
+        }
+        Ok(_) => Finding::good(feature.is_off()),
+        Err(finding) => finding,
+    })
+}
+
+/// Those of `needed` that the operator does not have, or why that is not known.
+async fn missing(
+    needed: &BTreeSet<Right>,
+    settings: &Settings,
+    client: &Client,
+) -> Result<Vec<String>, Finding> {
+    let reviews: Api<SelfSubjectAccessReview> = Api::all(client.clone());
+    let mut missing = Vec::new();
+    for right in needed {
+        let review = review(right, &settings.ledger.namespace);
+        match ask(CALL, reviews.create(&PostParams::default(), &review)).await {
+            Answer::Done(review) if review.status.as_ref().is_some_and(|status| status.allowed) => {}
+            Answer::Done(_) => missing.push(right.to_string()),
+            Answer::Refused(status) => {
+                return Err(Finding::bad(format!("ask for rights: {}", said(&status))));
+            }
+            Answer::Unknown(lost) => return Err(Finding::bad(format!("ask for rights: {lost}"))),
+        }
+    }
+    Ok(missing)
 }
 
 fn review(right: &Right, own_namespace: &str) -> SelfSubjectAccessReview {

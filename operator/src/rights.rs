@@ -6,9 +6,12 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use k8s_openapi::api::authorization::v1::ResourceAttributes;
+use kube::core::Status;
 use quotient_engine::snapshot::Mode;
 use quotient_index::WorkloadKind;
 use serde::Deserialize;
+
+use crate::answer::said;
 
 /// One verb on one resource.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,18 +79,74 @@ struct Rule {
 }
 
 #[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "camelCase")]
 enum Condition {
     /// A Lease elects the leader.
     Elected,
     /// Metrics are served beyond the own pod.
     Scraped,
+    /// An administrator has granted a feature its rights.
+    #[serde(untagged)]
+    Granted(Feature),
+}
+
+/// What the operator does only with rights that the chart leaves out until an administrator grants them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Feature {
+    /// The Jobs of QueueJobs are created and deleted.
+    CreateJobs,
+    /// The sizes of workloads are lowered and restored.
+    ScaleWorkloads,
+    /// The deletion cost of pods is set.
+    PatchPods,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::CreateJobs, Self::ScaleWorkloads, Self::PatchPods];
+
+    /// The value of the chart that grants its rights.
+    #[must_use]
+    pub const fn value(self) -> &'static str {
+        match self {
+            Self::CreateJobs => "rbac.createJobs",
+            Self::ScaleWorkloads => "rbac.scaleWorkloads",
+            Self::PatchPods => "rbac.patchPods",
+        }
+    }
+
+    /// What the operator cannot do without it.
+    const fn task(self) -> &'static str {
+        match self {
+            Self::CreateJobs => "create the Jobs of QueueJobs",
+            Self::ScaleWorkloads => "change the sizes of workloads (preemption: LowerPriority)",
+            Self::PatchPods => "set the deletion cost of pods (preemption: LowerPriority)",
+        }
+    }
+
+    /// That the feature is off, and how it is switched on.
+    #[must_use]
+    pub fn is_off(self) -> String {
+        format!(
+            "the operator may not {}; an administrator allows it with {}=true of the chart",
+            self.task(),
+            self.value()
+        )
+    }
+
+    /// What the API server said; where it was a missing right, what grants it.
+    pub(crate) fn refused(self, status: &Status) -> String {
+        // An admission policy answers 403 as well, in other words.
+        let is_missing_right = status.code == 403 && status.message.contains(" cannot ");
+        if is_missing_right { self.is_off() } else { said(status) }
+    }
 }
 
 /// What stands for the Lease's name.
 const LEASE: &str = "{lease}";
 
-/// What an operator in this mode needs. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
+/// What an operator in this mode needs, whatever features are granted. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
 /// metrics to others than its own pod, who have to prove themselves.
 ///
 /// # Errors
@@ -99,16 +158,12 @@ pub fn needed(
     is_scraped: bool,
     workloads: &[WorkloadKind],
 ) -> Result<BTreeSet<Right>, serde_json::Error> {
-    let mut rules: Vec<Rule> = serde_json::from_str(include_str!("../../charts/quotient/files/rights.json"))?;
-    rules.retain(|rule| {
-        let is_reached =
-            |needed: &String| Mode::ALL.iter().any(|each| each.name() == needed && *each <= mode);
-        let holds = match rule.condition {
-            Some(Condition::Elected) => lease.is_some(),
-            Some(Condition::Scraped) => is_scraped,
-            None => true,
-        };
-        holds && rule.mode.as_ref().is_none_or(is_reached)
+    let mut rules = reached(mode)?;
+    rules.retain(|rule| match rule.condition {
+        Some(Condition::Elected) => lease.is_some(),
+        Some(Condition::Scraped) => is_scraped,
+        Some(Condition::Granted(_)) => false,
+        None => true,
     });
     rules.extend(workloads.iter().map(|kind| Rule {
         own: false,
@@ -120,6 +175,25 @@ pub fn needed(
         verbs: ["list", "watch"].map(str::to_owned).to_vec(),
     }));
     Ok(rules.iter().flat_map(|rule| rule.rights(lease.unwrap_or_default())).collect())
+}
+
+/// What `feature` needs beside that in this mode; nothing where the mode does not reach it.
+///
+/// # Errors
+///
+/// When the file is no list of rules, which a test excludes.
+pub fn needed_for(feature: Feature, mode: Mode) -> Result<BTreeSet<Right>, serde_json::Error> {
+    let mut rules = reached(mode)?;
+    rules.retain(|rule| matches!(rule.condition, Some(Condition::Granted(other)) if other == feature));
+    Ok(rules.iter().flat_map(|rule| rule.rights("")).collect())
+}
+
+/// The rules of this mode and of those before it.
+fn reached(mode: Mode) -> Result<Vec<Rule>, serde_json::Error> {
+    let mut rules: Vec<Rule> = serde_json::from_str(include_str!("../../charts/quotient/files/rights.json"))?;
+    let is_reached = |needed: &String| Mode::ALL.iter().any(|each| each.name() == needed && *each <= mode);
+    rules.retain(|rule| rule.mode.as_ref().is_none_or(is_reached));
+    Ok(rules)
 }
 
 impl Rule {
@@ -157,11 +231,7 @@ mod tests {
         let added = |more: &BTreeSet<Right>, less| {
             more.difference(less).map(ToString::to_string).collect::<Vec<_>>().join("; ")
         };
-        assert_eq!(
-            added(&full, &quota),
-            "patch pods; create pods/eviction; get deployments.apps; patch deployments.apps; \
-             get replicasets.apps; get statefulsets.apps"
-        );
+        assert_eq!(added(&full, &quota), "create pods/eviction");
         assert!(!observe.iter().any(|right| right.resource == "resourcequotas" && right.verb == "create"));
         assert_eq!(
             added(&observe, &needed(Mode::Observe, None, true, &[]).unwrap()),
@@ -169,6 +239,41 @@ mod tests {
              get leases.coordination.k8s.io \"lease\" in the own namespace; \
              update leases.coordination.k8s.io \"lease\" in the own namespace"
         );
+    }
+
+    #[test]
+    fn features_have_rights_of_their_own_where_their_mode_is_reached() {
+        let of = |feature, mode| {
+            let rights = needed_for(feature, mode).unwrap();
+            rights.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+        };
+        assert_eq!(of(Feature::CreateJobs, Mode::Observe), "");
+        assert_eq!(
+            of(Feature::CreateJobs, Mode::Quota),
+            "create jobs.batch; delete jobs.batch; get jobs.batch; delete queuejobs.quotient.dev; get queuejobs.quotient.dev"
+        );
+        assert_eq!(of(Feature::ScaleWorkloads, Mode::Quota), "");
+        assert_eq!(
+            of(Feature::ScaleWorkloads, Mode::Full),
+            "get deployments.apps; patch deployments.apps; get replicasets.apps; get statefulsets.apps; get jobs.batch"
+        );
+        assert_eq!(of(Feature::PatchPods, Mode::Full), "patch pods");
+    }
+
+    #[test]
+    fn a_missing_right_is_told_by_the_value_that_grants_it() {
+        let refused = |code: u16, message: &str| {
+            Feature::CreateJobs.refused(&Status::failure(message, "Forbidden").with_code(code))
+        };
+        assert_eq!(
+            refused(
+                403,
+                "jobs.batch is forbidden: User \"q\" cannot create resource \"jobs\" in API group \"batch\""
+            ),
+            "the operator may not create the Jobs of QueueJobs; an administrator allows it with rbac.createJobs=true of the chart"
+        );
+        let policy = "jobs.batch \"a\" is forbidden: ValidatingAdmissionPolicy 'b' denied request: c";
+        assert_eq!(refused(403, policy), policy);
     }
 
     /// The names in the list are those that the operator uses.
@@ -194,7 +299,9 @@ mod tests {
 
     #[test]
     fn what_must_never_be_needed_is_not() {
-        for right in needed(Mode::Full, Some("lease"), true, &[]).unwrap() {
+        let features = Feature::ALL.map(|feature| needed_for(feature, Mode::Full).unwrap());
+        let all = needed(Mode::Full, Some("lease"), true, &[]).unwrap().into_iter();
+        for right in all.chain(features.into_iter().flatten()) {
             let of_objects = ["secrets", "pods/exec", "serviceaccounts", "customresourcedefinitions"];
             assert!(!of_objects.contains(&right.resource.as_str()), "{right}");
             assert!(

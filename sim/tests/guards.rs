@@ -80,6 +80,63 @@ fn a_list_of_nodes_that_comes_back_short_changes_nothing() {
     }
 }
 
+/// A list of Queues, pods or workloads that lacks much is asked for again before anything is granted or taken because of it.
+#[test]
+fn one_short_list_of_any_kind_changes_nothing() {
+    let mut wrong = Vec::new();
+    for kind in [Kind::Queue, Kind::Pod, Kind::ReplicaSet, Kind::Job, Kind::StatefulSet] {
+        for lie in [What::EmptyList, What::PartialList] {
+            let list =
+                Match { kind: Some(kind), verb: Some(Verb::List), from: seconds(40), ..Match::default() };
+            let mut world = at_rest(OperatorOptions::default().fault(Fault::on(list, lie.clone())));
+            // Without its pods an unmanaged namespace leaves their room to the queues.
+            for name in ["one", "two", "three"] {
+                let pod = build::pod("default", name, &build::work("1", "1Gi"));
+                world.at(seconds(1), human(Call::create(Kind::Pod, pod)));
+            }
+            world.at(seconds(40), Act::Watch { operator: 0, kind, what: WatchWhat::Gone });
+            world.run_for(seconds(160));
+            wrong.extend(
+                changed(&world.trace(), seconds(40)).iter().map(|told| format!("{kind:?} {lie}: {told}")),
+            );
+            assert_eq!(world.stage().operator(0).unwrap().faults_left(), 0, "{kind:?} {lie}: no list lied");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A user without the admission policies writes what the operator continues from into the status of its own Queue, and a stamp
+/// onto its own quota. Another queue loses nothing by it, and its quota gets one new stamp.
+#[test]
+fn a_forged_status_or_stamp_costs_no_other_queue_anything() {
+    let window = json!({"size": "1000", "target": "0", "used": "2030-01-01T00:00:00Z"});
+    let aside = json!([{"kind": "Job", "name": "train", "uid": "any", "since": "2030-01-01T00:00:00Z",
+        "until": "2030-01-01T01:00:00Z", "failures": 9, "reason": "NotReady"}]);
+    let forged = [
+        json!({"windows": {"cpu": window, "memory": window}}),
+        json!({"demandFalling": {"cpu": "2000-01-01T00:00:00Z", "memory": "2000-01-01T00:00:00Z"}, "demand": {"cpu": "1000"}}),
+        json!({"notCreatedSince": {"any": "2000-01-01T00:00:00Z"}, "setAside": aside}),
+        json!({"deserved": {"cpu": "1000"}, "allocated": {"cpu": "1000"}, "preempting": {"cpu": "1000"}, "observedGeneration": 99}),
+    ];
+    for status in forged {
+        let mut world = at_rest(OperatorOptions::default());
+        for round in 0..4 {
+            let call = Call::merge(Key::new(Kind::Queue, "team-1", "team-1"), json!({"status": status}));
+            world.at(seconds(40 + 10 * round), human(call.on("status")));
+            let stamp =
+                json!({"metadata": {"annotations": {"quotient.dev/generation": (1_u64 << 62).to_string()}}});
+            world.at(seconds(45 + 10 * round), human(Call::merge(quota("team-1"), stamp)));
+        }
+        world.run_for(seconds(240));
+        let told = changed(&world.trace(), seconds(40));
+        let of_others: Vec<&String> = told.iter().filter(|told| !told.ends_with("quota in team-1")).collect();
+        // A stamp that is newer than the ledger has every quota stamped anew, once.
+        assert!(of_others.len() <= 1, "{status}: {of_others:?}");
+        assert_eq!(world.evictions(), 0, "{status}");
+        assert_eq!(workload::two_queues().differences(&world), Vec::<String>::new(), "{status}");
+    }
+}
+
 /// Nodes that are not Ready for a moment, and devices whose plugin restarts.
 #[test]
 fn capacity_that_comes_back_was_never_gone() {

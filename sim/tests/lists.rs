@@ -25,9 +25,8 @@ fn execution(kind: Kind, what: &What) -> Vec<String> {
     }
     world.run_for(TRUTH + Duration::from_secs(1));
     let settled = workload.run(&mut world);
-    // While a Queue is not seen, its namespace counts as nobody's, and while nodes are not seen nothing guards the
-    // shares: both settle, and not always in the same state.
-    let same = !matches!(kind, Kind::Node | Kind::Queue);
+    // While nodes are not seen nothing guards the shares: it settles, and not always in the same state.
+    let same = kind != Kind::Node;
     let mut wrong = if same { workload.differences(&world) } else { Vec::new() };
     if same && world.evictions() != workload.evictions {
         wrong.push(format!("{} evictions", world.evictions()));

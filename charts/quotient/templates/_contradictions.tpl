@@ -18,6 +18,9 @@
 {{- if or (ge (int $config.leaseRetrySeconds) (int $config.leaseRenewDeadlineSeconds)) (ge (int $config.leaseRenewDeadlineSeconds) (int $config.leaseDurationSeconds)) -}}
 {{- fail (printf "config.leaseRetrySeconds (%v) must be less than config.leaseRenewDeadlineSeconds (%v), and that less than config.leaseDurationSeconds (%v): otherwise a leader that cannot renew leads on while another begins." $config.leaseRetrySeconds $config.leaseRenewDeadlineSeconds $config.leaseDurationSeconds) -}}
 {{- end -}}
+{{- if and .Values.rbac.scaleWorkloads (not .Values.rbac.patchPods) -}}
+{{- fail "rbac.scaleWorkloads is true and rbac.patchPods is false: a ReplicaSet would delete other pods than those that Quotient chose. Set both." -}}
+{{- end -}}
 {{- if and (not .Values.serviceAccount.create) (not .Values.serviceAccount.name) -}}
 {{- fail "serviceAccount.create is false and serviceAccount.name is empty: the operator would run as the namespace's default account. Name the account that it is to run as." -}}
 {{- end -}}

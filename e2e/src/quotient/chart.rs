@@ -32,6 +32,9 @@ pub fn value_sets() -> std::io::Result<BTreeMap<String, PathBuf>> {
 /// A registry for the image, which the chart has no default for. The test bed's kubelets pull nothing.
 pub const IMAGE_REGISTRY: &str = "image.registry=registry.example.org";
 
+/// The rights that the chart leaves out until they are used.
+pub const ALL_RIGHTS: [&str; 3] = ["rbac.createJobs=true", "rbac.scaleWorkloads=true", "rbac.patchPods=true"];
+
 /// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with [`IMAGE_REGISTRY`] and these values
 /// (`--set`).
 pub fn helm_arguments(command: &[&str], values: &[&str]) -> Vec<String> {

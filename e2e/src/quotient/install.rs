@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{Namespace, ServiceAccount};
 use kube::Api;
 use tokio::sync::OnceCell;
 
-use super::{RELEASE, SYSTEM_NAMESPACE, helm_arguments, workspace_root};
+use super::{ALL_RIGHTS, RELEASE, SYSTEM_NAMESPACE, helm_arguments, workspace_root};
 use crate::testbed::{Helm, TestBed};
 
 /// The chart as scenarios need it, rendered once a process.
@@ -21,8 +21,8 @@ pub async fn install_crds(bed: &TestBed) -> anyhow::Result<()> {
     until_served(bed).await
 }
 
-/// Applies all of the chart for mode Full: kinds, account, roles and admission policies; does nothing where that was done
-/// before.
+/// Applies all of the chart for mode Full, with [`ALL_RIGHTS`]: kinds, account, roles and admission policies; does nothing where
+/// that was done before.
 ///
 /// Its Deployment has no replicas, because the operator is a process of ours.
 pub async fn install_chart(bed: &TestBed) -> anyhow::Result<()> {
@@ -51,7 +51,7 @@ async fn apply(bed: &TestBed, rendered: &str) -> anyhow::Result<()> {
 }
 
 async fn render(more: &[&str]) -> anyhow::Result<String> {
-    let values = [&["replicaCount=0", "config.mode=Full"], more].concat();
+    let values = [&["replicaCount=0", "config.mode=Full"], &ALL_RIGHTS[..], more].concat();
     Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
 }
 

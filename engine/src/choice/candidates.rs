@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use crate::keyed::KeyedMap;
 
 use super::candidate::Candidate;
 use super::gangs;
@@ -137,7 +137,7 @@ pub(crate) fn replicas<'a>(pod: &'a Pod, snapshot: &'a Snapshot) -> Option<Repli
 
 /// Which of `candidates` have started and would go last of their owner's in their pool.
 fn last_replicas(candidates: &[Candidate<'_>], snapshot: &Snapshot) -> Vec<bool> {
-    let mut groups: FxHashMap<Replicas<'_>, usize> = FxHashMap::default();
+    let mut groups: KeyedMap<Replicas<'_>, usize> = KeyedMap::default();
     let mut kept: Vec<(usize, &Candidate<'_>)> = Vec::new();
     // Pods of an owner stand together as a rule, and share their ties.
     let mut before: Option<(&Arc<Ties>, Option<&str>, usize)> = None;

@@ -3,7 +3,7 @@
 //! The smallest set is then a hard problem; what is taken first is whatever covers the largest part of what is
 //! still missing. The caller drops what turns out not to be needed, so the set is irreducible all the same.
 
-use rustc_hash::FxHashMap;
+use crate::keyed::KeyedMap;
 
 use super::candidate::{Candidate, sum};
 use super::order::preference;
@@ -66,7 +66,7 @@ fn greedy<'a>(members: Vec<Candidate<'a>>, rest: &Amounts, scale: &Amounts) -> V
 /// Members of a shape differ in nothing that [`fit`] looks at, so only one of each has to be looked at.
 fn by_shape<'a>(members: Vec<Candidate<'a>>) -> Vec<Vec<Candidate<'a>>> {
     let mut shapes: Vec<Vec<Candidate<'a>>> = Vec::new();
-    let mut known = FxHashMap::default();
+    let mut known = KeyedMap::default();
     for candidate in members {
         let at = *known.entry(candidate.requests().clone()).or_insert_with(|| {
             shapes.push(Vec::new());

@@ -1,9 +1,8 @@
 //! One leaf, after grants are made.
 
-use rustc_hash::FxHashMap;
-
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Trust};
+use crate::keyed::KeyedMap;
 use crate::leaf::{Leaf, Wanted};
 use crate::names::{OwnerUid, QueueName};
 use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
@@ -196,7 +195,7 @@ impl<'a> QueueState<'a> {
         if self.state.queue_jobs.is_empty() {
             return withdrawn;
         }
-        let mut pods: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+        let mut pods: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
         for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
             let count = pods.entry(owner).or_default();
             *count = count.saturating_add(1);

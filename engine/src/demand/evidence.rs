@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{Ask, FreeRoom, earliest};
+use crate::keyed::KeyedMap;
 use crate::names::{GangName, OwnerUid};
 use crate::snapshot::{
     MAX_SET_ASIDE, NamespaceState, Owner, OwnerKind, Phase, Pod, Queue, SetAside, Settings, Shape, Snapshot,
@@ -146,17 +147,17 @@ impl<'a> Evidence<'a> {
 
 /// The workloads of a namespace. Of QueueJobs nothing is known here: they have a time to start of their own.
 pub(super) struct Workloads<'a> {
-    owners: FxHashMap<&'a str, &'a Owner>,
+    owners: KeyedMap<&'a str, &'a Owner>,
     /// By the uid of the top workload.
     all: BTreeMap<&'a str, Evidence<'a>>,
     /// By the uid of a ReplicaSet, else of the top workload: a redeploy is not held up by what the spec before it left.
-    progress: FxHashMap<&'a str, Progress>,
+    progress: KeyedMap<&'a str, Progress>,
     /// Since when pods without a node have had room in vain.
     room_since: Option<Timestamp>,
     /// Which shapes some node could run.
     runnable: FxHashMap<*const Shape, bool>,
     /// How many live members each gang has.
-    members: FxHashMap<&'a GangName, u32>,
+    members: KeyedMap<&'a GangName, u32>,
     pub(super) next_change: Option<Timestamp>,
 }
 
@@ -195,7 +196,7 @@ impl<'a> Workloads<'a> {
         let mut workloads = Self { owners, all, progress, members, room_since, runnable, next_change: None };
         let now = snapshot.now;
         let remembered = &queue.remembered.set_aside;
-        let entries: FxHashMap<&str, &SetAside> =
+        let entries: KeyedMap<&str, &SetAside> =
             remembered.iter().map(|(uid, entry)| (uid.as_str(), entry)).collect();
         for owner in state.owners.iter().filter(|owner| owner.kind != OwnerKind::QueueJob) {
             let evidence = workloads.evidence(top(owner), &entries, now);
@@ -216,7 +217,7 @@ impl<'a> Workloads<'a> {
     fn evidence(
         &mut self,
         (uid, kind, name): (&'a str, &'a str, &'a str),
-        entries: &FxHashMap<&str, &SetAside>,
+        entries: &KeyedMap<&str, &SetAside>,
         now: Timestamp,
     ) -> &mut Evidence<'a> {
         self.all.entry(uid).or_insert_with(|| {
@@ -226,7 +227,7 @@ impl<'a> Workloads<'a> {
         })
     }
 
-    fn add_pod(&mut self, pod: &'a Pod, entries: &FxHashMap<&str, &SetAside>, snapshot: &Snapshot) {
+    fn add_pod(&mut self, pod: &'a Pod, entries: &KeyedMap<&str, &SetAside>, snapshot: &Snapshot) {
         let now = snapshot.now;
         if let Some(gang) = pod.gang().filter(|_| pod.is_live()) {
             let members = self.members.entry(&gang.name).or_default();

@@ -23,9 +23,8 @@ pub(crate) use trust::{Trust, is_ignored, why_ignored};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
-
 use crate::amounts::Amounts;
+use crate::keyed::KeyedMap;
 use crate::names::{Namespace, OwnerUid};
 use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
@@ -124,8 +123,8 @@ pub(crate) fn earliest(one: Option<Timestamp>, other: Option<Timestamp>) -> Opti
 }
 
 /// How many live pods each owner has.
-fn live_by_owner(state: &NamespaceState) -> FxHashMap<&OwnerUid, u32> {
-    let mut live: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+fn live_by_owner(state: &NamespaceState) -> KeyedMap<&OwnerUid, u32> {
+    let mut live: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
     let mut pods = state.pods.iter().filter(|pod| pod.is_live()).peekable();
     while let Some(first) = pods.next() {
         // Pods of an owner stand together as a rule, and share their ties.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use crate::keyed::KeyedMap;
 
 use super::Runnable;
 use crate::amounts::{Amounts, Resource};
@@ -102,8 +102,8 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
     }
     let jobs: BTreeMap<GangName, &QueueJob> =
         state.queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
-    let mut members: FxHashMap<&GangName, u32> = FxHashMap::default();
-    let mut of_owner: FxHashMap<&OwnerUid, u32> = FxHashMap::default();
+    let mut members: KeyedMap<&GangName, u32> = KeyedMap::default();
+    let mut of_owner: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_live()) {
         let Some(gang) = pod.gang() else { continue };
         let count = members.entry(&gang.name).or_default();

@@ -6,8 +6,11 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Generation(u64);
 
-/// The latest stamp that is believed. No ledger counts that far, and no later generation would fit after it.
+/// The latest stamp that a quota alone may claim. Whatever it claims, as many generations are left after it.
 const MOST: u64 = 1 << 62;
+
+/// The latest stamp that can be read: generations of a ledger that goes on after a quota that claimed [`MOST`].
+const READABLE: u64 = 1 << 63;
 
 impl Generation {
     /// The generation with this number.
@@ -15,12 +18,20 @@ impl Generation {
         Self(number)
     }
 
-    /// The generation that a quota's annotation names; none if it names none from 1 to [`MOST`]. The first write of a ledger
+    /// The generation that a quota's annotation names; none if it names none from 1 to [`READABLE`]. The first write of a ledger
     /// is generation 1, so no quota was ever stamped with 0.
     pub fn from_stamp(text: &str) -> Option<Self> {
-        let stamp = Self(text.parse().ok().filter(|number| (1..=MOST).contains(number))?);
+        let stamp = Self(text.parse().ok().filter(|number| (1..=READABLE).contains(number))?);
         // A write tests the text, not what it means.
         (stamp.to_string() == text).then_some(stamp)
+    }
+
+    /// Whether a quota may bear it as its stamp: up to [`MOST`], and beyond that as far as the `ledger` has counted.
+    ///
+    /// An account that may write quotas can claim any stamp, and the ledger goes on after the latest. Without a bound on what it
+    /// goes on after, a ledger could leave what it can read, and write every quota again and again.
+    pub fn is_credible(self, ledger: Option<Self>) -> bool {
+        self.0 <= MOST || ledger.is_some_and(|ledger| self <= ledger)
     }
 
     /// Its number.

@@ -5,11 +5,12 @@
 
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{Ask, earliest};
+use crate::keyed::{KeyedMap, KeyedSet};
 use crate::leaf::Leaf;
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
@@ -93,8 +94,8 @@ struct TaskPods {
 fn pods_of_tasks<'a>(
     state: &'a NamespaceState,
     going: &FxHashSet<PodUid>,
-) -> FxHashMap<&'a OwnerUid, TaskPods> {
-    let mut pods_of_tasks: FxHashMap<&OwnerUid, TaskPods> = FxHashMap::default();
+) -> KeyedMap<&'a OwnerUid, TaskPods> {
+    let mut pods_of_tasks: KeyedMap<&OwnerUid, TaskPods> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
         let Some(owner) = pod.owner() else { continue };
         let task_pods = pods_of_tasks.entry(owner).or_default();
@@ -126,7 +127,7 @@ struct Place<'a> {
     namespace: &'a Namespace,
     state: &'a NamespaceState,
     now: Timestamp,
-    pods_of_tasks: FxHashMap<&'a OwnerUid, TaskPods>,
+    pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
     /// Whether floors of gangs that run yield to a higher priority.
     yields: bool,
     /// Whether slots may be taken at all.
@@ -139,7 +140,7 @@ impl Place<'_> {
         let (mut staying, mut others) = (Amounts::new(), Amounts::new());
         // Nobody touches what was running before a spec could not be understood any more.
         let divided = self.state.queue_jobs.iter().filter(|job| job.invalid.is_none());
-        let tasks: FxHashSet<&OwnerUid> =
+        let tasks: KeyedSet<&OwnerUid> =
             divided.flat_map(|job| job.tasks.iter().map(|task| &task.owner)).collect();
         for pod in self.state.pods.iter().filter(|pod| pod.is_live() && !going.contains(&pod.uid)) {
             staying.add_all(pod.requests());

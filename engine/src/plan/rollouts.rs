@@ -3,10 +3,9 @@
 //! A Deployment whose `maxUnavailable` comes to 0 removes an older pod only after a newer one is available. Where the
 //! older pods fill the share of the queue, neither can happen.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
 use crate::amounts::Amounts;
 use crate::demand::Ask;
+use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::OwnerUid;
 use crate::snapshot::{NamespaceState, Owner, Phase, Pod};
 
@@ -24,9 +23,9 @@ struct Rollout<'a> {
 }
 
 /// The newest ReplicaSets among `asks` whose rollout waits for room that only an older pod of it could give.
-pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[Ask<'a>]) -> FxHashSet<&'a OwnerUid> {
+pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[Ask<'a>]) -> KeyedSet<&'a OwnerUid> {
     let newest = asks.iter().filter(|ask| ask.owner.size.surges_first);
-    let mut rollouts: FxHashMap<&OwnerUid, Rollout<'a>> = newest
+    let mut rollouts: KeyedMap<&OwnerUid, Rollout<'a>> = newest
         .filter_map(|ask| {
             let (newest, held) = (ask.owner, Amounts::new());
             let rollout = Rollout { newest, older: 0, ready: 0, moves: false, held };
@@ -34,9 +33,9 @@ pub(super) fn waiting<'a>(state: &'a NamespaceState, asks: &[Ask<'a>]) -> FxHash
         })
         .collect();
     if rollouts.is_empty() {
-        return FxHashSet::default();
+        return KeyedSet::default();
     }
-    let mut deployments: FxHashMap<&OwnerUid, &OwnerUid> = FxHashMap::default();
+    let mut deployments: KeyedMap<&OwnerUid, &OwnerUid> = KeyedMap::default();
     for owner in &state.owners {
         let Some(deployment) = owner.controller.as_ref().map(|controller| &controller.uid) else { continue };
         let Some(rollout) = rollouts.get_mut(deployment) else { continue };

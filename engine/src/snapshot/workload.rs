@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use crate::keyed::KeyedMap;
 
 use super::{NamespaceState, Pod};
 use crate::names::OwnerUid;
@@ -31,7 +31,7 @@ impl Workload {
 #[derive(Debug)]
 pub(crate) struct Workloads<'a> {
     /// What controls the owners that pods name.
-    controllers: FxHashMap<&'a OwnerUid, &'a Workload>,
+    controllers: KeyedMap<&'a OwnerUid, &'a Workload>,
 }
 
 impl<'a> Workloads<'a> {

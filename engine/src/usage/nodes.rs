@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::amounts::Amounts;
+use crate::keyed::KeyedMap;
 use crate::names::NodeName;
 use crate::snapshot::Snapshot;
 
@@ -21,7 +22,7 @@ pub(crate) struct NodeUsage {
 #[derive(Debug, Default)]
 pub(crate) struct NodesUsage<'a> {
     all: Vec<NodeUsage>,
-    by_name: FxHashMap<&'a NodeName, usize>,
+    by_name: KeyedMap<&'a NodeName, usize>,
     /// Where a name lies: the pods of a node share its name, which so has to be read only once.
     by_address: FxHashMap<*const str, usize>,
 }

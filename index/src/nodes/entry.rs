@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Node as Object;
 use kube::core::Selector;
-use quotient_engine::amounts::Amounts;
+use quotient_engine::amounts::{Amounts, Resource};
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
@@ -14,6 +14,10 @@ use super::selection::{is_schedulable, is_selected};
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
 use crate::resource_version::Age;
+
+/// The most resources of one node that are shared out beside cpu and memory: the first by name. A kubelet can report thousands,
+/// and each of them becomes a part of every quota. Nodes with many kinds of devices have about twenty.
+const MOST_RESOURCES: usize = 64;
 
 /// A node as it was seen last.
 #[derive(Debug)]
@@ -87,7 +91,26 @@ pub fn unreadable(node: &Object) -> Vec<UnreadableQuantity> {
     reading.unreadable
 }
 
+/// What of the resources of `node` is not kept, if anything is.
+pub(super) fn excess(node: &Object) -> Option<String> {
+    let number = offered(node, &mut Reading::default()).iter().filter(|(one, _)| is_extended(one)).count();
+    let why = || format!("it offers {number} extended resources, of which {MOST_RESOURCES} are shared out");
+    (number > MOST_RESOURCES).then(why)
+}
+
+fn is_extended(resource: &Resource) -> bool {
+    !matches!(resource, Resource::Cpu | Resource::Memory)
+}
+
 fn allocatable(node: &Object, reading: &mut Reading) -> Amounts {
+    let all = offered(node, reading);
+    let first_left_out = all.resources().filter(|one| is_extended(one)).nth(MOST_RESOURCES).cloned();
+    let Some(first_left_out) = first_left_out else { return all };
+    let is_kept = |one: &Resource| !is_extended(one) || *one < first_left_out;
+    all.iter().filter(|(one, _)| is_kept(one)).map(|(one, amount)| (one.clone(), amount)).collect()
+}
+
+fn offered(node: &Object, reading: &mut Reading) -> Amounts {
     let Some(status) = &node.status else { return Amounts::new() };
     match &status.allocatable {
         Some(list) => reading.list(Some(list), Rounding::Down, format_args!("status.allocatable")),

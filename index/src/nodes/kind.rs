@@ -9,7 +9,7 @@ use quotient_engine::names::NodeName;
 use quotient_engine::snapshot::Node;
 use quotient_engine::time::Timestamp;
 
-use super::entry::NodeEntry;
+use super::entry::{NodeEntry, excess};
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
@@ -82,6 +82,10 @@ impl Keeps<Object> for Index {
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
         self.nodes.relist.seen(&NodeName::from(&*object.key().1));
         false
+    }
+
+    fn excess(object: &Object) -> Option<String> {
+        excess(object)
     }
 
     fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {

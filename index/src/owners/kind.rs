@@ -18,7 +18,7 @@ use crate::placement::{self, placement};
 use crate::pods::{effective_requests, unspecified};
 use crate::priority_classes::AskedPriority;
 use crate::queue_jobs::TaskJob;
-use crate::relist::Relist;
+use crate::relist::{ListLoss, Relist};
 use crate::resource_version::Age;
 use crate::sizes::Said;
 use crate::time::timestamp;
@@ -90,6 +90,18 @@ impl OwnerKinds {
             OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
             OwnerKind::DaemonSet => &mut self.daemon_sets,
             OwnerKind::Configured(kind) => self.configured.entry(kind).or_insert_with(Relist::idle),
+        }
+    }
+}
+
+impl OwnerKinds {
+    fn loss(&self, kind: OwnerKind) -> ListLoss {
+        match kind {
+            OwnerKind::ReplicaSet => self.replica_sets.loss(),
+            OwnerKind::StatefulSet => self.stateful_sets.loss(),
+            OwnerKind::Job | OwnerKind::QueueJob => self.jobs.loss(),
+            OwnerKind::DaemonSet => self.daemon_sets.loss(),
+            OwnerKind::Configured(kind) => self.configured.get(kind).map(Relist::loss).unwrap_or_default(),
         }
     }
 }
@@ -166,6 +178,10 @@ impl<O: OwnerObject> Keeps<O> for Index {
             entry.owner_names(O::KIND).chain(of_queue_jobs).map(|name| (namespace.clone(), name.clone()))
         });
         self.owners.relist(O::KIND).begin(kept);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        self.owners.loss(O::KIND)
     }
 
     fn relist_finish(&mut self) -> bool {

@@ -22,7 +22,7 @@ use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::placement::{self, placement};
 use crate::reading::uid_of;
-use crate::relist::Relist;
+use crate::relist::{ListLoss, Relist};
 use crate::resource_version::Age;
 use crate::time::timestamp;
 
@@ -119,6 +119,10 @@ impl Keeps<Object> for Index {
             .iter()
             .flat_map(|(namespace, entry)| entry.pod_names().map(|name| (namespace.clone(), name.clone())));
         self.pods.relist.begin(kept);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        self.pods.relist.loss()
     }
 
     fn relist_finish(&mut self) -> bool {

@@ -19,6 +19,7 @@ use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::metadata::Metadata;
+use crate::relist::ListLoss;
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
 #[derive(Clone, Debug)]
@@ -200,6 +201,10 @@ impl Keeps<LeanPod> for Index {
 
     fn relist_begin(&mut self) {
         Keeps::<Pod>::relist_begin(self);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        Keeps::<Pod>::relist_loss(self)
     }
 
     fn relist_finish(&mut self) -> bool {

@@ -14,7 +14,7 @@ use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
-use crate::relist::Relist;
+use crate::relist::{ListLoss, Relist};
 use crate::resource_version::Age;
 
 /// What is remembered of QueueJobs as a kind.
@@ -52,6 +52,10 @@ impl Keeps<Written> for Index {
             entry.queue_jobs.keys().map(|name| (namespace.clone(), name.clone()))
         });
         self.queue_jobs.relist.begin(kept);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        self.queue_jobs.relist.loss()
     }
 
     fn relist_finish(&mut self) -> bool {

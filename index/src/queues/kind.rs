@@ -13,7 +13,7 @@ use crate::gone::Gone;
 use crate::index::Index;
 use crate::keeps::Keeps;
 use crate::reading::uid_of;
-use crate::relist::Relist;
+use crate::relist::{ListLoss, Relist};
 use crate::resource_version::Age;
 
 /// What is remembered of Queues as a kind.
@@ -52,6 +52,10 @@ impl Keeps<Written> for Index {
             .iter()
             .flat_map(|(namespace, entry)| entry.queue_names().map(|name| (namespace.clone(), name.clone())));
         self.queues.relist.begin(kept);
+    }
+
+    fn relist_loss(&self) -> ListLoss {
+        self.queues.relist.loss()
     }
 
     fn relist_finish(&mut self) -> bool {

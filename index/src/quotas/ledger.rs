@@ -54,7 +54,13 @@ impl Index {
     /// stamp and any amounts, so what stands there says nothing of what was granted.
     pub fn quotas_seen(&self) -> impl Iterator<Item = (&Namespace, Seen<'_>)> {
         let managed = self.namespaces.iter().filter(|(_, entry)| entry.is_managed());
-        managed.filter_map(|(name, entry)| Some((name, entry.observed_quota()?.seen())))
+        managed.filter_map(|(name, entry)| Some((name, self.credible(entry.observed_quota()?.seen()))))
+    }
+
+    /// `seen`, without a stamp that no ledger can have given.
+    fn credible<'a>(&self, seen: Seen<'a>) -> Seen<'a> {
+        let known = self.ledger.as_ref().map(|ledger| ledger.generation);
+        Seen { stamp: seen.stamp.filter(|stamp| stamp.is_credible(known)), ..seen }
     }
 
     /// The newest stamp that a quota of a managed namespace was seen with.
@@ -67,7 +73,8 @@ impl Index {
     /// In a namespace that is gone nothing can land.
     pub(crate) fn show_quota(&mut self, namespace: &Namespace) -> bool {
         let entry = self.namespaces.get(namespace);
-        let seen = entry.and_then(|entry| entry.observed_quota()).map(|observed| observed.seen());
+        let seen =
+            entry.and_then(|entry| entry.observed_quota()).map(|observed| self.credible(observed.seen()));
         let exists = seen.is_some()
             || self.labels.knows(namespace)
             || entry.is_some_and(|entry| entry.queue_names().next().is_some());

@@ -166,6 +166,23 @@ fn a_quota_of_an_unmanaged_namespace_says_nothing_of_what_was_granted() {
     assert_eq!(index.newest_stamp(), Some(Generation::new(1 << 62)));
 }
 
+/// The ledger goes on after the latest stamp, and what it writes then is still read: otherwise it would write all quotas for ever.
+#[test]
+fn a_stamp_is_believed_up_to_a_bound_and_as_far_as_the_ledger_has_counted() {
+    let stamped = |stamp: u64| index_of(&format!("{QUEUE}\n---\n{}", quota("5", stamp, 8, 8)));
+    let bound = 1 << 62;
+    assert_eq!(stamped(bound).newest_stamp(), Some(Generation::new(bound)));
+    let mut beyond = stamped(bound + 1);
+    assert_eq!(beyond.newest_stamp(), None);
+    let rebuilt = Ledger::rebuild(stamped(bound).quotas_seen(), at("12:00:00"));
+    let next = rebuilt.generation;
+    assert!(next > Generation::new(bound + 1));
+    beyond.set_ledger(Some(rebuilt.into()));
+    assert_eq!(beyond.newest_stamp(), Some(Generation::new(bound + 1)));
+    assert_eq!(stamped(next.number()).newest_stamp(), None, "without the ledger");
+    assert_eq!(Generation::from_stamp(&next.to_string()), Some(next), "what it writes is read");
+}
+
 #[test]
 fn a_quota_of_our_name_and_label_is_not_ours_where_nothing_was_granted() {
     let labelled = quota("5", 4, 1000, 1000)

@@ -170,3 +170,27 @@ status: {allocatable: {cpu: 1}}
     );
     assert_eq!(before.nodes[&"n1".into()].labels.get("zone"), Some("x"));
 }
+
+/// A foreign kubelet may report any number of resources, and each would become a part of every quota.
+#[test]
+fn a_node_offers_so_many_resources_and_the_others_are_named() {
+    let mut index = Index::new(IndexSettings::default());
+    let node = |names: usize| {
+        let names: Vec<String> = (0..names).map(|at| format!(", example.org/r{at:04}: 1")).collect();
+        let names = names.concat();
+        format!(
+            "kind: Node\nmetadata: {{name: n1, uid: u-1}}\nstatus: {{allocatable: {{cpu: 4, memory: 4Gi{names}}}}}"
+        )
+    };
+    for (names, kept) in [(64, 66), (65, 66), (12_000, 66)] {
+        apply(&mut index, &node(names));
+        let snapshot = index.snapshot(at("12:00:00"));
+        let offered: Vec<Resource> = snapshot.nodes[&"n1".into()].allocatable.resources().cloned().collect();
+        assert_eq!(offered.len(), kept, "{names}");
+        assert!(offered.contains(&Resource::Cpu) && offered.contains(&Resource::Memory));
+        assert!(offered.contains(&Resource::from_name("example.org/r0063")), "{names}");
+        let object: k8s_openapi::api::core::v1::Node = serde_yaml_ng::from_str(&node(names)).unwrap();
+        let said = <Index as crate::Keeps<k8s_openapi::api::core::v1::Node>>::excess(&object);
+        assert_eq!(said.is_some(), names > 64, "{said:?}");
+    }
+}

@@ -1,6 +1,8 @@
 //! From one watch into the index.
 
+use std::collections::BTreeSet;
 use std::fmt::Debug;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::{Stream, StreamExt, pin_mut};
@@ -9,8 +11,9 @@ use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Keeps, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, Undecodable, WorkloadKind};
 use serde::de::DeserializeOwned;
+use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::intake::{Intake, Typed};
@@ -19,6 +22,9 @@ use super::{FullList, Synced, WatchLiveness};
 use crate::answer::said;
 use crate::metrics::Metrics;
 use crate::view::View;
+
+/// The most objects of one kind that are remembered as named in the log. A tenant can write any number of them.
+const MOST_TOLD: usize = 64;
 
 /// Feeds one kind into the index.
 pub(super) struct Feed {
@@ -35,6 +41,8 @@ pub(super) struct Feed {
     pub(super) look_again: Option<Duration>,
     /// Whether decisions go on without the kind while the API server refuses to list it.
     pub(super) is_optional: bool,
+    /// The objects of which a part is not kept, and that the log has named.
+    pub(super) told: Mutex<BTreeSet<[String; 2]>>,
 }
 
 impl Feed {
@@ -139,9 +147,13 @@ impl Feed {
     fn take<I: Intake>(&self, intake: &I, event: Event<Decoded<I::Object>>) {
         match event {
             Event::Apply(object) | Event::InitApply(object) => {
+                let metadata = object.meta();
+                let metadata =
+                    [&metadata.namespace, &metadata.name].map(|text| text.clone().unwrap_or_default());
                 let object = intake.read(object);
-                if let Err(undecodable) = &object.0 {
-                    self.tell(undecodable);
+                match &object.0 {
+                    Ok(read) => self.tell_excess(metadata, intake.excess(read)),
+                    Err(undecodable) => self.tell(undecodable),
                 }
                 self.view.update(|index| intake.apply(index, &object));
             }
@@ -156,8 +168,17 @@ impl Feed {
                 self.view.read(|index| intake.relist_begin(index));
             }
             Event::InitDone => {
-                self.list.ends();
-                self.view.update(|index| intake.relist_finish(index));
+                let loss = self.view.read(|index| intake.relist_loss(index));
+                if self.list.doubts(loss, Instant::now()) {
+                    let ListLoss { missing, kept } = loss;
+                    warn!(
+                        kind = self.kind,
+                        missing, kept, "a list lacks much of what was seen: it is asked for again"
+                    );
+                } else {
+                    self.list.ends();
+                    self.view.update(|index| intake.relist_finish(index));
+                }
                 self.settle();
             }
         }
@@ -179,6 +200,20 @@ impl Feed {
         let (namespace, name) = (text(&metadata.namespace), text(&metadata.name));
         self.metrics.watches.undecodable.with_label_values(&[self.kind]).inc();
         warn!(kind = self.kind, namespace, name, error, "skipped an object that cannot be decoded");
+    }
+
+    /// Names an object of which a part is too much to be kept, once for as long as it is.
+    fn tell_excess(&self, of: [String; 2], excess: Option<String>) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(why) = excess else {
+            told.remove(&of);
+            return;
+        };
+        if told.len() >= MOST_TOLD || !told.insert(of.clone()) {
+            return;
+        }
+        let [namespace, name] = of;
+        warn!(kind = self.kind, namespace, name, why, "a part of an object is not kept");
     }
 }
 

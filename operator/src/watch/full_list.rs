@@ -1,8 +1,19 @@
 //! Full lists of one kind: counting them, and asking for another.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use quotient_index::ListLoss;
 use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// The most of the kept objects that a list may lack without being doubted. More is more often an API server that answers with
+/// a part than a cluster that has lost so much while its watch was not followed.
+const MOST_LOST_PERCENT: usize = 30;
+
+/// How long after a doubtful list another one has to say the same. As long, objects that are gone still count, so nothing is
+/// granted of what they hold.
+const DOUBT: Duration = Duration::from_secs(10);
 
 /// The full lists with which a watch begins. Cheap to clone.
 ///
@@ -15,6 +26,8 @@ pub struct FullList(Arc<Inner>);
 struct Inner {
     wanted: Notify,
     counts: Mutex<ListCounts>,
+    /// When a list lacked much first, until one does not, or says the same later.
+    doubted: Mutex<Option<Instant>>,
 }
 
 /// How many full lists there have been.
@@ -40,6 +53,30 @@ impl FullList {
         self.change(|counts| *counts)
     }
 
+    /// Whether a list with this `loss` is not believed. If so, another one is asked for.
+    pub(crate) fn doubts(&self, loss: ListLoss, now: Instant) -> bool {
+        let is_deep = loss.missing.saturating_mul(100) > loss.kept.saturating_mul(MOST_LOST_PERCENT);
+        let mut doubted = self.0.doubted.lock().unwrap_or_else(PoisonError::into_inner);
+        match *doubted {
+            _ if !is_deep => *doubted = None,
+            None => {
+                *doubted = Some(now);
+                self.ask_later();
+            }
+            Some(since) if now.duration_since(since) >= DOUBT => *doubted = None,
+            Some(_) => {}
+        }
+        doubted.is_some()
+    }
+
+    fn ask_later(&self) {
+        let list = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(DOUBT).await;
+            list.ask();
+        });
+    }
+
     /// Waits until somebody asks.
     pub(crate) async fn wanted(&self) {
         self.0.wanted.notified().await;
@@ -55,5 +92,25 @@ impl FullList {
 
     fn change<T>(&self, with: impl FnOnce(&mut ListCounts) -> T) -> T {
         with(&mut self.0.counts.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_short_list_is_believed_when_another_one_says_the_same() {
+        let list = FullList::default();
+        let loss = |missing, kept| ListLoss { missing, kept };
+        assert!(!list.doubts(loss(0, 0), Instant::now()) && !list.doubts(loss(3, 10), Instant::now()));
+        assert!(list.doubts(loss(4, 10), Instant::now()));
+        // One that follows at once says nothing new.
+        assert!(list.doubts(loss(4, 10), Instant::now()));
+        list.wanted().await;
+        assert!(!list.doubts(loss(4, 10), Instant::now()));
+        // And one that is whole ends the doubt.
+        assert!(list.doubts(loss(10, 10), Instant::now()) && !list.doubts(loss(0, 10), Instant::now()));
+        assert!(list.doubts(loss(10, 10), Instant::now()));
     }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use kube::Resource;
 use kube::core::DynamicObject;
-use quotient_index::{Decoded, Index, Keeps, WorkloadKind, WorkloadObject};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, WorkloadKind, WorkloadObject};
 use serde::de::DeserializeOwned;
 
 /// What the index does with the objects of one kind.
@@ -19,9 +19,19 @@ pub(super) trait Intake: Send + Sync {
 
     fn apply(&self, index: &mut Index, object: &Decoded<Self::Content>) -> bool;
 
+    /// What of `object` is too much to be kept, if anything is.
+    fn excess(&self, _object: &Self::Content) -> Option<String> {
+        None
+    }
+
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
 
     fn relist_begin(&self, index: &mut Index);
+
+    /// What of the kept objects the running list has not contained; every list of a kind that says nothing is believed.
+    fn relist_loss(&self, _index: &Index) -> ListLoss {
+        ListLoss::default()
+    }
 
     fn relist_finish(&self, index: &mut Index) -> bool;
 }
@@ -51,12 +61,20 @@ where
         Keeps::<Decoded<K>>::apply(index, object)
     }
 
+    fn excess(&self, object: &K) -> Option<String> {
+        <Index as Keeps<K>>::excess(object)
+    }
+
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
         Keeps::<Decoded<K>>::delete(index, namespace, name, uid)
     }
 
     fn relist_begin(&self, index: &mut Index) {
         Keeps::<Decoded<K>>::relist_begin(index);
+    }
+
+    fn relist_loss(&self, index: &Index) -> ListLoss {
+        Keeps::<Decoded<K>>::relist_loss(index)
     }
 
     fn relist_finish(&self, index: &mut Index) -> bool {

@@ -20,6 +20,7 @@ use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use kube::Client;
@@ -134,6 +135,7 @@ pub fn start(
         relist: after_others(kind, settings.relist),
         look_again: None,
         is_optional: false,
+        told: Mutex::default(),
     };
     let pod_groups = |kind| feed::Feed { look_again: Some(LOOK_AGAIN.min(settings.silence)), ..feed(kind) };
 

@@ -10,6 +10,14 @@ spec:
   validationActions: [Deny]
 {{- end -}}
 
+{{/* The same for a policy whose parameters are the Queues of the request's namespace. */}}
+{{- define "quotient.queueBinding" -}}
+{{ include "quotient.policyBinding" . }}
+  paramRef:
+    selector: {}
+    parameterNotFoundAction: Allow
+{{- end -}}
+
 {{/* A list of texts as CEL has it. */}}
 {{- define "quotient.celList" -}}
 [{{ range $index, $text := . }}{{ if $index }}, {{ end }}'{{ $text | replace "\\" "\\\\" | replace "'" "\\'" }}'{{ end }}]

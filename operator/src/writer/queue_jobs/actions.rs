@@ -74,7 +74,8 @@ pub(super) fn actions(
     }
     let tasks = observed.tasks.iter().zip(&decided.parallelism);
     let all = tasks.filter_map(|(task, parallelism)| match &task.job {
-        None if finished => None,
+        // Without a Queue nothing says what may run, and the admission policies of the chart would refuse the Job.
+        None if finished || decided.reason == SlotReason::NoQueue => None,
         None => Some(Action::Create {
             task: Arc::clone(&task.name),
             template: Arc::clone(&task.template),
@@ -174,6 +175,8 @@ mod tests {
         assert_eq!(due(&plan(Standing::Waiting, 0), None), "create None");
         assert_eq!(due(&plan(Standing::Starting, 3), None), "create Some(3)");
         assert_eq!(due(&plan(Standing::Complete, 0), None), "");
+        let without_queue = QueueJobPlan { reason: SlotReason::NoQueue, ..plan(Standing::Waiting, 0) };
+        assert_eq!(due(&without_queue, None), "");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::actions::Action;
 use crate::answer::{Answer, ask, ask_object, ask_optional, said};
+use crate::rights::Feature;
 use crate::writer::Tools;
 
 /// How long one call may take.
@@ -74,7 +75,7 @@ async fn create(
     let owner = match ask_optional(CALL, owners.get_opt(&name.name)).await {
         Answer::Done(Some(owner)) if owner.metadata.deletion_timestamp.is_none() => owner,
         Answer::Done(_) => return Done::Skipped,
-        Answer::Refused(status) => return Done::Refused(said(&status)),
+        Answer::Refused(status) => return Done::Refused(Feature::CreateJobs.refused(&status)),
         Answer::Unknown(lost) => return Done::Unknown(lost.to_string()),
     };
     let Some(task) = owner.spec.tasks.iter().find(|known| known.name == task) else { return Done::Skipped };
@@ -106,7 +107,7 @@ async fn create(
         Answer::Refused(status) if status.code == 409 => {
             adopt(tools, name, &job_name(&name.name, &task.name), uid).await
         }
-        Answer::Refused(status) => Done::Refused(said(&status)),
+        Answer::Refused(status) => Done::Refused(Feature::CreateJobs.refused(&status)),
         Answer::Unknown(lost) => Done::Unknown(lost.to_string()),
     }
 }
@@ -187,7 +188,7 @@ fn deleted<T>(answer: Answer<T>) -> Done {
     match answer {
         Answer::Done(_) => Done::Written,
         Answer::Refused(status) if matches!(status.code, 404 | 409) => Done::Written,
-        Answer::Refused(status) => Done::Refused(said(&status)),
+        Answer::Refused(status) => Done::Refused(Feature::CreateJobs.refused(&status)),
         Answer::Unknown(lost) => Done::Unknown(lost.to_string()),
     }
 }

@@ -5,6 +5,8 @@ use quotient_crds::{ConditionReport, ConditionStatus, QueueJobCondition, QueueJo
 use quotient_engine::plan::{QueueJobPlan, SlotReason, Standing};
 use quotient_index::queue_jobs::{JobEnd, ObservedQueueJob};
 
+use crate::message::{MOST, message as bounded};
+
 type Report = ConditionReport<QueueJobCondition>;
 
 /// What is to be said of a QueueJob; `refused` is what the API server said against one of its Jobs.
@@ -30,7 +32,12 @@ pub(super) fn conditions(
 fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option<&str>) -> Report {
     let wanted = QueueJobCondition::Admitted;
     if let Some(why) = refused {
-        return report(wanted, false, "JobRefused", &format!("the API server refused a Job of it: {why}"));
+        return report(
+            wanted,
+            false,
+            "JobRefused",
+            &format!("the API server refused a Job of it: {}", without_policy(why)),
+        );
     }
     let replicas = observed.tasks.iter().map(|task| task.replicas).fold(0, u32::saturating_add);
     let left = replicas.saturating_sub(decided.succeeded);
@@ -109,8 +116,22 @@ fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<Report>
         _ => None,
     });
     let (task, reason, message) = ends.into_iter().next()?;
-    let reason = if reason.is_empty() { "TaskFailed" } else { reason };
+    let reason = if is_reason(reason) { reason } else { "TaskFailed" };
     Some(report(wanted, true, reason, &format!("the task {task} has failed: {message}")))
+}
+
+/// Whether the API server takes `text` as the reason of a condition. It comes from the status of a Job, where any text may stand,
+/// and one bad reason would keep all of the status from being written.
+fn is_reason(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"_,:".contains(&byte);
+    let begins = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic());
+    let ends = text.bytes().next_back().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    text.len() <= MOST && begins && ends && text.bytes().all(is_inner)
+}
+
+/// `said` without the names of the policy and its binding, which stand before the reason and say nothing to a tenant.
+fn without_policy(said: &str) -> &str {
+    said.split_once("denied request: ").map_or(said, |(_, why)| why)
 }
 
 fn report(condition: QueueJobCondition, holds: bool, reason: &str, message: &str) -> Report {
@@ -118,6 +139,53 @@ fn report(condition: QueueJobCondition, holds: bool, reason: &str, message: &str
         condition,
         status: ConditionStatus::from(holds),
         reason: reason.to_owned(),
-        message: message.to_owned(),
+        message: bounded([message.to_owned()]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use quotient_index::queue_jobs::{ObservedTask, ObservedTaskJob};
+
+    use super::*;
+
+    /// A QueueJob whose only Job has ended like this.
+    fn failed_with(reason: &str, message: &str) -> Report {
+        let end = JobEnd::Failed(reason.into(), message.into());
+        let job = ObservedTaskJob { uid: "j".into(), end: Some(end), ..ObservedTaskJob::default() };
+        let task = ObservedTask { name: "w".into(), replicas: 1, template: Arc::from("t"), job: Some(job) };
+        let observed = ObservedQueueJob {
+            uid: "q".into(),
+            resource_version: None,
+            generation: Some(1),
+            deleting: false,
+            ttl_seconds_after_finished: None,
+            status: None,
+            tasks: vec![task],
+        };
+        let decided = QueueJobPlan { standing: Standing::Failed, ..QueueJobPlan::default() };
+        failed(&decided, &observed).unwrap()
+    }
+
+    #[test]
+    fn texts_of_a_job_are_bounded() {
+        let told = failed_with("BackoffLimitExceeded", "Job has failed");
+        assert_eq!(
+            (told.reason.as_str(), told.message.as_str()),
+            ("BackoffLimitExceeded", "the task w has failed: Job has failed")
+        );
+        for reason in ["", "two words", "1st", "a-b", "ends:", &"x".repeat(2000)] {
+            assert_eq!(failed_with(reason, "").reason, "TaskFailed", "{reason:?}");
+        }
+        assert_eq!(failed_with("A", &"long ".repeat(9000)).message.chars().count(), MOST);
+    }
+
+    #[test]
+    fn what_a_policy_says_is_told_without_its_name() {
+        let said = "jobs.batch \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'p' denied request: because";
+        assert_eq!(without_policy(said), "because");
+        assert_eq!(without_policy("as it is"), "as it is");
     }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::{CALL, Outcome};
 use crate::answer::{Answer, ask_object, said};
+use crate::rights::Feature;
 use crate::writer::Tools;
 
 /// What metrics call a write of a mark.
@@ -46,7 +47,7 @@ impl Mark {
             Answer::Refused(status) if matches!(status.code, 404 | 409 | 422) => {
                 Outcome::Stale(said(&status))
             }
-            Answer::Refused(status) => Outcome::Refused(said(&status)),
+            Answer::Refused(status) => Outcome::Refused(Feature::PatchPods.refused(&status)),
             Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
         }
     }

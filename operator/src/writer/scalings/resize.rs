@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 
 use super::{CALL, Outcome};
 use crate::answer::{Answer, ask_object, ask_optional, said};
+use crate::rights::Feature;
 use crate::writer::Tools;
 
 /// What metrics call a write of a size.
@@ -80,7 +81,7 @@ where
     let found = match ask_optional(CALL, api.get_opt(&scaling.setter.name)).await {
         Answer::Done(Some(found)) => found,
         Answer::Done(None) => return Outcome::Stale("it is gone".to_owned()),
-        Answer::Refused(status) => return Outcome::Refused(said(&status)),
+        Answer::Refused(status) => return Outcome::Refused(Feature::ScaleWorkloads.refused(&status)),
         Answer::Unknown(lost) => return Outcome::Unknown(lost.to_string()),
     };
     if let Some(why) = difference(&found, scaling) {
@@ -102,7 +103,7 @@ where
             Outcome::Written
         }
         Answer::Refused(status) if matches!(status.code, 404 | 409) => Outcome::Stale(said(&status)),
-        Answer::Refused(status) => Outcome::Refused(said(&status)),
+        Answer::Refused(status) => Outcome::Refused(Feature::ScaleWorkloads.refused(&status)),
         Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
     }
 }

@@ -1,0 +1,22 @@
+//! Hash maps for keys that tenants choose, such as names of gangs and uids in owner references.
+//!
+//! Their hashes have random keys, so no tenant can prepare texts that all fall into one bucket and make a plan quadratic. The
+//! order of these maps is random as well: they are only looked up, or collected into a set. Addresses, and the uids that the API
+//! server gives to pods, stay in maps of `rustc_hash`, which is faster.
+
+pub(crate) use foldhash::{HashMap as KeyedMap, HashSet as KeyedSet};
+
+#[cfg(test)]
+mod tests {
+    use std::hash::BuildHasher;
+
+    use super::*;
+
+    /// Whoever knows the hashes of one map, or of one process, knows none of another.
+    #[test]
+    fn every_map_has_keys_of_its_own() {
+        let hash = || KeyedSet::<&str>::default().hasher().hash_one("gang-1");
+        let hashes: std::collections::BTreeSet<u64> = (0..8).map(|_| hash()).collect();
+        assert!(hashes.len() > 1, "{hashes:?}");
+    }
+}

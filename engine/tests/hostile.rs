@@ -1,0 +1,223 @@
+//! What one tenant can write many of makes no plan much slower than the same number of friendly objects.
+//!
+//! Each cluster is the friendly one with something that a tenant has made many of. The time is the processor time of the
+//! thread, the least of several tries, so that other work on the machine counts little.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quotient_engine::plan::plan;
+use quotient_engine::snapshot::{Shape, Snapshot, Ties};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::story::parse;
+
+/// The numbers of objects where the time of a plan doubles with them, each twice the one before.
+const NUMBERS: [usize; 3] = [800, 1_600, 3_200];
+
+/// The number of objects that are compared with as many friendly ones.
+const NUMBER: usize = 800;
+
+/// How many pods fit on a node, so that nodes grow as pods do.
+const PER_NODE: usize = 80;
+
+/// The most that twice as many objects may take as long.
+const DOUBLED: f64 = 2.3;
+
+/// The most that hostile objects may take as long as friendly ones.
+const HOSTILE: f64 = 2.0;
+
+/// What the clock cannot tell apart.
+const NOISE: Duration = Duration::from_millis(2);
+
+fn effort() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// The cluster of `scenario`, in which pods share what is equal, as the index has it.
+fn interned(scenario: &str) -> Snapshot {
+    let mut snapshot = parse(scenario);
+    let mut shapes: HashMap<Arc<Shape>, Arc<Shape>> = HashMap::new();
+    let mut ties: HashMap<Arc<Ties>, Arc<Ties>> = HashMap::new();
+    for state in snapshot.namespaces.values_mut() {
+        let state = Arc::make_mut(state);
+        for pod in &mut state.pods {
+            pod.shape = shapes.entry(pod.shape.clone()).or_insert_with(|| pod.shape.clone()).clone();
+            pod.ties = ties.entry(pod.ties.clone()).or_insert_with(|| pod.ties.clone()).clone();
+        }
+        for owner in &mut state.owners {
+            owner.shape = shapes.entry(owner.shape.clone()).or_insert_with(|| owner.shape.clone()).clone();
+        }
+    }
+    snapshot
+}
+
+/// The least time of `tries` plans.
+fn time(snapshot: &Snapshot, tries: usize) -> Duration {
+    let tries = (0..tries).map(|_| {
+        let begin = effort();
+        plan(snapshot);
+        effort().saturating_sub(begin)
+    });
+    tries.min().unwrap()
+}
+
+/// Whether each of `times` is at most [`DOUBLED`] times as long as the one before.
+fn is_linear(times: &[Duration]) -> bool {
+    times.windows(2).all(|pair| pair[1] <= pair[0].mul_f64(DOUBLED) + NOISE)
+}
+
+/// Asserts that the time of a plan doubles when the number doubles of which `cluster` makes a scenario.
+#[track_caller]
+fn doubles(what: &str, cluster: impl Fn(usize) -> String) {
+    let snapshots = NUMBERS.map(|number| interned(&cluster(number)));
+    let mut times = [Duration::MAX; NUMBERS.len()];
+    // A machine that is busy for a while makes one try long, not all of them.
+    for _ in 0..2 {
+        for (time_so_far, snapshot) in times.iter_mut().zip(&snapshots) {
+            *time_so_far = (*time_so_far).min(time(snapshot, 2));
+        }
+        if is_linear(&times) {
+            break;
+        }
+    }
+    assert!(is_linear(&times), "{what}: {NUMBERS:?} take {times:?}");
+}
+
+/// Asserts that a plan with what `cluster` makes takes at most [`HOSTILE`] times as long as one of ordinary pods.
+#[track_caller]
+fn no_slower_than_ordinary_pods(what: &str, cluster: impl Fn(usize) -> String) {
+    let ordinary = interned(&full_of(NUMBER, |_| "cpu=1 owner=w".to_owned()));
+    let hostile = interned(&cluster(NUMBER));
+    let mut times = [Duration::MAX; 2];
+    for _ in 0..4 {
+        times[0] = times[0].min(time(&ordinary, 2));
+        times[1] = times[1].min(time(&hostile, 2));
+        if times[1] <= times[0].mul_f64(HOSTILE) + NOISE {
+            return;
+        }
+    }
+    panic!("{what}: {NUMBER} take {:?}, ordinary pods {:?}", times[1], times[0]);
+}
+
+/// Nodes for `pods` pods of one cpu, the queues `a`, which uses all of them, and `b`, which claims half of them.
+fn full(pods: usize) -> String {
+    let nodes = pods / PER_NODE;
+    let mut scenario = String::new();
+    for node in 0..nodes {
+        writeln!(scenario, "node n{node} cpu={PER_NODE} memory=800Gi").unwrap();
+    }
+    writeln!(scenario, "queue a\nqueue b\nquota a cpu={pods} memory=0\nquota b cpu=0 memory=0").unwrap();
+    writeln!(scenario, "owner b/web replicas={} cpu=1", pods / 2).unwrap();
+    scenario
+}
+
+/// [`full`], with a pod of `a` for each number, and what `line` says of it after its name.
+fn full_of(pods: usize, line: impl Fn(usize) -> String) -> String {
+    let mut scenario = full(pods);
+    for pod in 0..pods {
+        let node = pod / PER_NODE;
+        writeln!(scenario, "pod a/p{pod} node=n{node} started={} {}", pod % 900, line(pod)).unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn of_budgets_for_one_pod_each() {
+    no_slower_than_ordinary_pods("budgets for one pod each", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w labels=app:{pod}"));
+        for budget in 0..number {
+            writeln!(scenario, "budget a/b{budget} allowed=1 selects=app:{budget}").unwrap();
+        }
+        scenario
+    });
+}
+
+#[test]
+fn of_budgets_for_all_pods() {
+    no_slower_than_ordinary_pods("budgets for all pods", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w labels=app:x,at:{pod}"));
+        for budget in 0..number {
+            writeln!(scenario, "budget a/b{budget} allowed={number} selects=app:x").unwrap();
+        }
+        scenario
+    });
+}
+
+#[test]
+fn of_priorities_with_pending_pods() {
+    no_slower_than_ordinary_pods("priorities with pending pods", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w{pod} priority={pod}"));
+        scenario = scenario.replace("queue a\n", "queue a preemption=LowerPriority\n");
+        for ask in 0..number {
+            let priority = number + ask;
+            writeln!(scenario, "owner a/high{ask} replicas=1 cpu=1 priority={priority}").unwrap();
+        }
+        scenario
+    });
+}
+
+#[test]
+fn of_distinct_sizes() {
+    no_slower_than_ordinary_pods("distinct sizes", |number| {
+        full_of(number, |pod| format!("cpu={}m memory={}Mi owner=w{pod}", 900 + pod % 97, 1 + pod))
+    });
+}
+
+#[test]
+fn of_slivers_beside_a_large_pod() {
+    doubles("slivers", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1m memory={}Mi owner=w{pod}", 1 + pod));
+        scenario.push_str("pod a/large cpu=70 node=n1 started=1 owner=large\n");
+        scenario.push_str("pod b/large cpu=75 pending created=900 stuck=950 owner=big\n");
+        scenario
+    });
+}
+
+#[test]
+fn of_gangs() {
+    no_slower_than_ordinary_pods("gangs", |number| {
+        full_of(number, |pod| format!("cpu=1 owner=w{} gang=g{} min=2", pod / 2, pod / 2))
+    });
+}
+
+#[test]
+fn of_pods_of_one_gang() {
+    no_slower_than_ordinary_pods("pods of one gang", |number| {
+        full_of(number, |_| "cpu=1 owner=w gang=g min=100".to_owned())
+    });
+}
+
+/// Sizes that no cluster could run cost no more than those that one could.
+#[test]
+fn of_enormous_sizes() {
+    no_slower_than_ordinary_pods("enormous sizes", |number| {
+        let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w gang=g{} min=4000000000", pod % 7));
+        for owner in 0..number / 8 {
+            writeln!(scenario, "owner b/o{owner} replicas=2147483647 cpu=1m gang=h{owner} min=2147483647")
+                .unwrap();
+            writeln!(scenario, "owner b/u{owner} replicas=2147483647 cpu=1m").unwrap();
+        }
+        scenario
+    });
+}
+
+#[test]
+fn of_terminating_pods() {
+    doubles("terminating pods", |number| {
+        full_of(number, |pod| format!("cpu=1 owner=w{pod} terminating={}", 2_000 + pod))
+    });
+}
+
+#[test]
+fn of_workloads_without_pods() {
+    no_slower_than_ordinary_pods("workloads without pods", |number| {
+        let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
+        for owner in 0..number {
+            writeln!(scenario, "owner b/o{owner} replicas=1 cpu={}m", 900 + owner).unwrap();
+        }
+        scenario
+    });
+}
