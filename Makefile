@@ -145,9 +145,8 @@ golden: tools ## regenerate the golden texts; read the difference before committ
 
 # Without optimization: it runs for a second.
 $(DENY):
-	CARGO_TARGET_DIR=$(DENY_ROOT)/target CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false \
-		CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-		$(CARGO) install --quiet cargo-deny --version $(DENY_VERSION) --locked --root $(DENY_ROOT)
+	CARGO_TARGET_DIR=$(DENY_ROOT)/target CARGO_PROFILE_DEV_DEBUG=0 \
+		$(CARGO) install --debug --quiet cargo-deny --version $(DENY_VERSION) --locked --root $(DENY_ROOT)
 	rm -rf $(DENY_ROOT)/target
 
 .PHONY: deny
