@@ -9,6 +9,7 @@ use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
+use crate::commands::migrate::MigrateArgs;
 use crate::commands::pause::{PauseArgs, ResumeArgs};
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
@@ -67,6 +68,8 @@ pub(crate) enum Command {
     Uninstall(UninstallArgs),
     #[command(about = "Propose a Queue for every namespace from its use")]
     Init(InitArgs),
+    #[command(about = "Propose Queues from the objects of another system")]
+    Migrate(MigrateArgs),
     #[command(about = "Print a script that completes the command line in a shell")]
     Completion(CompletionArgs),
     #[command(about = "Print what the last word may become")]

@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod leaving;
+pub(crate) mod migrate;
 pub(crate) mod pause;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;

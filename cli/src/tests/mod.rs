@@ -9,6 +9,7 @@ mod formats;
 mod input;
 mod leaving;
 mod live;
+mod migrate;
 mod modes;
 mod owners;
 mod priorities;

@@ -5,7 +5,7 @@ use expect_test::{Expect, expect};
 
 use super::read;
 use crate::args::{Args, Command};
-use crate::commands::init::{self, Proposal, proposals};
+use crate::commands::init::{self, proposals};
 use crate::commands::simulate::at_rest;
 use crate::commands::top::{TopArgs, What, text, top};
 use crate::manifests::Cluster;
@@ -106,7 +106,7 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
         b          3.5c          35  100m, 128Mi       its ResourceQuota own (6c) stays and acts as a limit; 1 workload without requests
         1 Queue written with mode: Observe. Nothing was applied. Next: kubectl quotient diff -f queues/
     "#]].assert_eq(&init::text(&proposed, "queues/", Screen::plain()));
-    let manifests: Vec<String> = proposed.iter().map(Proposal::manifest).collect();
+    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue().manifest()).collect();
     expect![[r#"
         # Pods of b requested cpu 3500m.
         apiVersion: quotient.dev/v1alpha1
@@ -115,16 +115,19 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
           name: b
           namespace: b
         spec:
+          defaultRequests:
+            cpu: 100m
+            memory: 128Mi
           mode: Observe
           weight: 35
-          defaultRequests: {cpu: 100m, memory: 128Mi}
     "#]]
     .assert_eq(&manifests.join("---\n"));
 }
 
 #[test]
 fn what_is_proposed_is_understood_and_changes_nothing() {
-    let proposed: Vec<String> = proposals(&cluster()).iter().map(Proposal::manifest).collect();
+    let proposed: Vec<String> =
+        proposals(&cluster()).iter().map(|proposal| proposal.queue().manifest()).collect();
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &proposed.join("---\n"))]).unwrap();
     let plan = quotient_engine::advance::settle(&with.snapshot).1;
     assert_eq!((plan.queues.len(), plan.stalled.len(), plan.evictions.len()), (2, 0, 0));

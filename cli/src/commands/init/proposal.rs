@@ -1,5 +1,6 @@
 //! The Queue of one namespace, as its use suggests.
 
+use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::advance::settle;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
@@ -9,6 +10,7 @@ use quotient_index::quotas::bounds_from_hard;
 use crate::commands::check::lacks_requests;
 use crate::manifests::{Cluster, Object};
 use crate::output::counted;
+use crate::proposals::ProposedQueue;
 
 /// What is proposed for one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,16 +86,15 @@ fn quotas(cluster: &Cluster, namespace: &str) -> Vec<String> {
 
 impl Proposal {
     /// The Queue, with what it was made from in a comment.
-    pub(crate) fn manifest(&self) -> String {
-        let Self { namespace, used, weight, lacking, .. } = self;
-        let defaults = if *lacking > 0 { "  defaultRequests: {cpu: 100m, memory: 128Mi}\n" } else { "" };
-        format!(
-            "# Pods of {namespace} requested {used}.\n\
-             apiVersion: quotient.dev/v1alpha1\n\
-             kind: Queue\n\
-             metadata:\n  name: {namespace}\n  namespace: {namespace}\n\
-             spec:\n  mode: Observe\n  weight: {weight}\n{defaults}"
-        )
+    pub(crate) fn queue(&self) -> ProposedQueue {
+        let weight = i32::try_from(self.weight).unwrap_or(MAX_WEIGHT);
+        let default_requests = (self.lacking > 0).then(ResourceMap::default_requests);
+        ProposedQueue {
+            namespace: self.namespace.clone(),
+            name: self.namespace.clone(),
+            spec: QueueSpec { weight, default_requests, mode: Mode::Observe, ..QueueSpec::default() },
+            comments: vec![format!("Pods of {} requested {}.", self.namespace, self.used)],
+        }
     }
 
     /// What to know about it.
