@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::adopt::AdoptArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completion::{CompletionArgs, WordsArgs};
 use crate::commands::diff::DiffArgs;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Uninstall(UninstallArgs),
     #[command(about = "Propose a Queue for every namespace from its use")]
     Init(InitArgs),
+    #[command(about = "Propose Queues for a cluster with workloads, and list what changes for them")]
+    Adopt(AdoptArgs),
     #[command(about = "Propose Queues from the objects of another system")]
     Migrate(MigrateArgs),
     #[command(about = "Print a script that completes the command line in a shell")]

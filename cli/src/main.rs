@@ -57,6 +57,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Top(args) => commands::top::run(args, connection, screen).await,
         Command::Events(args) => commands::events::run(args, connection, screen).await,
         Command::Init(args) => commands::init::run(args, connection, screen).await,
+        Command::Adopt(args) => commands::adopt::run(args, connection, screen).await,
         Command::Migrate(args) => commands::migrate::run(args, connection).await,
         Command::Completion(args) => commands::completion::run(args),
         Command::Complete(args) => commands::completion::complete(args),

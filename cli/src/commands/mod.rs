@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod adopt;
 pub(crate) mod check;
 pub(crate) mod completion;
 pub(crate) mod diff;

@@ -4,4 +4,4 @@ mod files;
 mod queue;
 
 pub(crate) use files::OutputDirectory;
-pub(crate) use queue::{ProposedQueue, documents, namespace_manifest};
+pub(crate) use queue::{ProposedQueue, documents, namespace_manifest, resource_map};

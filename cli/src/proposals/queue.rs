@@ -1,7 +1,8 @@
 //! One proposed Queue and its manifest.
 
 use quotient_crds::names::API_VERSION;
-use quotient_crds::{DEFAULT_WEIGHT, Preemption, QueueSpec};
+use quotient_crds::{DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
+use quotient_engine::amounts::Bounds;
 use serde_json::{Map, Value, json};
 
 /// A Queue that does not exist yet.
@@ -48,6 +49,15 @@ fn without_defaults(fields: &mut Map<String, Value>, spec: &QueueSpec) {
     if spec.children.is_some() {
         fields.remove("mode");
     }
+}
+
+/// Amounts as a spec has them; none if nothing is stated.
+pub(crate) fn resource_map(bounds: &Bounds) -> Option<ResourceMap> {
+    let map: ResourceMap = bounds
+        .iter()
+        .map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount)))
+        .collect();
+    (!map.is_empty()).then_some(map)
 }
 
 /// A namespace that proposed Queues are in.

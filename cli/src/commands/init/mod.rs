@@ -9,7 +9,7 @@ use crate::output::{Cell, Colour, Screen, columns, counted, print};
 use crate::proposals::{OutputDirectory, ProposedQueue};
 use crate::source::{ConnectionArgs, SourceArgs};
 
-pub(crate) use proposal::{Proposal, proposals};
+pub(crate) use proposal::{Proposal, percentage, proposals, whole};
 
 /// What is proposed, and where.
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use quotient_crds::{
     ChildNamespaces, Children, LabelOperator, LabelRequirement, LabelSelector, MAX_LABEL_VALUES, MAX_WEIGHT,
-    Mode, NamespacesFrom, ParentRef, QueueSpec, Reclaim, ReclaimFrom, ResourceMap,
+    Mode, NamespacesFrom, ParentRef, QueueSpec, Reclaim, ReclaimFrom,
 };
-use quotient_engine::amounts::{Bounds, Quantity};
+use quotient_engine::amounts::Quantity;
 use serde_json::Value;
 
 use super::draft::Draft;
 use super::report::{Migration, Unmapped};
-use crate::proposals::ProposedQueue;
+use crate::proposals::{ProposedQueue, resource_map};
 
 /// Queues of another system by their names there.
 pub(super) type Drafts = BTreeMap<String, Draft>;
@@ -174,8 +174,8 @@ struct Building<'a> {
 impl Building<'_> {
     fn queues(&mut self, name: &str, draft: &mut Draft) -> Vec<ProposedQueue> {
         let mut spec = QueueSpec {
-            guaranteed: amounts(&draft.guaranteed),
-            limit: amounts(&draft.limit),
+            guaranteed: resource_map(&draft.guaranteed),
+            limit: resource_map(&draft.limit),
             ..draft.spec.clone()
         };
         let own = self.parents.get(name).cloned();
@@ -247,14 +247,6 @@ fn of_leaves(spec: &mut QueueSpec) -> QueueSpec {
 
 fn reference((namespace, name): &(String, String), from: &str) -> ParentRef {
     ParentRef { namespace: (namespace != from).then(|| namespace.clone()), name: name.clone() }
-}
-
-fn amounts(bounds: &Bounds) -> Option<ResourceMap> {
-    let map: ResourceMap = bounds
-        .iter()
-        .map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount)))
-        .collect();
-    (!map.is_empty()).then_some(map)
 }
 
 /// Lets each parent queue accept the namespaces of its children, and no others unless the old selector did.
