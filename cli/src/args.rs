@@ -12,6 +12,7 @@ use crate::commands::init::InitArgs;
 use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::pause::{PauseArgs, ResumeArgs};
+use crate::commands::replay::ReplayArgs;
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
 use crate::commands::status::StatusArgs;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     #[command(about = "Write everything that the operator reads into one file")]
     Snapshot(SnapshotArgs),
+    #[command(about = "Compute a recorded decision again, also with other settings")]
+    Replay(ReplayArgs),
     #[command(about = "Evict no pod from a queue or for it until a time")]
     Pause(PauseArgs),
     #[command(about = "End a pause now")]

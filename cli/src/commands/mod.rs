@@ -10,6 +10,7 @@ pub(crate) mod init;
 pub(crate) mod leaving;
 pub(crate) mod migrate;
 pub(crate) mod pause;
+pub(crate) mod replay;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod status;

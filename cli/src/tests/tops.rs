@@ -165,7 +165,8 @@ fn a_cluster_with_quotas_is_adopted() {
             cpu: '6'
           mode: Observe
           weight: 60
-    "#]].assert_eq(&manifests.join("---\n"));
+    "#]]
+    .assert_eq(&manifests.join("---\n"));
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &manifests.join("---\n"))]).unwrap();
     let plan = quotient_engine::advance::settle(&with.snapshot).1;
     assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));

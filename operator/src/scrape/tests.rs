@@ -52,16 +52,16 @@ async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-fn registry() -> Registry {
+fn served() -> Served {
     let registry = Registry::new();
     crate::metrics::Metrics::register(&registry).unwrap();
-    registry
+    Served { registry, decisions: Decisions::kept() }
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_who_is_known_and_may_read_gets_metrics() {
     let (client, log) = reviewer();
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     for nobody in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
         let (status, text) = get(&router, nobody).await;
         assert_eq!(status, 401, "{nobody:?}");
@@ -84,7 +84,7 @@ async fn only_who_is_known_and_may_read_gets_metrics() {
 #[tokio::test(start_paused = true)]
 async fn without_an_answer_nobody_is_let_in() {
     let (client, _) = client(|_| Reply::failure(403, "Forbidden", "tokenreviews is forbidden"));
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     let (status, text) = get(&router, Some("Bearer prometheus")).await;
     assert_eq!(status, 503);
     assert!(text.contains("tokenreviews is forbidden"), "{text}");
@@ -93,7 +93,7 @@ async fn without_an_answer_nobody_is_let_in() {
 #[tokio::test(start_paused = true)]
 async fn guessing_is_slow() {
     let (client, _) = reviewer();
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     let began = tokio::time::Instant::now();
     let guesses = (0..20).map(|_| get(&router, Some("Bearer guess")));
     futures::future::join_all(guesses).await;
@@ -146,7 +146,7 @@ async fn beyond_loopback_it_is_encrypted() {
     assert!(scrapes.url().unwrap().starts_with("https://"));
     let port = scrapes.listener.local_addr().unwrap().port();
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(scrapes.serve(registry(), reviewer().0, stop.clone()));
+    let serving = tokio::spawn(scrapes.serve(served(), reviewer().0, stop.clone()));
 
     let request =
         b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer prometheus\r\nConnection: close\r\n\r\n";
@@ -176,5 +176,5 @@ async fn on_loopback_anybody_may_read() {
     let settings = ScrapeSettings { listen: (Ipv4Addr::LOCALHOST, 0).into(), certificate: None };
     let scrapes = Scrapes::open(&settings).await.unwrap();
     assert!(scrapes.url().unwrap().starts_with("http://127.0.0.1:"));
-    assert_eq!(get(&router(registry(), None), None).await.0, 200);
+    assert_eq!(get(&router(served(), None), None).await.0, 200);
 }
