@@ -121,8 +121,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         let stop = stop_http.clone();
         server.spawn(async move { http::serve(listener, vitals, stop).await.map_err(RunError::from) });
     }
-    // They are served beside the metrics, or not at all.
-    let decisions = if scrapes.is_some() { Decisions::kept() } else { Decisions::default() };
+    let decisions = settings.decisions.clone();
     if let Some(scrapes) = scrapes {
         let (client, stop) = (client.clone(), stop_http.clone());
         let served = Served { registry, decisions: decisions.clone() };

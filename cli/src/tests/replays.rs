@@ -117,7 +117,8 @@ fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
               }
             }
           }
-        }"#]].assert_eq(&document);
+        }"#]]
+    .assert_eq(&document);
 }
 
 #[test]

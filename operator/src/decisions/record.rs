@@ -1,6 +1,9 @@
 //! One decision: a line of JSON that says what it is about, and behind it the compressed inputs.
 
+use std::collections::HashSet;
+use std::hash::Hash;
 use std::io::Read as _;
+use std::sync::Arc;
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
@@ -153,6 +156,30 @@ pub fn read(file: &[u8]) -> Result<(Decision, Inputs), DecisionError> {
     }
     let mut bytes = Vec::new();
     GzDecoder::new(inputs.get(1..).unwrap_or_default()).take(MOST_UNPACKED).read_to_end(&mut bytes)?;
-    let (snapshot, plan) = postcard::from_bytes(&bytes)?;
+    let (mut snapshot, plan) = postcard::from_bytes(&bytes)?;
+    share(&mut snapshot);
     Ok((decision, Inputs { snapshot, plan }))
+}
+
+/// Equal shapes and ties are one value again, as in the index: the engine takes pods together that share theirs.
+fn share(snapshot: &mut Snapshot) {
+    let (mut shapes, mut ties) = (HashSet::new(), HashSet::new());
+    for state in snapshot.namespaces.values_mut().map(Arc::make_mut) {
+        for pod in &mut state.pods {
+            shared(&mut shapes, &mut pod.shape);
+            shared(&mut ties, &mut pod.ties);
+        }
+        state.owners.iter_mut().for_each(|owner| shared(&mut shapes, &mut owner.shape));
+        let tasks = state.queue_jobs.iter_mut().flat_map(|job| &mut job.tasks);
+        tasks.for_each(|task| shared(&mut shapes, &mut task.shape));
+    }
+}
+
+fn shared<T: Eq + Hash>(known: &mut HashSet<Arc<T>>, value: &mut Arc<T>) {
+    match known.get(value) {
+        Some(known) => value.clone_from(known),
+        None => {
+            known.insert(Arc::clone(value));
+        }
+    }
 }
