@@ -5,8 +5,9 @@ use expect_test::expect;
 use quotient_engine::advance::{advance, settle};
 use quotient_operator::decisions::Decisions;
 
-use super::example;
+use super::{PAGE, example};
 use crate::args::{Args, Command};
+use crate::commands::explain::{Target, explain_recorded};
 use crate::commands::replay::Replay;
 use crate::commands::simulate::at_rest;
 use crate::manifests;
@@ -70,6 +71,7 @@ fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
           queue team-2/team-2 deserves 2.6c 12Gi, not 4c 12Gi
           queue team-3/team-3 deserves 2c 9Gi, not 3c 9Gi
     "#]].assert_eq(&replay.table(Screen::plain()));
+    assert!(PAGE.contains(&replay.table(Screen::plain())), "docs/reference/cli.md shows something else");
     let document = serde_json::to_string_pretty(&replay.report()).unwrap();
     expect![[r#"
         {
@@ -143,4 +145,46 @@ fn what_is_no_record_is_refused() {
     assert_eq!(said(record, &with("queue/nothing.weight=2")), "there is no Queue nothing in the record");
     assert!(said(record, &with("queue/team-1.weigth=2")).contains("weigth: a Queue has no such field"));
     assert!(said(record, &with("queue/team-1.weight=-2")).contains("weight"));
+}
+
+#[test]
+fn an_eviction_is_explained_by_its_record() {
+    let cluster = at_rest(manifests::read(&[example("newcomer")], None).unwrap());
+    let replay = Replay::of(&records("newcomer")[0], &[]).unwrap();
+    let explained =
+        |pod: &str| explain_recorded(&cluster, &Target::parse(pod).unwrap(), Some("team-1"), &replay);
+    expect![[r#"
+        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-3.
+
+        Then        Queue team-1 used 3c 2Gi and deserved 2c 6Gi. Queue team-3 used 0 and deserved 3c 9Gi.
+        Candidates  The pod was candidate 1 of its queue. In this decision 2 pods were evicted.
+        Decision    1: computed again, it is the same plan, byte for byte
+    "#]]
+    .assert_eq(&explained("pod/pod-3").unwrap().text(Screen::plain()));
+    let error = explained("pod/pod-1").unwrap_err().to_string();
+    assert_eq!(error, "the decision in the record evicted no Pod pod-1 in namespace team-1");
+}
+
+/// The rule is named, and pods of other teams are only counted.
+#[test]
+fn pods_that_a_rule_kept_are_named_to_their_team_alone() {
+    let cluster = at_rest(manifests::read(&[example("budget")], None).unwrap());
+    let replay = records("budget").into_iter().map(|record| Replay::of(&record, &[]).unwrap());
+    let told: Vec<String> = replay
+        .filter_map(|replay| {
+            let eviction = replay.plan.evictions.first()?;
+            let target = Target::parse(&format!("pod/{}", eviction.pod.name)).unwrap();
+            let namespace = eviction.pod.namespace.as_str().to_owned();
+            let told = explain_recorded(&cluster, &target, Some(&namespace), &replay).unwrap();
+            Some(told.text(Screen::plain()))
+        })
+        .collect();
+    expect![[r#"
+        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-2.
+
+        Then        Queue team-1 used 5c 5Gi and deserved 3c 6Gi. Queue team-2 used 0 and deserved 3c 6Gi.
+        Candidates  The pod was candidate 4 of its queue. In this decision 2 pods were evicted. Kept by a rule: web-1 (Budget),
+                    web-2 (Budget), web-3 (Budget).
+        Decision    1: computed again, it is the same plan, byte for byte
+    "#]].assert_eq(&told.join("---\n"));
 }

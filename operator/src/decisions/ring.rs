@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn the_last_ones_are_kept_as_far_as_they_fit() {
         let mut ring = Ring::of(3, 100);
-        let mut push = |ring: &mut Ring, inputs| {
+        let push = |ring: &mut Ring, inputs| {
             let number = ring.push(decision());
             assert_eq!(ring.file(Some(number)), None, "it is not complete");
             ring.complete(number, 1, inputs);

@@ -5,6 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Snapshot;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -42,7 +47,11 @@ fn reviewer() -> (Client, Log) {
 }
 
 async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
-    let mut request = Request::get("/metrics");
+    get_path(router, "/metrics", authorization).await
+}
+
+async fn get_path(router: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
+    let mut request = Request::get(path);
     if let Some(authorization) = authorization {
         request = request.header("authorization", authorization);
     }
@@ -79,6 +88,49 @@ async fn only_who_is_known_and_may_read_gets_metrics() {
     tokio::time::advance(std::time::Duration::from_secs(61)).await;
     assert_eq!(get(&router, Some("Bearer prometheus")).await.0, 200);
     assert_eq!(log.all().len(), asked + 2, "but a minute later it is");
+}
+
+/// They name the pods of all teams.
+#[tokio::test(start_paused = true)]
+async fn decisions_are_for_readers_of_metrics_alone() {
+    let (client, _) = reviewer();
+    let served = served();
+    let (snapshot, plan) = (Snapshot::default(), evicting());
+    let number = served.decisions.begin(&snapshot, &plan).unwrap();
+    served.decisions.keep(number, &snapshot, &plan);
+    assert_eq!(served.decisions.begin(&snapshot, &plan), None, "the same pods are one decision");
+    let router = router(served, Some(Gate::new(client)));
+    for path in ["/decisions", "/decisions/1", "/decisions/latest"] {
+        assert_eq!(get_path(&router, path, None).await.0, 401, "{path}");
+        assert_eq!(get_path(&router, path, Some("Bearer tenant")).await.0, 403, "{path}");
+    }
+    let prometheus = Some("Bearer prometheus");
+    let (code, list) = get_path(&router, "/decisions", prometheus).await;
+    assert_eq!(code, 200);
+    assert!(list.contains("\"number\":1") && list.contains("\"pod\":\"a/x\""), "{list}");
+    for path in ["/decisions/2", "/decisions/none"] {
+        assert_eq!(get_path(&router, path, prometheus).await.0, 404, "{path}");
+    }
+}
+
+/// A plan that evicts a pod.
+fn evicting() -> Plan {
+    let pod = PodId { namespace: "a".into(), name: "x".into(), uid: "1".into() };
+    let eviction = Eviction {
+        pod,
+        workload: None,
+        queue: QueueName::new(Namespace::from("a"), "a"),
+        beneficiary: None,
+        reason: Reason::Reclaimed,
+        stage: Stage::Committed,
+        rank: Some(1),
+        priority: 0,
+        requests: Amounts::new(),
+        used: Amounts::new(),
+        deserved: Amounts::new(),
+        grace_seconds: None,
+    };
+    Plan { evictions: vec![eviction], ..Plan::default() }
 }
 
 #[tokio::test(start_paused = true)]

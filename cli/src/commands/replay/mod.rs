@@ -3,7 +3,7 @@
 mod alternative;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use quotient_engine::plan::{Plan, plan};
 use quotient_operator::decisions::{Decision, read, text};
@@ -66,12 +66,7 @@ pub(crate) struct Replay {
 /// Reads, computes and prints.
 pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> Result<Outcome, CommandError> {
     let name = args.record.display();
-    let file =
-        std::fs::read(&args.record).map_err(|error| CommandError::Usage(format!("read {name}: {error}")))?;
-    let replay = Replay::of(&file, &args.with).map_err(|error| match error {
-        CommandError::Usage(message) => CommandError::Usage(format!("replay {name}: {message}")),
-        other => other,
-    })?;
+    let replay = Replay::of_file(&args.record, &args.with)?;
     let answer = Answer {
         table: &|_| replay.table(screen),
         document: &document("Replay", replay.decision.as_of(), &name.to_string(), replay.report()),
@@ -82,6 +77,17 @@ pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> Result<Outcome, CommandE
 }
 
 impl Replay {
+    /// The same of a file, which errors name.
+    pub(crate) fn of_file(path: &Path, settings: &[Setting]) -> Result<Self, CommandError> {
+        let name = path.display();
+        let file =
+            std::fs::read(path).map_err(|error| CommandError::Usage(format!("read {name}: {error}")))?;
+        Self::of(&file, settings).map_err(|error| match error {
+            CommandError::Usage(message) => CommandError::Usage(format!("replay {name}: {message}")),
+            other => other,
+        })
+    }
+
     /// Computes the decision of this record, and what it had been with `settings`.
     pub(crate) fn of(file: &[u8], settings: &[Setting]) -> Result<Self, CommandError> {
         let (decision, inputs) = read(file).map_err(|error| CommandError::Usage(error.to_string()))?;
