@@ -3,6 +3,7 @@
 //!
 //! `PREDICTIONS=200` tries so many; the default is small enough for every run.
 #![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, reason = "small numbers of a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,7 +15,7 @@ use quotient_sim::World;
 use quotient_sim::operators::OperatorOptions;
 use quotient_sim::random::Random;
 use quotient_sim::scenario::build;
-use quotient_sim::server::Kind;
+use quotient_sim::server::{Kind, State};
 use serde_json::{Value, json};
 
 /// The kinds that a simulated cluster has, as the API names them.
@@ -176,7 +177,7 @@ fn predict(world: &World, change: &Change) -> Outcome {
     });
     let snapshot = json!({
         "apiVersion": "cli.quotient.dev/v1", "kind": "Snapshot", "source": "simulation", "observed": true,
-        "asOf": world.state(|state| state.date()), "items": items,
+        "asOf": world.state(State::date), "items": items,
     });
     let (snapshot_file, change_file) = (directory.path().join("a.json"), directory.path().join("b.json"));
     std::fs::write(&snapshot_file, snapshot.to_string()).unwrap();

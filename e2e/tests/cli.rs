@@ -189,6 +189,14 @@ async fn replays(
     Ok(())
 }
 
+/// A quota that the cluster has already.
+const QUOTA: &str = "
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: old, namespace: team-1}
+spec: {hard: {requests.cpu: 3, pods: 10}}
+";
+
 /// The API server takes every Queue that `migrate` makes of the manifests of another system.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
@@ -209,12 +217,6 @@ async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
         let apply = ["apply", "--dry-run=server", "-f", "-"];
         stage.bed.kubectl_with_input(apply, &told.stdout).await.with_context(|| system.to_owned())?;
     }
-    const QUOTA: &str = "
-apiVersion: v1
-kind: ResourceQuota
-metadata: {name: old, namespace: team-1}
-spec: {hard: {requests.cpu: 3, pods: 10}}
-";
     stage.bed.kubectl_with_input(["apply", "-f", "-"], QUOTA).await?;
     let live = admin.asks("migrate resourcequota").await?;
     live.says(0, "cpu: '3'");

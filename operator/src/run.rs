@@ -124,8 +124,8 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let decisions = settings.decisions.clone();
     if let Some(scrapes) = scrapes {
         let (client, stop) = (client.clone(), stop_http.clone());
-        let served = Served { registry, decisions: decisions.clone() };
-        server.spawn(async move { scrapes.serve(served, client, stop).await.map_err(RunError::from) });
+        let readable = Served { registry, decisions: decisions.clone() };
+        server.spawn(async move { scrapes.serve(readable, client, stop).await.map_err(RunError::from) });
     }
 
     let mut work = start_work(

@@ -32,7 +32,8 @@ impl ProposedQueue {
 
     /// The object as YAML, below its comments.
     pub(crate) fn manifest(&self) -> String {
-        let mut text: String = self.comments.iter().map(|comment| format!("# {comment}\n")).collect();
+        let comments = self.comments.iter().flat_map(|comment| ["# ", comment, "\n"]);
+        let mut text: String = comments.collect();
         text.push_str(&serde_yaml_ng::to_string(&self.object()).unwrap_or_default());
         text
     }

@@ -6,7 +6,7 @@ use clap::Parser as _;
 use expect_test::expect_file;
 use quotient_engine::advance::settle;
 
-use super::read;
+use super::{directory, read};
 use crate::args::{Args, Command};
 use crate::commands::migrate::{MigrateArgs, Migration, migrate};
 use crate::manifests;
@@ -76,4 +76,23 @@ fn a_file_of_another_system_is_refused() {
     let error = migrate(&args("volcano"), &snapshot).unwrap_err();
     assert_eq!(error.code(), 2);
     assert!(error.to_string().contains("has no object of it"), "{error}");
+}
+
+/// Neither is a parent that does not exist.
+#[test]
+fn queues_in_a_circle_have_no_parent() {
+    const CIRCLE: &str = "
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: a}, spec: {parentQueue: b}}
+---
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: b}, spec: {parentQueue: a}}
+---
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: {parentQueue: gone}}
+";
+    let directory = directory(&[("a.yaml", CIRCLE)]);
+    let manifests = migrated("kai", &directory.path().join("a.yaml")).manifests();
+    for told in ["Queue a parent: b", "Queue c parent: gone"] {
+        assert!(manifests.contains(told), "{manifests}");
+    }
+    let cluster = read(&[("a.yaml", &manifests)]).unwrap();
+    assert!(settle(&cluster.snapshot).1.stalled.is_empty(), "{manifests}");
 }

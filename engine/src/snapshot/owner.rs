@@ -128,6 +128,7 @@ mod configured {
 
     use super::ConfiguredKind;
 
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
     pub(super) fn serialize<S: Serializer>(
         kind: &&'static ConfiguredKind,
         serializer: S,

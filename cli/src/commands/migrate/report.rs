@@ -60,11 +60,12 @@ impl Migration {
     /// Manifests with comments; fields that belong to no Queue stand at the top.
     pub(crate) fn manifests(&self) -> String {
         let of_queues: Vec<&String> = self.queues.iter().flat_map(|queue| &queue.comments).collect();
-        let mut head: String = (self.unmapped.iter())
-            .map(Unmapped::comment)
-            .filter(|comment| !of_queues.contains(&comment))
-            .map(|comment| format!("# {comment}\n"))
-            .collect();
+        let mut head = String::new();
+        let loose =
+            self.unmapped.iter().map(Unmapped::comment).filter(|comment| !of_queues.contains(&comment));
+        for comment in loose {
+            head.extend(["# ", &comment, "\n"]);
+        }
         let namespace = self.namespace.iter().map(|name| namespace_manifest(name));
         let manifests: Vec<String> =
             namespace.chain(self.queues.iter().map(ProposedQueue::manifest)).collect();

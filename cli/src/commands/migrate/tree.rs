@@ -78,20 +78,21 @@ fn assume_namespaces(drafts: &mut Drafts, places: &Places) {
 fn break_circles(drafts: &mut Drafts) {
     let names: Vec<String> = drafts.keys().cloned().collect();
     for name in names {
-        let mut seen = BTreeSet::from([name.clone()]);
-        let mut at = drafts.get(&name).and_then(|draft| draft.parent.clone());
-        while let Some(parent) = at.take() {
-            let is_known = drafts.contains_key(&parent);
-            if is_known && seen.insert(parent.clone()) {
-                at = drafts.get(&parent).and_then(|draft| draft.parent.clone());
-                continue;
-            }
-            if let Some(draft) = drafts.get_mut(&name).filter(|_| !is_known || parent == name) {
-                if let Some(parent) = draft.parent.take_if(|known| *known == parent) {
-                    let (origin, value) = (draft.origin.clone(), Value::from(parent));
-                    draft.refuse(&origin, "parent", &value, "there is no such queue above it");
-                }
-            }
+        let of = |name: &str| drafts.get(name).and_then(|draft| draft.parent.clone());
+        let is_missing = of(&name).is_some_and(|parent| !drafts.contains_key(&parent));
+        let mut seen = BTreeSet::new();
+        let mut at = of(&name);
+        while let Some(parent) = at.filter(|parent| seen.insert(parent.clone())) {
+            at = of(&parent);
+        }
+        if !is_missing && !seen.contains(&name) {
+            continue;
+        }
+        if let Some(draft) = drafts.get_mut(&name)
+            && let Some(parent) = draft.parent.take()
+        {
+            let origin = draft.origin.clone();
+            draft.refuse(&origin, "parent", &Value::from(parent), "there is no such queue above it");
         }
     }
 }

@@ -94,10 +94,11 @@ fn set(queue: &mut Queue, wanted: &Queue, path: &[String]) -> Result<(), Command
         ["eviction", "lastReplica"] => queue.eviction.last_replica = wanted.eviction.last_replica,
         ["eviction", "gangs"] => queue.eviction.gangs = wanted.eviction.gangs,
         ["eviction", "maxGraceSeconds"] => {
-            queue.eviction.max_grace_seconds = wanted.eviction.max_grace_seconds
+            queue.eviction.max_grace_seconds = wanted.eviction.max_grace_seconds;
         }
         other => {
-            return Err(CommandError::Usage(format!("--with: {} decides nothing here", other.join("."))));
+            let field = other.join(".");
+            return Err(CommandError::Usage(format!("--with: {field} decides nothing here")));
         }
     }
     Ok(())

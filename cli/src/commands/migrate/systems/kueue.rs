@@ -1,4 +1,4 @@
-//! ClusterQueues, LocalQueues and Cohorts of Kueue.
+//! Kueue: `ClusterQueue`, `LocalQueue` and `Cohort`.
 
 use std::collections::BTreeMap;
 
@@ -138,7 +138,7 @@ fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> 
     Ok(drafts)
 }
 
-/// A cohort may have the name of a ClusterQueue.
+/// A cohort may have the name of a `ClusterQueue`.
 fn cohort_name(drafts: &Drafts, name: &str) -> String {
     let is_taken = drafts.get(name).is_some_and(|draft| draft.origin.starts_with("ClusterQueue"));
     if is_taken { format!("{name}-cohort") } else { name.to_owned() }

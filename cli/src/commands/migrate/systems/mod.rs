@@ -1,5 +1,10 @@
 //! The other systems: which kinds they have, what becomes of their fields, and how their queues relate to namespaces.
 
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "all have one signature, and YuniKorn's queues are a text that may be wrong"
+)]
+
 mod capsule;
 mod hnc;
 mod kai;

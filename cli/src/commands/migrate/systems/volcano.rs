@@ -57,7 +57,6 @@ fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> 
         draft.read(reading, "Queue", queue.value, &["spec"]);
         draft.parent.take_if(|parent| parent == ROOT);
     }
-    let or_default = |queue| if queue == "" { DEFAULT } else { queue };
     let groups = objects.of_kind(GROUP, "PodGroup").chain(objects.of_kind("batch.volcano.sh", "Job"));
     let users = groups.map(|group| (or_default(group.text("/spec/queue")), group.namespace));
     let pods = objects.of_kind("", "Pod").filter_map(|pod| {
@@ -70,4 +69,8 @@ fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> 
         drafts.remove(DEFAULT);
     }
     Ok(drafts)
+}
+
+const fn or_default(queue: &str) -> &str {
+    if queue.is_empty() { DEFAULT } else { queue }
 }

@@ -1,4 +1,4 @@
-//! Queues of Apache YuniKorn: `queues.yaml` in a ConfigMap, and annotations of namespaces.
+//! Queues of Apache `YuniKorn`: `queues.yaml` in a ConfigMap, and annotations of namespaces.
 
 use quotient_engine::amounts::Resource;
 use serde_json::{Value, json};
