@@ -30,8 +30,8 @@ pub(super) struct Places {
 
 /// The Queues for `drafts`, parent queues first.
 pub(super) fn migration(system: &'static str, mut drafts: Drafts, places: &Places) -> Migration {
-    assume_namespaces(&mut drafts, places);
     break_circles(&mut drafts);
+    assume_namespaces(&mut drafts, places);
     whole_weights(&mut drafts);
     let mut built = Building { places, parents: parents(&drafts, places), taken: BTreeMap::new() };
     let mut migration = Migration::of(system);
@@ -270,10 +270,12 @@ fn accept_children(
             of_parent.iter().filter(|(above, _)| *above == key).map(|(_, below)| below.as_str()).collect();
         let draft = parents.iter().find(|(_, place)| **place == key).and_then(|(name, _)| drafts.get(name));
         let selector = draft.and_then(|draft| draft.accepts.clone());
-        let accepted = match selector.filter(|_| {
-            !below.contains(queue.namespace.as_str()) || draft.is_some_and(|draft| draft.home.is_some())
-        }) {
+        let is_home = draft.is_some_and(|draft| draft.home.is_some());
+        // Parent queues below it are in its own namespace, which the old selector does not know.
+        let usable = selector.filter(|_| is_home || !below.contains(queue.namespace.as_str()));
+        let accepted = match usable {
             Some(selector) => selected(selector),
+            None if below.is_empty() => ChildNamespaces::default(),
             None if below.len() <= MAX_LABEL_VALUES as usize => selected(named(&below)),
             None => {
                 unmapped.push(Unmapped {
