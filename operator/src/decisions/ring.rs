@@ -1,6 +1,6 @@
 //! The last decisions, as many as fit.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use quotient_engine::plan::PodId;
 
@@ -19,6 +19,8 @@ pub(super) struct Ring {
 #[derive(Debug)]
 struct Kept {
     decision: Decision,
+    /// Where each pod is among the evictions, by its uid: thousands are looked up in every cycle.
+    places: HashMap<String, usize>,
     inputs: Vec<u8>,
 }
 
@@ -29,15 +31,16 @@ impl Ring {
 
     /// Whether the newest decision evicts this life of the pod.
     pub(super) fn knows(&self, pod: &PodId) -> bool {
-        let newest = self.kept.back().into_iter().flat_map(|kept| &kept.decision.evictions);
-        newest.into_iter().any(|evicted| evicted.uid == pod.uid.as_str())
+        self.kept.back().is_some_and(|kept| kept.places.contains_key(pod.uid.as_str()))
     }
 
     /// Adds one and returns its number.
     pub(super) fn push(&mut self, mut decision: Decision) -> u64 {
         self.last_number = self.last_number.saturating_add(1);
         decision.number = self.last_number;
-        self.kept.push_back(Kept { decision, inputs: Vec::new() });
+        let uids = decision.evictions.iter().map(|evicted| evicted.uid.clone());
+        let places = uids.zip(0..).collect();
+        self.kept.push_back(Kept { decision, places, inputs: Vec::new() });
         self.shrink();
         self.last_number
     }
@@ -64,9 +67,12 @@ impl Ring {
 
     /// Notes the answer in the newest decision about this life of the pod.
     pub(super) fn answered(&mut self, pod: &PodId, answer: &str) {
-        let newest_first = self.kept.iter_mut().rev().flat_map(|kept| &mut kept.decision.evictions);
-        if let Some(evicted) = newest_first.into_iter().find(|evicted| evicted.uid == pod.uid.as_str()) {
-            evicted.answer = Some(answer.to_owned());
+        for kept in self.kept.iter_mut().rev() {
+            let place = kept.places.get(pod.uid.as_str());
+            if let Some(evicted) = place.and_then(|place| kept.decision.evictions.get_mut(*place)) {
+                evicted.answer = Some(answer.to_owned());
+                return;
+            }
         }
     }
 
