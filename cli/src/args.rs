@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::adopt::AdoptArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completion::{CompletionArgs, WordsArgs};
 use crate::commands::diff::DiffArgs;
@@ -9,7 +10,9 @@ use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
+use crate::commands::migrate::MigrateArgs;
 use crate::commands::pause::{PauseArgs, ResumeArgs};
+use crate::commands::replay::ReplayArgs;
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;
 use crate::commands::status::StatusArgs;
@@ -57,6 +60,8 @@ pub(crate) enum Command {
     Simulate(Box<SimulateArgs>),
     #[command(about = "Write everything that the operator reads into one file")]
     Snapshot(SnapshotArgs),
+    #[command(about = "Compute a recorded decision again, also with other settings")]
+    Replay(ReplayArgs),
     #[command(about = "Evict no pod from a queue or for it until a time")]
     Pause(PauseArgs),
     #[command(about = "End a pause now")]
@@ -67,6 +72,10 @@ pub(crate) enum Command {
     Uninstall(UninstallArgs),
     #[command(about = "Propose a Queue for every namespace from its use")]
     Init(InitArgs),
+    #[command(about = "Propose Queues for a cluster with workloads, and list what changes for them")]
+    Adopt(AdoptArgs),
+    #[command(about = "Propose Queues from the objects of another system")]
+    Migrate(MigrateArgs),
     #[command(about = "Print a script that completes the command line in a shell")]
     Completion(CompletionArgs),
     #[command(about = "Print what the last word may become")]

@@ -17,6 +17,7 @@ mod controllers;
 mod exit;
 mod manifests;
 mod output;
+mod proposals;
 mod queues;
 mod snapshot;
 mod source;
@@ -56,6 +57,8 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Top(args) => commands::top::run(args, connection, screen).await,
         Command::Events(args) => commands::events::run(args, connection, screen).await,
         Command::Init(args) => commands::init::run(args, connection, screen).await,
+        Command::Adopt(args) => commands::adopt::run(args, connection, screen).await,
+        Command::Migrate(args) => commands::migrate::run(args, connection).await,
         Command::Completion(args) => commands::completion::run(args),
         Command::Complete(args) => commands::completion::complete(args),
         Command::Version(args) => commands::version::run(args, connection).await,
@@ -66,6 +69,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
         Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
         Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
+        Command::Replay(args) => commands::replay::run(args, screen),
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }
 }

@@ -244,3 +244,22 @@ fn a_queue_among_the_values_of_a_sample_claims_nothing() {
     let (spec, _) = sample.split_once('`').unwrap();
     assert!(!spec.contains("request"), "{spec}");
 }
+
+// ---- migration ----------------------------------------------------------------------------------------------
+
+/// Each page of a system starts from the command for it, and each system of the command has a page.
+#[test]
+fn every_migration_page_starts_from_the_command() {
+    let mut named = BTreeSet::new();
+    for page in pages().into_iter().filter(|page| page.starts_with("docs/how-to/migrate")) {
+        let text = text(&page);
+        let commands =
+            text.lines().map(str::trim).filter_map(|line| line.strip_prefix("kubectl quotient migrate "));
+        let systems: BTreeSet<String> =
+            commands.filter_map(|rest| rest.split(' ').next()).map(str::to_owned).collect();
+        assert!(!systems.is_empty(), "{}", page.display());
+        named.extend(systems);
+    }
+    let known = ["capsule", "hnc", "kai", "kueue", "resourcequota", "volcano", "yunikorn"];
+    assert_eq!(named, known.map(str::to_owned).into());
+}

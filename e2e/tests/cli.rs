@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
 use quotient_e2e::testbed::eventually;
 use quotient_judge::Tolerance;
 use serde_json::{Value, json};
@@ -133,6 +133,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
         Ok(())
     })
     .await?;
+    replays(&admin, &operator, &directory, &predicted).await?;
     admin.asks("explain queue/team-1 --whole-cluster").await?.says(0, "Queue team-1 deserves");
     admin.asks("explain queue/team-1 --arithmetic").await?.says(0, "cpu: 8 are divided");
     eventually("the events are told", PATIENCE, async || {
@@ -153,6 +154,76 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     assert_eq!(found, ["operator-not-ready"].into());
     admin.asks("version --server").await?.says(0, "Kubernetes v1.");
     operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// The operator kept each decision; it is computed again, and names the pods and the true beneficiary.
+async fn replays(
+    admin: &Person,
+    operator: &Operator,
+    directory: &Path,
+    evicted: &BTreeSet<String>,
+) -> Result<()> {
+    let (code, list) = operator.get("/decisions").await?;
+    ensure!(code == 200, "{code}: {list}");
+    let list: Value = serde_json::from_str(&list)?;
+    let mut named = BTreeSet::new();
+    for number in list.as_array().into_iter().flatten().map(|decision| &decision["number"]) {
+        let (code, record) = operator.get_bytes(&format!("/decisions/{number}")).await?;
+        ensure!(code == 200, "decision {number}: {code}");
+        let file = directory.join(format!("decision-{number}"));
+        tokio::fs::write(&file, record).await?;
+        let replay = admin.asks(&format!("replay {} -o json", text(&file)?)).await?;
+        ensure!(replay.code == 0, "{}{}", replay.stdout, replay.stderr);
+        let replay = replay.json()?;
+        assert_eq!(replay["identical"], true);
+        for eviction in replay["evictions"].as_array().into_iter().flatten() {
+            assert_eq!(eviction["beneficiary"], "team-2/team-2");
+            assert_eq!(eviction["answer"], "evicted");
+            named.extend(eviction["pod"].as_str().map(str::to_owned));
+        }
+        let had_we = admin.asks(&format!("replay {} --with queue/team-1.weight=100", text(&file)?)).await?;
+        had_we.says(0, "With weight of Queue team-1 = 100:");
+    }
+    assert_eq!(&named, evicted);
+    Ok(())
+}
+
+/// A quota that the cluster has already.
+const QUOTA: &str = "
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: old, namespace: team-1}
+spec: {hard: {requests.cpu: 3, pods: 10}}
+";
+
+/// The API server takes every Queue that `migrate` makes of the manifests of another system.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_migrate_and_adopt_propose_applies_cleanly() -> Result<()> {
+    let stage = stage().await?;
+    let admin = administrator(&stage);
+    let corpus = workspace_root().join("cli/src/tests/migrate");
+    let mut created = BTreeSet::new();
+    for system in ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"] {
+        let file = corpus.join(format!("{system}.yaml"));
+        let told = admin.asks(&format!("migrate {system} -f {}", text(&file)?)).await?;
+        ensure!(told.code == 0, "{system}: {}", told.stderr);
+        let namespaces = told.stdout.lines().filter_map(|line| line.strip_prefix("  namespace: "));
+        for namespace in namespaces.chain(["org"]).filter(|namespace| created.insert((*namespace).to_owned()))
+        {
+            // Some exist already.
+            let _ = stage.bed.kubectl(["create", "namespace", namespace]).await;
+        }
+        let apply = ["apply", "--dry-run=server", "-f", "-"];
+        stage.bed.kubectl_with_input(apply, &told.stdout).await.with_context(|| system.to_owned())?;
+    }
+    stage.bed.kubectl_with_input(["apply", "-f", "-"], QUOTA).await?;
+    let live = admin.asks("migrate resourcequota").await?;
+    live.says(0, "cpu: '3'");
+    live.says(0, "ResourceQuota team-1/old spec.hard.pods: 10");
+    let none = admin.asks("migrate kueue").await?;
+    assert_eq!(none.code, 2, "{}", none.stderr);
+    admin.asks("adopt").await?.says(0, "");
     stage.end(Tolerance::default()).await
 }
 

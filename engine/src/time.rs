@@ -3,12 +3,14 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+use serde::{Deserialize, Serialize};
+
 /// Milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// Kept with the sign bit turned round, which preserves the order and leaves one value free: an
 /// `Option<Timestamp>` takes 8 bytes, and every pod has two. The price is the very first millisecond, which reads
 /// as the second.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Timestamp(NonZeroU64);
 
 const SIGN: u64 = 1 << 63;

@@ -34,6 +34,7 @@ pub mod client;
 pub mod clock;
 mod connections;
 pub mod cycle;
+pub mod decisions;
 pub mod events;
 pub mod guards;
 pub mod health;

@@ -13,6 +13,7 @@ use quotient_index::{IndexSettings, WorkloadKind, WorkloadKindError, governable}
 
 use crate::args::{Args, Mode, VictimPriority, count, milliseconds, seconds};
 use crate::clock::Clock;
+use crate::decisions::Decisions;
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
 use crate::ledger::LedgerSettings;
@@ -34,6 +35,8 @@ pub struct Settings {
     pub listen: Option<SocketAddr>,
     /// Where metrics are served, if anywhere.
     pub scrape: Option<ScrapeSettings>,
+    /// Where decisions are kept that acted.
+    pub decisions: Decisions,
     /// How the leader is found; none if this replica is to lead without asking.
     pub lease: Option<LeaseSettings>,
     /// Where the ledger is kept.
@@ -275,6 +278,7 @@ impl Settings {
             clock: Clock::wall(),
             listen: Some(args.listen),
             scrape: Some(scrape(args)?),
+            decisions: Decisions::kept(),
             lease,
             ledger,
             watch: args.watch,

@@ -1,5 +1,6 @@
 //! The commands, one module each.
 
+pub(crate) mod adopt;
 pub(crate) mod check;
 pub(crate) mod completion;
 pub(crate) mod diff;
@@ -7,7 +8,9 @@ pub(crate) mod events;
 pub(crate) mod explain;
 pub(crate) mod init;
 pub(crate) mod leaving;
+pub(crate) mod migrate;
 pub(crate) mod pause;
+pub(crate) mod replay;
 pub(crate) mod simulate;
 pub(crate) mod snapshot;
 pub(crate) mod status;

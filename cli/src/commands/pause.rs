@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::simulate::time;
 use crate::exit::{CommandError, Outcome};
 use crate::output::{print, time_text};
+use crate::queues::SelectorArgs;
 use crate::source::{ConnectionArgs, Live, Selection, kind, now};
 
 /// Which queues, and for how long.
@@ -45,6 +46,9 @@ struct QueuesArgs {
     /// The Queues of all namespaces.
     #[arg(short = 'A', long, conflicts_with = "names")]
     all_namespaces: bool,
+
+    #[command(flatten)]
+    selector: SelectorArgs,
 
     /// Only say what would be changed.
     #[arg(long)]
@@ -131,12 +135,16 @@ async fn find(args: &QueuesArgs, live: &Live) -> Result<Vec<Value>, CommandError
     let namespace = live.namespace.as_str();
     if args.names.is_empty() {
         let of = Some(namespace).filter(|_| !args.all_namespaces);
-        let found = live.list(kind, of, &Selection::default()).await?;
+        let labels = args.selector.text();
+        let found = live.list(kind, of, &Selection { labels: &labels, fields: "" }).await?;
         let place = of.map_or_else(|| "the cluster".to_owned(), |namespace| format!("namespace {namespace}"));
         if found.is_empty() {
             return Err(CommandError::Usage(format!("there is no Queue in {place}")));
         }
         return Ok(found);
+    }
+    if !args.selector.text().is_empty() {
+        return Err(CommandError::Usage("name Queues or select them with -l, not both".to_owned()));
     }
     let mut found = Vec::new();
     for name in &args.names {

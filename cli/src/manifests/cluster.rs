@@ -74,15 +74,7 @@ pub(crate) fn read_snapshot(paths: &[PathBuf]) -> Result<Snapshot, Problems> {
         return Err(Problems(reader.problems));
     }
     let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-    Ok(Snapshot {
-        as_of: None,
-        source: names.join(", "),
-        is_observed: false,
-        is_partial: false,
-        is_redacted: false,
-        entries,
-        missing: Vec::new(),
-    })
+    Ok(Snapshot { entries, ..Snapshot::written(&names.join(", ")) })
 }
 
 /// Reads manifests. `now` is when the cluster is looked at; none for the latest time in the input.

@@ -68,6 +68,11 @@ impl Snapshot {
         }
     }
 
+    /// An empty one of objects that a person wrote.
+    pub(crate) fn written(source: &str) -> Self {
+        Self { as_of: None, is_observed: false, ..Self::observed(Timestamp::default(), source) }
+    }
+
     /// Adds objects of the same origin.
     pub(crate) fn add(&mut self, values: Vec<Value>) {
         let place = Place::file(&self.source);

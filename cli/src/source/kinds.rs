@@ -17,15 +17,15 @@ pub(crate) struct ApiKind {
 }
 
 impl ApiKind {
-    const fn new(api_version: &'static str, kind: &'static str, plural: &'static str) -> Self {
+    pub(crate) const fn new(api_version: &'static str, kind: &'static str, plural: &'static str) -> Self {
         Self { api_version, kind, plural, is_namespaced: true, is_optional: false, field_selector: "" }
     }
 
-    const fn of_cluster(self) -> Self {
+    pub(crate) const fn of_cluster(self) -> Self {
         Self { is_namespaced: false, ..self }
     }
 
-    const fn optional(self) -> Self {
+    pub(crate) const fn optional(self) -> Self {
         Self { is_optional: true, ..self }
     }
 

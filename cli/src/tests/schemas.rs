@@ -14,6 +14,8 @@ fn every_answer_for_programs_has_a_schema() {
     check(&commands::diff::schema(), &expect_file!["../../../docs/reference/cli/Diff.json"]);
     check(&commands::events::schema(), &expect_file!["../../../docs/reference/cli/Events.json"]);
     check(&commands::explain::schema(), &expect_file!["../../../docs/reference/cli/Explanation.json"]);
+    check(&commands::migrate::schema(), &expect_file!["../../../docs/reference/cli/Migration.json"]);
+    check(&commands::replay::schema(), &expect_file!["../../../docs/reference/cli/Replay.json"]);
     check(&commands::simulate::schema(), &expect_file!["../../../docs/reference/cli/Simulation.json"]);
     check(&commands::status::schema(), &expect_file!["../../../docs/reference/cli/Status.json"]);
     check(&commands::top::schema(), &expect_file!["../../../docs/reference/cli/Top.json"]);

@@ -5,11 +5,14 @@ use expect_test::{Expect, expect};
 
 use super::read;
 use crate::args::{Args, Command};
-use crate::commands::init::{self, Proposal, proposals};
+use crate::commands::adopt::adoption;
+use crate::commands::check as checks;
+use crate::commands::init::{self, proposals};
 use crate::commands::simulate::at_rest;
 use crate::commands::top::{TopArgs, What, text, top};
 use crate::manifests::Cluster;
 use crate::output::Screen;
+use crate::proposals::ProposedQueue;
 
 /// Two namespaces, one of them without a Queue.
 const INPUT: &str = r#"
@@ -106,7 +109,7 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
         b          3.5c          35  100m, 128Mi       its ResourceQuota own (6c) stays and acts as a limit; 1 workload without requests
         1 Queue written with mode: Observe. Nothing was applied. Next: kubectl quotient diff -f queues/
     "#]].assert_eq(&init::text(&proposed, "queues/", Screen::plain()));
-    let manifests: Vec<String> = proposed.iter().map(Proposal::manifest).collect();
+    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue().manifest()).collect();
     expect![[r#"
         # Pods of b requested cpu 3500m.
         apiVersion: quotient.dev/v1alpha1
@@ -115,16 +118,74 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
           name: b
           namespace: b
         spec:
+          defaultRequests:
+            cpu: 100m
+            memory: 128Mi
           mode: Observe
           weight: 35
-          defaultRequests: {cpu: 100m, memory: 128Mi}
     "#]]
     .assert_eq(&manifests.join("---\n"));
 }
 
 #[test]
+fn a_cluster_with_quotas_is_adopted() {
+    let cluster = cluster();
+    let adoption = adoption(&cluster);
+    let report = checks::check(&cluster, None, None, true);
+    expect![[r#"
+        NAMESPACE  USED NOW  WEIGHT  GUARANTEED  DEFAULT REQUESTS  NOTE
+        b          3.5c          60  6c          100m, 128Mi       its ResourceQuota own (6c) stays and acts as a limit; 1 workload without requests
+
+        cluster      √ 4 checks
+        namespaces   √ 4 checks
+                     ‼ 1 namespaces with pods have no Queue and use 3.5c (b)
+                       fix: create Queues: kubectl quotient init --from-usage (docs/reference/checks.md#unmanaged)
+        workloads    √ 11 checks
+                     ‼ Deployment a/web cannot roll out while the queue is full: maxUnavailable is 0 pods
+                       fix: set maxUnavailable to at least 1 (docs/reference/checks.md#no-surge-room)
+        19 ok, 2 warnings, 0 errors, 4 not looked at
+
+        1 Queue written with mode: Observe. Nothing was applied.
+        Next: kubectl quotient diff -f queues/
+    "#]].assert_eq(&adoption.text("queues/", &report, Screen::plain()));
+    let manifests: Vec<String> = adoption.queues().map(ProposedQueue::manifest).collect();
+    expect![[r#"
+        # Pods of b requested cpu 3500m.
+        # Its quotas allow cpu 6.
+        apiVersion: quotient.dev/v1alpha1
+        kind: Queue
+        metadata:
+          name: b
+          namespace: b
+        spec:
+          defaultRequests:
+            cpu: 100m
+            memory: 128Mi
+          guaranteed:
+            cpu: '6'
+          mode: Observe
+          weight: 60
+    "#]]
+    .assert_eq(&manifests.join("---\n"));
+    let with = read(&[("a.yaml", INPUT), ("b.yaml", &manifests.join("---\n"))]).unwrap();
+    let plan = quotient_engine::advance::settle(&with.snapshot).1;
+    assert_eq!((plan.stalled.len(), plan.evictions.len()), (0, 0));
+}
+
+/// A quota that is larger than the cluster is no promise: it only sets the weight.
+#[test]
+fn quotas_above_the_cluster_become_weights() {
+    let input = INPUT.replace("requests.cpu: 6", "requests.cpu: 60");
+    let adoption = adoption(&at_rest(read(&[("a.yaml", &input)]).unwrap()));
+    let specs: Vec<_> =
+        adoption.queues().map(|queue| (queue.spec.weight, queue.spec.guaranteed.clone())).collect();
+    assert_eq!(specs, [(600, None)]);
+}
+
+#[test]
 fn what_is_proposed_is_understood_and_changes_nothing() {
-    let proposed: Vec<String> = proposals(&cluster()).iter().map(Proposal::manifest).collect();
+    let proposed: Vec<String> =
+        proposals(&cluster()).iter().map(|proposal| proposal.queue().manifest()).collect();
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &proposed.join("---\n"))]).unwrap();
     let plan = quotient_engine::advance::settle(&with.snapshot).1;
     assert_eq!((plan.queues.len(), plan.stalled.len(), plan.evictions.len()), (2, 0, 0));

@@ -134,15 +134,24 @@ impl Operator {
 
     /// What the operator answers on `path`, such as `/metrics`: status code and body.
     pub async fn get(&self, path: &str) -> anyhow::Result<(u16, String)> {
-        let address = if path == "/metrics" { self.metrics } else { self.health };
+        let (code, body) = self.get_bytes(path).await?;
+        Ok((code, String::from_utf8(body)?))
+    }
+
+    /// The same of a body that is no text.
+    pub async fn get_bytes(&self, path: &str) -> anyhow::Result<(u16, Vec<u8>)> {
+        let is_guarded = ["/metrics", "/decisions"].iter().any(|root| path.starts_with(root));
+        let address = if is_guarded { self.metrics } else { self.health };
         let mut stream = TcpStream::connect(address).await.context("connecting to the operator")?;
         let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("the answer is no HTTP")?;
-        let code = head.split_whitespace().nth(1).and_then(|code| code.parse().ok());
-        Ok((code.context("the answer has no status code")?, body.to_owned()))
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).await?;
+        let end =
+            answer.windows(4).position(|window| window == b"\r\n\r\n").context("the answer is no HTTP")?;
+        let (head, body) = answer.split_at(end);
+        let code = std::str::from_utf8(head)?.split_whitespace().nth(1).and_then(|code| code.parse().ok());
+        Ok((code.context("the answer has no status code")?, body.get(4..).unwrap_or_default().to_vec()))
     }
 
     /// Ends the operator as Kubernetes would, and waits for it.

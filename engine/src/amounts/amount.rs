@@ -3,12 +3,14 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
+use serde::{Deserialize, Serialize};
+
 /// An exact amount in the unit of its resource: milli-cpu, bytes, whole devices.
 ///
 /// Arithmetic saturates at the ends of `i128`. Nothing that a cluster can state comes near them
 /// (2^63 bytes on 2^40 nodes is 2^103), so saturation only keeps absurd input from becoming a panic.
 /// An amount may be negative where it is a difference.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Amount(i128);
 
 impl Amount {

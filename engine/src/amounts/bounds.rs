@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Amount, Amounts, Resource};
 
 /// What was stated per resource; a resource that is not named is left open.
 ///
 /// What "open" means is the reader's: no limit, no guarantee, no request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Bounds(BTreeMap<Resource, Amount>);
 
 impl Bounds {

@@ -3,12 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Amount, Quantity};
 
 /// A resource that nodes offer and pods request.
 ///
 /// Ordered as people read them: cpu, memory, then the extended ones by name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Resource {
     /// Processor time, counted in milli-cpu.
     Cpu,

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use smallvec::SmallVec;
 
 use super::{Amount, Resource};
@@ -13,7 +15,7 @@ const FEW: usize = 8;
 ///
 /// Kept sorted by resource and free of zeros, so equal amounts are equal values. Where "not named" means
 /// something else than nothing (a limit, a request), use [`Bounds`](super::Bounds).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Amounts(SmallVec<[(Resource, Amount); 2]>);
 
 impl Amounts {

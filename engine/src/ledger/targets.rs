@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::amounts::Amounts;
 use crate::names::Namespace;
 use crate::time::Timestamp;
@@ -9,7 +11,7 @@ use crate::time::Timestamp;
 /// The targets of all queues, made whole from inputs of which they bear the stamp.
 ///
 /// As long as the inputs give the same stamp the targets stay, whatever became of pods that were evicted meanwhile.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Targets {
     /// A hash of what the targets were made from.
     pub stamp: u64,

@@ -1,7 +1,9 @@
 //! Whether quotas may rise at all.
 
+use serde::{Deserialize, Serialize};
+
 /// Whether quotas may rise into what is free.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GrantGate {
     /// They may.
     #[default]

@@ -1,5 +1,7 @@
 //! What is seen of the cluster at one instant: the engine's only input.
 
+use serde::{Deserialize, Serialize};
+
 mod budget;
 mod grant_gate;
 mod mode;
@@ -53,7 +55,7 @@ use crate::time::Timestamp;
 /// Everything a decision is made from.
 ///
 /// Namespaces and nodes are shared with whoever keeps the index, so taking a snapshot copies pointers, not pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// When it was taken; the engine's only notion of "now".
     pub now: Timestamp,
@@ -85,7 +87,7 @@ impl Snapshot {
 }
 
 /// One namespace: its labels, its Queues, its quota and its pods.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NamespaceState {
     /// The namespace's labels, which a parent queue may select by.
     pub labels: Labels,

@@ -1,7 +1,9 @@
 //! How far Quotient goes.
 
+use serde::{Deserialize, Serialize};
+
 /// How far Quotient goes in a queue, or in the whole cluster; each mode includes those before it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Mode {
     /// Computes everything and writes no quota.
     Observe,

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Taint;
 use crate::amounts::Amounts;
 use crate::labels::Labels;
 
 /// What the engine needs to know of a node.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// What pods may request on it.
     pub allocatable: Amounts,

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Gang, Quota, Rejection, Shape, Size, Workload};
 use crate::amounts::Resource;
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
 
 /// What the pods of an owner look like, and how many of them should be there.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
     /// Its id for life, by which its pods name it.
     pub uid: OwnerUid,
@@ -45,7 +47,7 @@ pub struct Owner {
 }
 
 /// The resources that a quota demands a request for of every container, and that one of a template names none for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unspecified {
     /// Whether one names none for cpu.
     pub cpu: bool,
@@ -103,7 +105,7 @@ impl Owner {
 }
 
 /// The kinds of owners whose wishes are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum OwnerKind {
     /// apps/v1 ReplicaSet, of a Deployment or by itself.
     #[default]
@@ -117,7 +119,30 @@ pub enum OwnerKind {
     /// apps/v1 DaemonSet: one pod on every node that it selects.
     DaemonSet,
     /// A kind of the operator's setting `workloadKinds`.
-    Configured(&'static ConfiguredKind),
+    Configured(#[serde(with = "configured")] &'static ConfiguredKind),
+}
+
+/// A recorded kind. What is read of a record lives as long as the process, too, which answers one question about it.
+mod configured {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::ConfiguredKind;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
+    pub(super) fn serialize<S: Serializer>(
+        kind: &&'static ConfiguredKind,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        (kind.api_version, kind.name).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<&'static ConfiguredKind, D::Error> {
+        let (api_version, name) = <(String, String)>::deserialize(deserializer)?;
+        let kind = ConfiguredKind { api_version: api_version.leak(), name: name.leak() };
+        Ok(Box::leak(Box::new(kind)))
+    }
 }
 
 /// A kind of objects that Quotient knows by configuration alone, such as `RayCluster`.

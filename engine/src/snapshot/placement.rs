@@ -1,9 +1,11 @@
 //! Where a pod may run: what is known of its scheduling constraints.
 
+use serde::{Deserialize, Serialize};
+
 use crate::labels::{Labels, Requirement};
 
 /// The constraints that the engine models; the scheduler knows more (spread, volumes, pod affinity).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Placement {
     /// `spec.nodeSelector`: labels that the node must have.
     pub node_selector: Vec<(String, String)>,
@@ -16,11 +18,11 @@ pub struct Placement {
 }
 
 /// A term of node affinity: all of its requirements must hold. One without any matches no node.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct NodeTerm(pub Vec<NodeRequirement>);
 
 /// One requirement of a term.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum NodeRequirement {
     /// On the node's labels, as in every selector.
     Label(Requirement),
@@ -35,7 +37,7 @@ pub enum NodeRequirement {
 }
 
 /// A taint that a pod tolerates.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Toleration {
     /// The key; `None` tolerates every key.
     pub key: Option<String>,
@@ -46,7 +48,7 @@ pub struct Toleration {
 }
 
 /// A taint of a node.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Taint {
     /// Its key.
     pub key: String,
@@ -57,7 +59,7 @@ pub struct Taint {
 }
 
 /// What a taint does to pods that do not tolerate it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TaintEffect {
     /// No pod is bound.
     NoSchedule,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Gang, Shape, Ties, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
@@ -10,7 +12,7 @@ use crate::time::Timestamp;
 /// What the engine needs to know of a pod.
 ///
 /// There are a hundred thousand of these: what pods have in common is shared.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
 pub struct Pod {
     /// Its id for life.
@@ -55,7 +57,7 @@ pub struct Pod {
 }
 
 /// How far a pod has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
     /// Accepted, not all containers started.
     #[default]
@@ -67,7 +69,7 @@ pub enum Phase {
 }
 
 /// Why a pod is never a victim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum NonPreemptible {
     /// A mirror of a static pod: the kubelet would only start it again.
     Mirror,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Mode, Remembered};
 use crate::amounts::Bounds;
 use crate::labels::Selector;
@@ -9,7 +11,7 @@ use crate::names::{QueueName, QueueUid};
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a Queue.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Queue {
     /// Its id for life.
     pub uid: QueueUid,
@@ -57,7 +59,7 @@ impl Queue {
 }
 
 /// Which namespaces' Queues a parent accepts as children.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Acceptance {
     /// Those of its own namespace.
     Same,
@@ -68,7 +70,7 @@ pub enum Acceptance {
 }
 
 /// What a queue, and the queues below it, may take from others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reclaim {
     /// From which part of the tree.
     pub from: ReclaimFrom,
@@ -77,7 +79,7 @@ pub struct Reclaim {
 }
 
 /// From which part of the tree a queue, and the queues below it, may take (S-HARDEN §Changes in fence selection).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReclaimFrom {
     /// From every queue.
     #[default]
@@ -89,7 +91,7 @@ pub enum ReclaimFrom {
 }
 
 /// What may be taken from a queue. A rule that is left out is inherited from the parent queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvictionRules {
     /// Whether its pods may be evicted at all.
     pub policy: Option<EvictionPolicy>,
@@ -152,7 +154,7 @@ impl EvictionRules {
 }
 
 /// Whether the pods of a queue may be evicted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EvictionPolicy {
     /// They may.
     #[default]
@@ -162,7 +164,7 @@ pub enum EvictionPolicy {
 }
 
 /// Whether the last replica of an owner may be taken (S-MCM).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LastReplica {
     /// When nothing else is left.
     #[default]
@@ -172,7 +174,7 @@ pub enum LastReplica {
 }
 
 /// Whether gangs may be taken as a whole (S-GANG: what a gang needs to run is never taken in part).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GangPolicy {
     /// Surplus first, then whole gangs.
     #[default]
@@ -182,7 +184,7 @@ pub enum GangPolicy {
 }
 
 /// Whether workloads of a queue yield to others of the same queue (S-MCM).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Preemption {
     /// They do not.
     #[default]

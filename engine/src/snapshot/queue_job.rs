@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Shape;
 use crate::names::{GangName, OwnerUid, QueueJobUid};
 use crate::time::Timestamp;
 
 /// What the engine needs to know of a QueueJob. What its pods look like stands with its tasks' owners, too.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueJob {
     /// Its id for life.
     pub uid: QueueJobUid,
@@ -34,7 +36,7 @@ pub struct QueueJob {
 }
 
 /// One task of a QueueJob, and its Job.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueTask {
     /// Its name within the QueueJob.
     pub name: Arc<str>,
@@ -55,7 +57,7 @@ pub struct QueueTask {
 }
 
 /// How a QueueJob ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Ended {
     /// All its pods have succeeded.
     Complete,
@@ -64,7 +66,7 @@ pub enum Ended {
 }
 
 /// What a QueueJob's status remembers of earlier decisions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RememberedJob {
     /// Since when it has had its slots.
     pub admitted: Option<Timestamp>,

@@ -1,10 +1,12 @@
 //! The ResourceQuota through which a queue's share is enforced.
 
+use serde::{Deserialize, Serialize};
+
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::QueueUid;
 
 /// The ResourceQuota `quotient` of a namespace, in resources of pods: `requests.cpu` is cpu here.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quota {
     /// `spec.hard`: what was written last. A resource that it does not name is not restricted.
     pub hard: Bounds,

@@ -1,11 +1,13 @@
 //! Whether anything may be taken from anybody.
 
+use serde::{Deserialize, Serialize};
+
 use crate::reason::Reason;
 
 /// Whether what is seen can be trusted enough to take something away because of it.
 ///
 /// While it is held, no plan lowers a quota, removes one or lets a pod go; what grows into free room still grows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReclaimGate {
     /// It is.
     #[default]

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::names::OwnerUid;
 use crate::time::Timestamp;
 
 /// What a queue's status remembers of earlier decisions. Losing it costs calm, never correctness.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remembered {
     /// What the queue was last taken to ask for.
     pub demand: Amounts,
@@ -31,7 +33,7 @@ pub struct Remembered {
 }
 
 /// How much of a resource is lent to a queue at most, and since when the queue has not used it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// How much.
     pub size: Amount,
@@ -59,7 +61,7 @@ pub const MAX_SET_ASIDE: usize = 64;
 const EVIDENCE_SECONDS: i64 = 3600;
 
 /// A workload that had room and did not start. It counts again after 1, 2, 4 … 30 minutes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
     /// The kind of the top workload, or `Pod`.
     pub kind: Arc<str>,

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::Mode;
 use crate::amounts::{Amounts, Resource};
 
 /// Settings that change decisions.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// How far the operator goes: no queue goes farther.
     pub mode: Mode,
@@ -23,7 +25,7 @@ pub struct Settings {
 }
 
 /// Whether priorities are compared between queues.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VictimPriority {
     /// They are not: a tenant could inflate its own.
     #[default]

@@ -1,12 +1,14 @@
 //! What pods of one template have in common.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Placement, Workload};
 use crate::amounts::{Amounts, Resource};
 use crate::labels::Labels;
 use crate::names::GangName;
 
 /// What a pod requests and where it may run; shared by all pods of the same shape.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shape {
     /// Its effective requests, as far as a decision may depend on them.
     pub requests: Amounts,
@@ -19,7 +21,7 @@ pub struct Shape {
 /// Resources that a pod requests and of which no amount is kept.
 ///
 /// No node offers all of them, so a pod with any can never run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeftOut {
     /// How many resources are left out.
     pub resources: u32,
@@ -35,7 +37,7 @@ impl LeftOut {
 }
 
 /// Whom a pod belongs to; shared by all pods of the same owner.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ties {
     /// Its controller; without one nobody recreates it.
     pub owner: Option<Workload>,
@@ -46,7 +48,7 @@ pub struct Ties {
 }
 
 /// Pods that are of use only together.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Gang {
     /// Its name within the namespace.
     pub name: GangName,

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::names::OwnerUid;
 use crate::reason::Reason;
 
 /// How the size of an owner is said, and what became of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {
     /// The object in whose spec it stands; none where nobody knows, so that it cannot be changed.
     pub setter: Option<Setter>,
@@ -25,7 +27,7 @@ pub struct Size {
 }
 
 /// The object whose spec says how many pods an owner wants: the owner itself, or the Deployment of a ReplicaSet.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Setter {
     /// Its kind.
     pub kind: SetterKind,
@@ -36,7 +38,7 @@ pub struct Setter {
 }
 
 /// The kinds of objects that say how many pods are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum SetterKind {
     /// apps/v1 Deployment.
     Deployment,

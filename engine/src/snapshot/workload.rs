@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::keyed::KeyedMap;
 
 use super::{NamespaceState, Pod};
 use crate::names::OwnerUid;
 
 /// What creates pods, by itself or through objects that it controls: a Deployment, a Job, a `RayCluster`, ….
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Workload {
     /// Its API version, such as `apps/v1`.
     pub api_version: Arc<str>,

@@ -195,14 +195,17 @@ impl Cycle {
         let nudges = self.writer.nudges(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
         let mut planner = std::mem::take(&mut self.planner);
+        let decisions = self.tools.decisions.clone();
         let decide = move || {
             let plan = planner.plan(&snapshot);
+            // Its parts are shared with the index, so this copies no pod.
+            let kept = decisions.begin(&snapshot, &plan).map(|number| (number, snapshot.clone()));
             let particulars = StatusDetails::of(&plan, &snapshot);
             let terms = Terms::of(&plan, &snapshot);
             let granted = ledger.and_then(|ledger| ledger.next(&plan, &snapshot));
-            (planner, plan, particulars, terms, granted)
+            (planner, plan, particulars, terms, granted, kept)
         };
-        let (planner, plan, particulars, terms, granted) = compute(decide).await?;
+        let (planner, plan, particulars, terms, granted, kept) = compute(decide).await?;
         self.planner = planner;
         remember(&self.tools.view, &plan);
         let metrics = &self.tools.metrics;
@@ -241,6 +244,11 @@ impl Cycle {
             self.report(&plan, &particulars, self.writer.refused_quotas());
         }
         self.writer.evict_and_nudge(&plan, nudges).await;
+        if let Some((number, snapshot)) = kept {
+            // Packing takes longer than the decision did: it holds up no eviction.
+            let (decisions, plan) = (self.tools.decisions.clone(), Arc::clone(&plan));
+            compute(move || decisions.keep(number, &snapshot, &plan)).await?;
+        }
         self.writer.scale(&plan).await;
         self.report(&plan, &particulars, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;

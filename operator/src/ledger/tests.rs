@@ -166,6 +166,7 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
         leadership: Leadership::unconditional(),
         announcer: EventRecorder::new(metrics.clone()).0,
         reclaims: RecentReclaims::default(),
+        decisions: crate::decisions::Decisions::default(),
         metrics,
         beat: Heartbeat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),

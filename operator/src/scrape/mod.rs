@@ -1,4 +1,4 @@
-//! Who may read the metrics, and how: on loopback anybody, elsewhere whom the API server vouches for, over TLS.
+//! Who may read the metrics and the last decisions, and how: on loopback anybody, elsewhere whom the API server vouches for, over TLS.
 //!
 //! Shares and names of teams are not for every pod of the cluster. So there is no way to serve them openly beyond this
 //! machine (or pod): either they are bound to loopback, for a sidecar that knows who may read, or every scrape brings a
@@ -16,9 +16,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::map_response;
+use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use kube::Client;
@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::{Connections, only_answer};
+use crate::decisions::Decisions;
 use access::{Access, Gate};
 pub use certificate::CertificateError;
 use certificate::Certificates;
@@ -88,19 +89,19 @@ impl Scrapes {
     /// Serves until `stop`.
     pub async fn serve(
         self,
-        registry: Registry,
+        served: Served,
         client: Client,
         stop: CancellationToken,
     ) -> Result<(), ScrapeError> {
         let served = match self.certificates {
             None => {
-                let router = router(registry, None);
+                let router = router(served, None);
                 axum::serve(Connections::of(self.listener), router)
                     .with_graceful_shutdown(stop.cancelled_owned())
                     .await
             }
             Some(certificates) => {
-                let router = router(registry, Some(Gate::new(client)));
+                let router = router(served, Some(Gate::new(client)));
                 let listener = TlsListener::start(self.listener, certificates).map_err(ScrapeError::Serve)?;
                 axum::serve(Connections::of(listener), router)
                     .with_graceful_shutdown(stop.cancelled_owned())
@@ -111,29 +112,61 @@ impl Scrapes {
     }
 }
 
-#[derive(Clone)]
-struct Shelf {
-    registry: Registry,
-    gate: Option<Gate>,
+/// What clients may read.
+#[derive(Clone, Debug)]
+pub struct Served {
+    /// The metrics.
+    pub registry: Registry,
+    /// The last decisions that acted.
+    pub decisions: Decisions,
 }
 
-fn router(registry: Registry, gate: Option<Gate>) -> Router {
+fn router(served: Served, gate: Option<Gate>) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
-        .with_state(Shelf { registry, gate })
+        .route("/decisions", get(decisions))
+        .route("/decisions/{number}", get(decision))
+        .with_state(served)
+        // Whoever may read metrics may read all of it: both name the queues of all teams.
+        .layer(from_fn_with_state(gate, only_readers))
         .layer(map_response(only_answer))
 }
 
-async fn metrics(State(shelf): State<Shelf>, headers: HeaderMap) -> Response {
-    if let Some(gate) = &shelf.gate {
-        let access = gate.ask(bearer(&headers)).await;
+async fn only_readers(State(gate): State<Option<Gate>>, request: Request, next: Next) -> Response {
+    if let Some(gate) = &gate {
+        let access = gate.ask(bearer(request.headers())).await;
         if access != Access::Granted {
             return refusal(&access);
         }
     }
+    next.run(request).await
+}
+
+/// What each decision is about, the newest first.
+async fn decisions(State(served): State<Served>) -> Response {
+    let list = served.decisions.list();
+    match serde_json::to_vec(&list) {
+        Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Err(error) => {
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("encode decisions: {error}\n")).into_response()
+        }
+    }
+}
+
+/// One decision as `kubectl quotient replay` reads it; `latest` for the newest.
+async fn decision(State(served): State<Served>, Path(number): Path<String>) -> Response {
+    let wanted = if number == "latest" { Ok(None) } else { number.parse().map(Some) };
+    match wanted.ok().and_then(|number| served.decisions.file(number)) {
+        Some(file) => ([(header::CONTENT_TYPE, "application/octet-stream")], file).into_response(),
+        None => (StatusCode::NOT_FOUND, format!("decision {number} is not kept: see /decisions\n"))
+            .into_response(),
+    }
+}
+
+async fn metrics(State(served): State<Served>) -> Response {
     let encoder = TextEncoder::new();
     let mut text = Vec::new();
-    match encoder.encode(&shelf.registry.gather(), &mut text) {
+    match encoder.encode(&served.registry.gather(), &mut text) {
         Ok(()) => ([(header::CONTENT_TYPE, encoder.format_type().to_owned())], text).into_response(),
         Err(error) => {
             (StatusCode::INTERNAL_SERVER_ERROR, format!("encode metrics: {error}\n")).into_response()

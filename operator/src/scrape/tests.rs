@@ -5,6 +5,11 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
+use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Snapshot;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -42,7 +47,11 @@ fn reviewer() -> (Client, Log) {
 }
 
 async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
-    let mut request = Request::get("/metrics");
+    get_path(router, "/metrics", authorization).await
+}
+
+async fn get_path(router: &Router, path: &str, authorization: Option<&str>) -> (u16, String) {
+    let mut request = Request::get(path);
     if let Some(authorization) = authorization {
         request = request.header("authorization", authorization);
     }
@@ -52,16 +61,16 @@ async fn get(router: &Router, authorization: Option<&str>) -> (u16, String) {
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
-fn registry() -> Registry {
+fn served() -> Served {
     let registry = Registry::new();
     crate::metrics::Metrics::register(&registry).unwrap();
-    registry
+    Served { registry, decisions: Decisions::kept() }
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_who_is_known_and_may_read_gets_metrics() {
     let (client, log) = reviewer();
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     for nobody in [None, Some("Bearer wrong"), Some("Basic prometheus"), Some("Bearer ")] {
         let (status, text) = get(&router, nobody).await;
         assert_eq!(status, 401, "{nobody:?}");
@@ -81,10 +90,53 @@ async fn only_who_is_known_and_may_read_gets_metrics() {
     assert_eq!(log.all().len(), asked + 2, "but a minute later it is");
 }
 
+/// They name the pods of all teams.
+#[tokio::test(start_paused = true)]
+async fn decisions_are_for_readers_of_metrics_alone() {
+    let (client, _) = reviewer();
+    let served = served();
+    let (snapshot, plan) = (Snapshot::default(), evicting());
+    let number = served.decisions.begin(&snapshot, &plan).unwrap();
+    served.decisions.keep(number, &snapshot, &plan);
+    assert_eq!(served.decisions.begin(&snapshot, &plan), None, "the same pods are one decision");
+    let router = router(served, Some(Gate::new(client)));
+    for path in ["/decisions", "/decisions/1", "/decisions/latest"] {
+        assert_eq!(get_path(&router, path, None).await.0, 401, "{path}");
+        assert_eq!(get_path(&router, path, Some("Bearer tenant")).await.0, 403, "{path}");
+    }
+    let prometheus = Some("Bearer prometheus");
+    let (code, list) = get_path(&router, "/decisions", prometheus).await;
+    assert_eq!(code, 200);
+    assert!(list.contains("\"number\":1") && list.contains("\"pod\":\"a/x\""), "{list}");
+    for path in ["/decisions/2", "/decisions/none"] {
+        assert_eq!(get_path(&router, path, prometheus).await.0, 404, "{path}");
+    }
+}
+
+/// A plan that evicts a pod.
+fn evicting() -> Plan {
+    let pod = PodId { namespace: "a".into(), name: "x".into(), uid: "1".into() };
+    let eviction = Eviction {
+        pod,
+        workload: None,
+        queue: QueueName::new(Namespace::from("a"), "a"),
+        beneficiary: None,
+        reason: Reason::Reclaimed,
+        stage: Stage::Committed,
+        rank: Some(1),
+        priority: 0,
+        requests: Amounts::new(),
+        used: Amounts::new(),
+        deserved: Amounts::new(),
+        grace_seconds: None,
+    };
+    Plan { evictions: vec![eviction], ..Plan::default() }
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_an_answer_nobody_is_let_in() {
     let (client, _) = client(|_| Reply::failure(403, "Forbidden", "tokenreviews is forbidden"));
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     let (status, text) = get(&router, Some("Bearer prometheus")).await;
     assert_eq!(status, 503);
     assert!(text.contains("tokenreviews is forbidden"), "{text}");
@@ -93,7 +145,7 @@ async fn without_an_answer_nobody_is_let_in() {
 #[tokio::test(start_paused = true)]
 async fn guessing_is_slow() {
     let (client, _) = reviewer();
-    let router = router(registry(), Some(Gate::new(client)));
+    let router = router(served(), Some(Gate::new(client)));
     let began = tokio::time::Instant::now();
     let guesses = (0..20).map(|_| get(&router, Some("Bearer guess")));
     futures::future::join_all(guesses).await;
@@ -146,7 +198,7 @@ async fn beyond_loopback_it_is_encrypted() {
     assert!(scrapes.url().unwrap().starts_with("https://"));
     let port = scrapes.listener.local_addr().unwrap().port();
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(scrapes.serve(registry(), reviewer().0, stop.clone()));
+    let serving = tokio::spawn(scrapes.serve(served(), reviewer().0, stop.clone()));
 
     let request =
         b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer prometheus\r\nConnection: close\r\n\r\n";
@@ -176,5 +228,5 @@ async fn on_loopback_anybody_may_read() {
     let settings = ScrapeSettings { listen: (Ipv4Addr::LOCALHOST, 0).into(), certificate: None };
     let scrapes = Scrapes::open(&settings).await.unwrap();
     assert!(scrapes.url().unwrap().starts_with("http://127.0.0.1:"));
-    assert_eq!(get(&router(registry(), None), None).await.0, 200);
+    assert_eq!(get(&router(served(), None), None).await.0, 200);
 }

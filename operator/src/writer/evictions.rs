@@ -328,6 +328,7 @@ impl Evictor {
     ) {
         let pod = &eviction.pod;
         let named = format!("{}/{}", pod.namespace, pod.name);
+        self.tools.decisions.answered(pod, &verdict.to_string());
         match verdict {
             Verdict::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");

@@ -57,6 +57,7 @@ pub(crate) use retry::Retries;
 pub use statuses::{Report, Statuses};
 
 use crate::clock::Clock;
+use crate::decisions::Decisions;
 use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
@@ -90,6 +91,8 @@ pub struct Tools {
     pub announcer: EventRecorder,
     /// Where evictions go that statuses list.
     pub reclaims: RecentReclaims,
+    /// Where decisions are kept that acted.
+    pub decisions: Decisions,
     /// The sign of life of the loop, which waits for the writer.
     pub beat: Heartbeat,
     /// No further call is made once this is cancelled.

@@ -1,5 +1,7 @@
 //! What the answer to an eviction means.
 
+use std::fmt;
+
 use kube::core::Status;
 
 use crate::answer::{Answer, Lost, said};
@@ -17,6 +19,19 @@ pub(super) enum Verdict {
     Busy(String),
     /// Nobody knows.
     Unknown(String),
+}
+
+/// As the record of a decision has it.
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Evicted => formatter.write_str("evicted"),
+            Self::Gone => formatter.write_str("the pod is gone"),
+            Self::Refused(_, why) => write!(formatter, "refused: {why}"),
+            Self::Busy(why) => write!(formatter, "not now: {why}"),
+            Self::Unknown(why) => write!(formatter, "not known: {why}"),
+        }
+    }
 }
 
 /// Why the API server will not evict a pod.

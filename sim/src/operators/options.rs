@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Parser as _;
 use quotient_operator::args::Args;
 use quotient_operator::clock::Clock;
+use quotient_operator::decisions::Decisions;
 use quotient_operator::identity::Identity;
 use quotient_operator::settings::Settings;
 
@@ -35,6 +36,8 @@ pub struct OperatorOptions {
     pub view: Option<StaleView>,
     /// What breaks it.
     pub tamper: Option<Arc<dyn Tamper>>,
+    /// Where its decisions are kept; nowhere by default, because packing them takes longer than deciding.
+    pub decisions: Decisions,
 }
 
 /// A view of the past: a server that lags behind, which shows nothing newer until it catches up.
@@ -57,6 +60,7 @@ impl Default for OperatorOptions {
             watch_faults: Vec::new(),
             view: None,
             tamper: None,
+            decisions: Decisions::default(),
         }
     }
 }
@@ -87,6 +91,14 @@ impl OperatorOptions {
         let args = args.unwrap_or_else(|error| panic!("the operator's command line: {error}"));
         let settings = Settings::from_args(&args, NAMESPACE);
         let settings = settings.unwrap_or_else(|error| panic!("the operator's settings: {error}"));
-        Settings { clock, listen: None, scrape: None, identity: Identity::new(identity), ..settings }
+        let decisions = self.decisions.clone();
+        Settings {
+            clock,
+            listen: None,
+            scrape: None,
+            decisions,
+            identity: Identity::new(identity),
+            ..settings
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::snapshot::Setting;
 pub(crate) struct NodeOffer(pub(crate) BTreeMap<String, String>);
 
 /// Reads `queue/[NAMESPACE/]NAME.FIELD=VALUE`; the value is YAML.
-pub(super) fn setting(text: &str) -> Result<Setting, String> {
+pub(crate) fn setting(text: &str) -> Result<Setting, String> {
     let wrong = || format!("{text}: write queue/NAME.FIELD=VALUE, such as queue/team-a.weight=2");
     let (place, value) = text.split_once('=').ok_or_else(wrong)?;
     let object = place.strip_prefix("queue/").or_else(|| place.strip_prefix("queues/")).ok_or_else(wrong)?;

@@ -17,6 +17,7 @@ use crate::snapshot::{Change, OverlayError, Snapshot, overlay};
 use crate::source::{ConnectionArgs, SourceArgs};
 
 pub(crate) use args::{DiffArgs, DiffFormat};
+pub(crate) use change::setting;
 use comparison::Comparison;
 use gates::Verdict;
 

@@ -1,5 +1,7 @@
 //! The flags of `explain`.
 
+use std::path::PathBuf;
+
 use crate::output::OutputArgs;
 use crate::source::SourceArgs;
 
@@ -18,6 +20,10 @@ pub(crate) struct ExplainArgs {
     /// Read the whole cluster instead of one namespace, and tell also what the next decision does and when room is free.
     #[arg(long, conflicts_with_all = ["files", "snapshot"])]
     pub(crate) whole_cluster: bool,
+
+    /// Of an evicted pod, show what the record of the decision says: see kubectl quotient replay --help.
+    #[arg(long, value_name = "RECORD", conflicts_with = "arithmetic")]
+    pub(crate) record: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -47,6 +53,9 @@ Examples:
 
   # When is there room? This needs the rights to list everything that the operator reads
   kubectl quotient explain deploy/api -n web --whole-cluster
+
+  # Which pods was it compared with?
+  kubectl quotient explain pod/trainer-46 -n ml-train --record decision
 
   # The short name
   kubectl quotient why job/train";

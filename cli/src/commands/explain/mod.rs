@@ -7,10 +7,12 @@ mod explanation;
 mod pod;
 mod queue;
 mod queue_job;
+mod recorded;
 mod scene;
 mod target;
 mod workload;
 
+use crate::commands::replay::Replay;
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Kind};
@@ -48,7 +50,13 @@ pub(crate) async fn run(
     let mut namespace = connection.namespace.clone();
     let snapshot = read(args, &target, connection, &mut namespace).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
-    let mut explanation = explain(&cluster, &target, namespace.as_deref(), args.arithmetic)?;
+    let mut explanation = match &args.record {
+        Some(record) => {
+            let replay = Replay::of_file(record, &[])?;
+            explain_recorded(&cluster, &target, namespace.as_deref(), &replay)?
+        }
+        None => explain(&cluster, &target, namespace.as_deref(), args.arithmetic)?,
+    };
     if explanation.is_eviction() && args.source.is_live() {
         explanation.add_note(said_then(connection, &explanation).await?);
     }
@@ -165,6 +173,24 @@ pub(crate) fn explain(
         _ => workload::explain(&scene, target),
     }
     .map_err(CommandError::Usage)
+}
+
+/// Explains an eviction by the record of its decision, and by what the status of the Queue remembers, if it still does.
+pub(crate) fn explain_recorded(
+    cluster: &Cluster,
+    target: &Target,
+    namespace: Option<&str>,
+    replay: &Replay,
+) -> Result<Explanation, CommandError> {
+    let scene = Scene::of(cluster, target, namespace).map_err(CommandError::Usage)?;
+    let remembered = explain(cluster, target, namespace, false).ok().filter(Explanation::is_eviction);
+    let kind = target.kind.name();
+    let mut told = remembered.unwrap_or_else(|| Explanation::of(kind, &scene.namespace, &target.name));
+    recorded::add(&mut told, replay).ok_or_else(|| {
+        let place = format!("{kind} {} in namespace {}", target.name, scene.namespace);
+        CommandError::Usage(format!("the decision in the record evicted no {place}"))
+    })?;
+    Ok(told)
 }
 
 /// What is printed for programs, as a JSON schema.

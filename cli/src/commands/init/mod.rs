@@ -2,19 +2,14 @@
 
 mod proposal;
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-
-use anyhow::Context as _;
-
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Cell, Colour, Screen, columns, counted, print};
+use crate::proposals::{OutputDirectory, ProposedQueue};
 use crate::source::{ConnectionArgs, SourceArgs};
 
-pub(crate) use proposal::{Proposal, proposals};
+pub(crate) use proposal::{Proposal, percentage, proposals, whole};
 
 /// What is proposed, and where.
 #[derive(Debug, clap::Args)]
@@ -24,9 +19,8 @@ pub(crate) struct InitArgs {
     #[arg(long, required = true)]
     from_usage: bool,
 
-    /// The directory to write the Queues to, a file each; without it they are printed. Existing files are kept.
-    #[arg(short = 'o', long, value_name = "DIR")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputDirectory,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -59,25 +53,12 @@ pub(crate) async fn run(
         );
         return Ok(Outcome::Fine);
     }
-    let Some(directory) = &args.output else {
-        let documents: Vec<String> = proposals.iter().map(Proposal::manifest).collect();
-        print(&documents.join("---\n")).map_err(anyhow::Error::from)?;
-        return Ok(Outcome::Fine);
-    };
-    std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;
-    for proposal in &proposals {
-        write(directory, proposal)?;
+    let queues: Vec<ProposedQueue> = proposals.iter().map(Proposal::queue).collect();
+    if args.output.put(&queues)? {
+        let directory = args.output.to_string();
+        print(&text(&proposals, &directory, screen)).map_err(anyhow::Error::from)?;
     }
-    print(&text(&proposals, &directory.display().to_string(), screen)).map_err(anyhow::Error::from)?;
     Ok(Outcome::Fine)
-}
-
-/// Never over a file that a person may have edited.
-fn write(directory: &Path, proposal: &Proposal) -> Result<(), CommandError> {
-    let path = directory.join(format!("{}.yaml", proposal.namespace));
-    let file = OpenOptions::new().write(true).create_new(true).open(&path);
-    let written = file.and_then(|mut file| file.write_all(proposal.manifest().as_bytes()));
-    written.map_err(|error| CommandError::Usage(format!("write {}: {error}", path.display())))
 }
 
 /// The table and what comes next.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::output::OutputArgs;
+use crate::queues::SelectorArgs;
 use crate::source::SourceArgs;
 
 /// Which queues, and how long.
@@ -16,6 +17,9 @@ pub(crate) struct StatusArgs {
     /// Show the queues of all namespaces, although -n names one.
     #[arg(short = 'A', long)]
     pub(crate) all_namespaces: bool,
+
+    #[command(flatten)]
+    pub(crate) selector: SelectorArgs,
 
     /// Show one resource alone, such as cpu, memory or gpu.
     #[arg(short = 'r', long, value_name = "RESOURCE")]
@@ -57,6 +61,9 @@ const EXAMPLES: &str = "\
 Examples:
   # All queues
   kubectl quotient status
+
+  # Those of one organization, by the labels of the Queues
+  kubectl quotient status -A -l org=research
 
   # Which queues use the GPUs?
   kubectl quotient status -r gpu

@@ -140,6 +140,7 @@ impl Status {
             let in_namespace = args.all_namespaces
                 || connection.namespace.as_ref().is_none_or(|wanted| view.name.namespace.as_str() == wanted);
             in_namespace
+                && args.selector.selects(view)
                 && (args.queues.is_empty() || args.queues.iter().any(|wanted| view.is_called(wanted)))
         };
         let views = all.into_iter().filter(is_wanted).collect();

@@ -10,7 +10,7 @@ use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
 use crate::output::{Answer, Cell, Colour, OutputArgs, Screen, columns, document};
-use crate::queues::{Selected, resource_names, select, views};
+use crate::queues::{Selected, SelectorArgs, resource_names, select, views};
 use crate::source::{ConnectionArgs, Scope, SourceArgs};
 
 use rows::{Row, of_namespaces, of_queues, of_workloads};
@@ -22,6 +22,9 @@ pub(crate) struct TopArgs {
     /// What to list.
     #[arg(value_enum)]
     what: What,
+
+    #[command(flatten)]
+    selector: SelectorArgs,
 
     /// Compare by one resource, such as cpu, memory or gpu; else by the largest part of the cluster.
     #[arg(short = 'r', long, value_name = "RESOURCE")]
@@ -129,14 +132,16 @@ pub(crate) fn top(
     namespace: Option<&str>,
 ) -> Result<(Vec<Row>, Option<Selected>), CommandError> {
     let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
-    let views = views(cluster, plan.as_ref());
+    let mut views = views(cluster, plan.as_ref());
+    views.retain(|view| args.selector.selects(view));
     let is_wanted = |name: &str| namespace.is_none_or(|wanted| wanted == name);
     let mut rows = match args.what {
         What::Queues => of_queues(&views),
         What::Namespaces => of_namespaces(cluster, &views),
         What::Workloads => of_workloads(cluster, &views),
     };
-    rows.retain(|row| is_wanted(&row.namespace));
+    let is_selected = |row: &Row| args.selector.text().is_empty() || row.is_managed();
+    rows.retain(|row| is_wanted(&row.namespace) && is_selected(row));
     let selected = match &args.resource {
         Some(name) => {
             let mut known = resource_names(&views);

@@ -49,6 +49,11 @@ fn quantities<S: serde::Serializer>(amounts: &Amounts, serializer: S) -> Result<
 }
 
 impl Row {
+    /// Whether one of the Queues that are looked at governs it.
+    pub(super) const fn is_managed(&self) -> bool {
+        self.queue.is_some()
+    }
+
     fn new(name: String, namespace: &str, queue: Option<&QueueView>) -> Self {
         Self {
             name,

@@ -65,6 +65,7 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Notice>) {
         metrics,
         announcer,
         reclaims: RecentReclaims::default(),
+        decisions: crate::decisions::Decisions::default(),
         beat: Heartbeat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),
     };

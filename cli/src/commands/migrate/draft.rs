@@ -1,0 +1,249 @@
+//! A queue of another system, as far as it is read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
+use quotient_crds::{
+    Eviction, EvictionPolicy, LabelSelector, Mode, Preemption, QueueSpec, Reclaim, ReclaimFrom,
+};
+use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
+use quotient_index::quotas::bounds_from_hard;
+use serde_json::Value;
+
+use super::fields::{Becomes, Delay, Keys, Leaf, Meaning, Part, Row, Unit, find, leaves};
+use super::report::Unmapped;
+
+/// A queue of another system.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    /// Kind and name in the other system.
+    pub(super) origin: String,
+    pub(super) parent: Option<String>,
+    /// The namespaces whose pods it is about.
+    pub(super) namespaces: BTreeSet<String>,
+    /// The namespace of its parent queue; none for the one of all parent queues.
+    pub(super) home: Option<String>,
+    /// The namespaces that its parent queue accepts; none for exactly those of its children.
+    pub(super) accepts: Option<LabelSelector>,
+    /// Whether it is a parent queue even with one namespace or none.
+    pub(super) is_parent: bool,
+    pub(super) weight: Option<Quantity>,
+    pub(super) guaranteed: Bounds,
+    pub(super) limit: Bounds,
+    pub(super) spec: QueueSpec,
+    pub(super) unmapped: Vec<Unmapped>,
+}
+
+/// How the fields of one object are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    pub(super) rows: &'a [Row],
+    /// What a plain bound becomes.
+    pub(super) bound: Part,
+}
+
+impl Draft {
+    pub(super) fn of(origin: String) -> Self {
+        let spec = QueueSpec { mode: Mode::Observe, ..QueueSpec::default() };
+        Self { origin, spec, ..Self::default() }
+    }
+
+    /// Takes every value below `fields` of an object of this kind.
+    pub(super) fn read(&mut self, reading: Reading<'_>, kind: &str, object: &Value, fields: &[&str]) {
+        let origin = self.origin.clone();
+        self.read_as(reading, kind, &origin, object, fields);
+    }
+
+    /// The same of an object with another name.
+    pub(super) fn read_as(
+        &mut self,
+        reading: Reading<'_>,
+        kind: &str,
+        origin: &str,
+        object: &Value,
+        fields: &[&str],
+    ) {
+        let mut found = leaves(object, fields);
+        let rank = |leaf: &Leaf<'_>| {
+            let row = find(reading.rows, kind, &leaf.path).map(|(row, _)| row.field);
+            reading.rows.iter().position(|other| Some(other.field) == row && other.kind == kind)
+        };
+        // The order of the table decides which of several weights counts.
+        found.sort_by_key(rank);
+        for leaf in found {
+            let (row, rest) = match find(reading.rows, kind, &leaf.path) {
+                Some((row, rest)) => (row.becomes, rest),
+                None => (Becomes::Nothing("a Queue has no such field"), [].as_slice()),
+            };
+            if let Err(advice) = self.take(row, rest, leaf.value, reading.bound) {
+                self.refuse(origin, &named(row, &leaf.path, rest), leaf.value, &advice);
+            }
+        }
+    }
+
+    /// Notes a field that a Queue has nothing for.
+    pub(super) fn refuse(&mut self, origin: &str, field: &str, value: &Value, advice: &str) {
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let same = self
+            .unmapped
+            .iter_mut()
+            .find(|known| known.object == origin && known.field == field && known.advice == advice);
+        match same {
+            Some(known) if known.value.split(", ").any(|one| one == value) => {}
+            Some(known) if known.value.len() > LONGEST => {}
+            Some(known) => known.value = format!("{}, {value}", known.value),
+            None => self.unmapped.push(Unmapped {
+                object: origin.to_owned(),
+                field: field.to_owned(),
+                value,
+                advice: advice.to_owned(),
+            }),
+        }
+    }
+
+    fn take(&mut self, becomes: Becomes, rest: &[&str], value: &Value, bound: Part) -> Result<(), String> {
+        match becomes {
+            Becomes::Weight => self.take_weight(value),
+            Becomes::Amounts(part, keys) => {
+                let (resource, amount) = amount(&rest.join("."), value, keys)?;
+                self.bound(part, bound, resource, amount);
+                Ok(())
+            }
+            Becomes::Amount(part, resource, unit) => self.take_number(part, resource, unit, value),
+            Becomes::Parent => {
+                self.parent = value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+                Ok(())
+            }
+            Becomes::Choice(choices) => self.choose(choices, value),
+            Becomes::Duration(delay) => self.take_duration(delay, value),
+            Becomes::Known => Ok(()),
+            Becomes::Nothing(advice) => Err(advice.to_owned()),
+        }
+    }
+
+    fn take_weight(&mut self, value: &Value) -> Result<(), String> {
+        let weight = quantity(value)?;
+        match self.weight {
+            None => self.weight = Some(weight),
+            Some(known) if known == weight => {}
+            Some(_) => return Err("one weight holds for all resources".to_owned()),
+        }
+        Ok(())
+    }
+
+    /// States an amount; the largest of several guarantees counts, and the smallest of several bounds.
+    pub(super) fn bound(&mut self, part: Part, bound: Part, resource: Resource, amount: Amount) {
+        let target = if part == Part::Bound { bound } else { part };
+        let bounds = if target == Part::Limit { &mut self.limit } else { &mut self.guaranteed };
+        let known = bounds.get(&resource).unwrap_or(amount);
+        let amount = if part == Part::Guaranteed { known.max(amount) } else { known.min(amount) };
+        bounds.set(resource, amount);
+    }
+
+    fn take_number(&mut self, part: Part, resource: &str, unit: Unit, value: &Value) -> Result<(), String> {
+        let quantity = quantity(value)?;
+        if quantity.nano() < 0 {
+            let unlimited = "a guarantee has an amount: leave it out and give the queue a large weight";
+            return if part == Part::Limit { Ok(()) } else { Err(unlimited.to_owned()) };
+        }
+        let per = match unit {
+            Unit::Millicpu => Quantity::from_nano(quantity.nano().saturating_div(1000)),
+            Unit::Megabytes => Quantity::from_nano(quantity.nano().saturating_mul(1_000_000)),
+            Unit::Devices if quantity.nano().rem_euclid(ONE) != 0 => {
+                return Err("a Queue counts whole devices".to_owned());
+            }
+            Unit::Devices => quantity,
+        };
+        let resource = Resource::from_name(resource);
+        let amount = resource.rounded_down(per);
+        // Zero is the default, not a promise of nothing.
+        if part == Part::Limit || amount.is_positive() {
+            self.bound(part, part, resource, amount);
+        }
+        Ok(())
+    }
+
+    fn choose(&mut self, choices: &[(&str, Meaning)], value: &Value) -> Result<(), String> {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let Some((_, meaning)) = choices.iter().find(|(choice, _)| *choice == text) else {
+            return Err("a Queue has no such choice".to_owned());
+        };
+        self.set(*meaning)
+    }
+
+    /// Sets what one value means.
+    pub(super) fn set(&mut self, meaning: Meaning) -> Result<(), String> {
+        match meaning {
+            Meaning::Default => {}
+            Meaning::ReclaimNone => self.reclaim().from = ReclaimFrom::None,
+            Meaning::ReclaimSubtree => self.reclaim().from = ReclaimFrom::Subtree,
+            Meaning::NeverEvicted => self.eviction().policy = Some(EvictionPolicy::Never),
+            Meaning::PreemptLowerPriority => self.spec.preemption = Preemption::LowerPriority,
+            Meaning::Nothing(advice) => return Err(advice.to_owned()),
+        }
+        Ok(())
+    }
+
+    fn take_duration(&mut self, delay: Delay, value: &Value) -> Result<(), String> {
+        let seconds = seconds(value).ok_or("this is no duration")?;
+        match delay {
+            Delay::MinRuntime => self.eviction().min_runtime_seconds = Some(seconds),
+            Delay::ReclaimAfter => self.reclaim().after_seconds = seconds,
+        }
+        Ok(())
+    }
+
+    fn reclaim(&mut self) -> &mut Reclaim {
+        self.spec.reclaim.get_or_insert_default()
+    }
+
+    fn eviction(&mut self) -> &mut Eviction {
+        self.spec.eviction.get_or_insert_default()
+    }
+}
+
+/// The path of a field. What is below a field without an equivalent is not told apart.
+fn named(row: Becomes, path: &[&str], rest: &[&str]) -> String {
+    let first = if path.first() == Some(&"spec") { 2 } else { 1 };
+    let length = match row {
+        Becomes::Nothing(_) => path.len().saturating_sub(rest.len()).max(first),
+        _ => path.len(),
+    };
+    path.get(..length).unwrap_or(path).join(".")
+}
+
+/// Of a field with many values the first ones tell enough.
+const LONGEST: usize = 60;
+
+/// One in billionths.
+const ONE: i128 = 1_000_000_000;
+
+/// A quantity, as text or as a number.
+pub(super) fn quantity(value: &Value) -> Result<Quantity, String> {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    text.parse().map_err(|error| format!("this is no quantity: {error}"))
+}
+
+/// The resource that a key names, and its amount.
+pub(super) fn amount(key: &str, value: &Value, keys: Keys) -> Result<(Resource, Amount), String> {
+    quantity(value)?;
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let key = match keys {
+        Keys::Quota => key.to_owned(),
+        Keys::Resources => format!("requests.{}", if key == "vcore" { "cpu" } else { key }),
+    };
+    let bounds = bounds_from_hard(&BTreeMap::from([(key, Text(text))]));
+    let found = bounds.iter().next().map(|(resource, amount)| (resource.clone(), amount));
+    found.ok_or_else(|| {
+        "Quotient shares out requests of cpu, memory and devices: keep the old bound".to_owned()
+    })
+}
+
+/// Whole seconds of a number or of a duration such as `1h30m`.
+fn seconds(value: &Value) -> Option<i32> {
+    let seconds = match value {
+        Value::Number(number) => number.as_i64()?,
+        value => value.as_str()?.parse::<jiff::SignedDuration>().ok()?.as_secs(),
+    };
+    i32::try_from(seconds).ok().filter(|seconds| *seconds >= 0)
+}

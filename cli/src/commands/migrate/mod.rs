@@ -1,0 +1,139 @@
+//! `migrate`: Queues from the objects of another system.
+//!
+//! ```text
+//!  objects ──a table of fields for each system──► drafts ──► one Queue for each namespace, parent queues ──► manifests
+//!                     └─ what is in no table ──► reported
+//! ```
+
+mod draft;
+mod fields;
+mod objects;
+mod report;
+mod systems;
+mod tree;
+
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+
+use crate::exit::{CommandError, Outcome};
+use crate::output::{Answer, OutputArgs, document};
+use crate::snapshot::Snapshot;
+use crate::source::{ConnectionArgs, Scope, SourceArgs, kind};
+
+use draft::Reading;
+use fields::Part;
+use objects::Objects;
+use tree::Places;
+
+pub(crate) use report::Migration;
+#[cfg(test)]
+pub(crate) use report::schema;
+
+/// What is migrated.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct MigrateArgs {
+    /// The other system.
+    #[arg(value_name = "SYSTEM", value_enum)]
+    pub(crate) system: SystemName,
+
+    /// What a plain bound becomes: guaranteed amounts, which are lent while there is no demand, or a limit.
+    #[arg(long, value_name = "PART", value_enum, default_value_t = QuotasAs::Guaranteed)]
+    pub(crate) quotas_as: QuotasAs,
+
+    /// The namespace of parent queues; no tenant should own it.
+    #[arg(long, value_name = "NAMESPACE", default_value = "org")]
+    pub(crate) parents_in: String,
+
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+
+    /// `table` prints manifests with comments, `json` and `yaml` a document with the fields that have no equivalent.
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// A system that shares out clusters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SystemName {
+    /// ResourceQuotas and LimitRanges that an administrator sets.
+    Resourcequota,
+    Kueue,
+    Volcano,
+    /// KAI Scheduler.
+    Kai,
+    Yunikorn,
+    /// Hierarchical Namespaces.
+    Hnc,
+    Capsule,
+}
+
+/// What a plain bound becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum QuotasAs {
+    Guaranteed,
+    Limit,
+}
+
+const ABOUT: &str = "\
+Print Queues for the queues, quotas or tenants of another system. Nothing is applied.
+
+Every leaf queue is in mode Observe: Quotient reports on it, and does nothing else. Fields without an equivalent are named in \
+comments, and under unmapped with -o json. Objects come from the cluster or from -f; a queue that no object ties to a \
+namespace is taken to be that of the namespace of its name.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # Queues for the ClusterQueues and cohorts of Kueue in the cluster
+  kubectl quotient migrate kueue > queues.yaml
+
+  # What would they do?
+  kubectl quotient diff -f queues.yaml
+
+  # From saved objects; quotas become limits instead of guarantees
+  kubectl quotient migrate resourcequota -f old-quotas.json --quotas-as limit
+
+  # Only what has no equivalent
+  kubectl quotient migrate volcano -o json | jq .unmapped";
+
+/// Reads, translates and prints.
+pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
+    let system = args.system.system();
+    let mut kinds = vec![kind("namespaces")];
+    kinds.extend(system.kinds);
+    let snapshot = args.source.read(connection, &Scope { kinds, namespace: None }).await?;
+    for missing in &snapshot.missing {
+        eprintln!("warning: {} are left out: you may not list them", missing.resource);
+    }
+    let migration = migrate(args, &snapshot)?;
+    let document =
+        document("Migration", snapshot.as_of.unwrap_or_default(), &snapshot.source, migration.document());
+    let answer = Answer { table: &|_| migration.manifests(), document: &document, names: migration.names() };
+    answer.print(args.output.output)?;
+    eprintln!("{}", migration.summary());
+    Ok(Outcome::Fine)
+}
+
+/// The Queues for the objects of the snapshot.
+pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migration, CommandError> {
+    let system = args.system.system();
+    let objects = Objects::of(snapshot);
+    let bound = match args.quotas_as {
+        QuotasAs::Guaranteed => Part::Guaranteed,
+        QuotasAs::Limit => Part::Limit,
+    };
+    let drafts =
+        (system.draft)(&objects, Reading { rows: system.rows, bound }).map_err(CommandError::Usage)?;
+    if drafts.is_empty() {
+        return Err(CommandError::Usage(format!(
+            "migrate {}: {} has no object of it; save the objects to a file and name it with -f",
+            system.name, snapshot.source
+        )));
+    }
+    let known: BTreeSet<String> =
+        objects.of_kind("", "Namespace").map(|object| object.name.to_owned()).collect();
+    // A file may leave namespaces out that exist.
+    let known = Some(known).filter(|known| !known.is_empty());
+    Ok(tree::migration(system.name, drafts, &Places { parents: args.parents_in.clone(), known }))
+}

@@ -1,0 +1,109 @@
+//! What a migration proposes, and what it cannot.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::output::counted;
+use crate::proposals::{ProposedQueue, documents, namespace_manifest};
+
+/// A field of the other system that a Queue has nothing for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Unmapped {
+    /// Kind and name, such as `ClusterQueue team-a`.
+    pub(crate) object: String,
+    /// The path of the field, without places in lists.
+    pub(crate) field: String,
+    pub(crate) value: String,
+    /// Why, or what to do instead.
+    pub(crate) advice: String,
+}
+
+impl Unmapped {
+    /// The line above a Queue.
+    pub(super) fn comment(&self) -> String {
+        let Self { object, field, value, advice } = self;
+        format!("No equivalent: {object} {field}: {value} ({advice})")
+    }
+}
+
+/// What a migration proposes.
+#[derive(Debug)]
+pub(crate) struct Migration {
+    pub(super) system: &'static str,
+    /// The namespace of the parent queues, if there are any.
+    pub(super) namespace: Option<String>,
+    pub(super) queues: Vec<ProposedQueue>,
+    pub(super) unmapped: Vec<Unmapped>,
+}
+
+/// The same for programs. A stable interface; fields are only added.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MigrationText<'m> {
+    system: &'static str,
+    /// The namespace to create for parent queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'m str>,
+    /// The Queues as objects.
+    queues: Vec<Value>,
+    /// Fields that a Queue has nothing for.
+    unmapped: &'m [Unmapped],
+}
+
+impl Migration {
+    pub(super) const fn of(system: &'static str) -> Self {
+        Self { system, namespace: None, queues: Vec::new(), unmapped: Vec::new() }
+    }
+
+    /// Manifests with comments; fields that belong to no Queue stand at the top.
+    pub(crate) fn manifests(&self) -> String {
+        let of_queues: Vec<&String> = self.queues.iter().flat_map(|queue| &queue.comments).collect();
+        let mut head = String::new();
+        let loose =
+            self.unmapped.iter().map(Unmapped::comment).filter(|comment| !of_queues.contains(&comment));
+        for comment in loose {
+            head.extend(["# ", &comment, "\n"]);
+        }
+        let namespace = self.namespace.iter().map(|name| namespace_manifest(name));
+        let manifests: Vec<String> =
+            namespace.chain(self.queues.iter().map(ProposedQueue::manifest)).collect();
+        head.push_str(&documents(&manifests));
+        head
+    }
+
+    pub(crate) fn document(&self) -> MigrationText<'_> {
+        MigrationText {
+            system: self.system,
+            namespace: self.namespace.as_deref(),
+            queues: self.queues.iter().map(ProposedQueue::object).collect(),
+            unmapped: &self.unmapped,
+        }
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.queues.iter().map(|queue| format!("queue/{}", queue.name)).collect()
+    }
+
+    /// What stands on standard error.
+    pub(crate) fn summary(&self) -> String {
+        let fields = match self.unmapped.len() {
+            0 => "every field has an equivalent".to_owned(),
+            count => {
+                format!("{} without an equivalent, named in comments", counted(count, "field", "fields"))
+            }
+        };
+        format!(
+            "{} of {}, leaf queues in mode Observe; {fields}. Nothing was applied. Next: kubectl quotient diff -f FILE",
+            counted(self.queues.len(), "Queue", "Queues"),
+            self.system
+        )
+    }
+}
+
+/// What is printed for programs, as a JSON schema.
+#[cfg(test)]
+pub(crate) fn schema() -> schemars::Schema {
+    schemars::schema_for!(crate::output::Document<MigrationText<'static>>)
+}

@@ -1,0 +1,124 @@
+//! Tenants and resource pools of Capsule.
+
+use std::collections::BTreeMap;
+
+use quotient_crds::LabelSelector;
+use serde_json::Value;
+
+use super::super::draft::{Draft, Reading};
+use super::super::fields::{Becomes, Keys, Part, Row};
+use super::super::objects::{Object, Objects};
+use super::super::tree::Drafts;
+use super::resource_quotas::default_requests_of;
+use super::{System, entry};
+use crate::source::ApiKind;
+
+const GROUP: &str = "capsule.clastix.io";
+
+/// The label of the namespaces of a tenant.
+const TENANT: &str = "capsule.clastix.io/tenant";
+
+const KEEP: Becomes = Becomes::Nothing("keep Capsule for it");
+const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its namespace: keep the quota");
+
+pub(super) const SYSTEM: System = System {
+    name: "capsule",
+    kinds: &[
+        ApiKind::new("capsule.clastix.io/v1beta2", "Tenant", "tenants").of_cluster().optional(),
+        ApiKind::new("capsule.clastix.io/v1beta2", "ResourcePool", "resourcepools").of_cluster().optional(),
+        ApiKind::new("capsule.clastix.io/v1beta2", "ResourcePoolClaim", "resourcepoolclaims").optional(),
+        ApiKind::new("capsule.clastix.io/v1beta2", "GlobalResourceQuota", "globalresourcequotas")
+            .of_cluster()
+            .optional(),
+    ],
+    rows: &[
+        Row::new("Tenant", "spec", KEEP),
+        Row::new("Tenant", "spec.owners", Becomes::Nothing("a tenant owner gets no right to change shares")),
+        Row::new("Tenant", "spec.cordoned", Becomes::Nothing("pausedUntil keeps pods; it stops no new ones")),
+        Row::new("Tenant", "spec.preventDeletion", Becomes::Known),
+        Row::new("Tenant", "spec.resourceQuotas.scope", Becomes::Known),
+        Row::new("Tenant", "spec.resourceQuotas.items", KEEP_SCOPED),
+        Row::new("Tenant", "spec.resourceQuotas.items.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
+        Row::new("Tenant", "spec.limitRanges.items.limits.type", Becomes::Known),
+        Row::new("Tenant", "spec.limitRanges.items.limits.default", Becomes::Known),
+        Row::new("Tenant", "spec.limitRanges.items.limits.defaultRequest", Becomes::Known),
+        Row::new("ResourcePool", "spec.quota.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
+        Row::new("ResourcePool", "spec.quota", KEEP_SCOPED),
+        Row::new("ResourcePool", "spec.selectors", Becomes::Known),
+        Row::new("ResourcePool", "spec.defaults", Becomes::Nothing("the demand of the workloads decides")),
+        Row::new("ResourcePool", "spec.config", Becomes::Nothing("claims do not wait")),
+        Row::new("ResourcePoolClaim", "spec.pool", Becomes::Known),
+        Row::new("ResourcePoolClaim", "spec.claim", Becomes::Amounts(Part::Guaranteed, Keys::Quota)),
+        Row::new("GlobalResourceQuota", "spec.quota.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
+        Row::new("GlobalResourceQuota", "spec.quota", KEEP_SCOPED),
+        Row::new("GlobalResourceQuota", "spec.namespaceSelectors", Becomes::Known),
+    ],
+    draft,
+};
+
+fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+    let mut drafts = Drafts::new();
+    for tenant in objects.of_kind(GROUP, "Tenant") {
+        of_tenant(&mut drafts, reading, objects, tenant);
+    }
+    for (kind, selectors) in
+        [("ResourcePool", "/spec/selectors/0"), ("GlobalResourceQuota", "/spec/namespaceSelectors/0")]
+    {
+        for pool in objects.of_kind(GROUP, kind) {
+            let draft = entry(&mut drafts, pool.name, || pool.origin());
+            draft.read_as(reading, kind, &pool.origin(), pool.value, &["spec"]);
+            draft.is_parent = true;
+            let selector =
+                pool.value.pointer(selectors).cloned().map(serde_json::from_value::<LabelSelector>);
+            draft.accepts = draft.accepts.take().or(selector.and_then(Result::ok));
+            for namespace in pool.texts("/status/namespaces") {
+                leaf(&mut drafts, pool.name, namespace);
+            }
+        }
+    }
+    for claim in objects.of_kind(GROUP, "ResourcePoolClaim") {
+        let pool = [claim.text("/spec/pool"), claim.text("/status/pool/name")];
+        let pool = pool.into_iter().find(|pool| !pool.is_empty()).unwrap_or_default();
+        let draft = leaf(&mut drafts, pool, claim.namespace);
+        draft.read_as(reading, "ResourcePoolClaim", &claim.origin(), claim.value, &["spec"]);
+    }
+    Ok(drafts)
+}
+
+/// The parent queue of a tenant, and a queue for each of its namespaces.
+fn of_tenant(drafts: &mut Drafts, reading: Reading<'_>, objects: &Objects<'_>, tenant: Object<'_>) {
+    let mut whole = Draft::of(tenant.origin());
+    whole.read(reading, "Tenant", tenant.value, &["spec"]);
+    whole.is_parent = true;
+    let label = BTreeMap::from([(TENANT.to_owned(), tenant.name.to_owned())]);
+    whole.accepts = Some(LabelSelector { match_labels: Some(label), match_expressions: None });
+    let is_per_namespace = tenant.text("/spec/resourceQuotas/scope") == "Namespace";
+    let mut each = Draft::of(tenant.origin());
+    let ranges = tenant.value.pointer("/spec/limitRanges/items").and_then(Value::as_array);
+    let limits = ranges.into_iter().flatten().filter_map(|range| range.get("limits")?.as_array()).flatten();
+    default_requests_of(&mut each, limits);
+    if is_per_namespace {
+        each.guaranteed = std::mem::take(&mut whole.guaranteed);
+        each.limit = std::mem::take(&mut whole.limit);
+    }
+    drafts.insert(tenant.name.to_owned(), whole);
+    let labeled = objects.of_kind("", "Namespace").filter_map(|namespace| {
+        (namespace.metadata("labels", TENANT) == Some(tenant.name)).then_some(namespace.name)
+    });
+    for namespace in tenant.texts("/status/namespaces").chain(labeled) {
+        let draft = leaf(drafts, tenant.name, namespace);
+        (draft.guaranteed, draft.limit) = (each.guaranteed.clone(), each.limit.clone());
+        draft.spec.default_requests.clone_from(&each.spec.default_requests);
+    }
+}
+
+/// The queue of one namespace; the first that names a namespace is its parent.
+fn leaf<'d>(drafts: &'d mut Drafts, parent: &str, namespace: &str) -> &'d mut Draft {
+    let key = format!("namespace {namespace}");
+    let draft = entry(drafts, &key, || key.clone());
+    draft.namespaces.insert(namespace.to_owned());
+    if draft.parent.is_none() && !parent.is_empty() {
+        draft.parent = Some(parent.to_owned());
+    }
+    draft
+}

@@ -1,0 +1,67 @@
+//! Hierarchical Namespaces: the tree of namespaces, and hierarchical quotas on it.
+
+use quotient_crds::{LabelOperator, LabelRequirement, LabelSelector};
+
+use super::super::draft::{Draft, Reading};
+use super::super::fields::{Becomes, Keys, Part, Row};
+use super::super::objects::Objects;
+use super::super::tree::Drafts;
+use super::{System, entry};
+use crate::source::ApiKind;
+
+const GROUP: &str = "hnc.x-k8s.io";
+
+const LABELS: Becomes = Becomes::Nothing("keep HNC, or label namespaces by GitOps");
+
+pub(super) const SYSTEM: System = System {
+    name: "hnc",
+    kinds: &[
+        ApiKind::new("hnc.x-k8s.io/v1alpha2", "HierarchyConfiguration", "hierarchyconfigurations").optional(),
+        ApiKind::new("hnc.x-k8s.io/v1alpha2", "SubnamespaceAnchor", "subnamespaceanchors").optional(),
+        ApiKind::new("hnc.x-k8s.io/v1alpha2", "HierarchicalResourceQuota", "hierarchicalresourcequotas")
+            .optional(),
+    ],
+    rows: &[
+        Row::new("HierarchicalResourceQuota", "spec.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
+        Row::new("HierarchyConfiguration", "spec.parent", Becomes::Parent),
+        Row::new("HierarchyConfiguration", "spec.allowCascadingDeletion", Becomes::Known),
+        Row::new("HierarchyConfiguration", "spec.labels", LABELS),
+        Row::new("HierarchyConfiguration", "spec.annotations", LABELS),
+        Row::new("SubnamespaceAnchor", "spec.labels", LABELS),
+        Row::new("SubnamespaceAnchor", "spec.annotations", LABELS),
+    ],
+    draft,
+};
+
+fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+    let mut drafts = Drafts::new();
+    for config in objects.of_kind(GROUP, "HierarchyConfiguration") {
+        let draft = of_namespace(&mut drafts, config.namespace);
+        draft.read_as(reading, "HierarchyConfiguration", &config.origin(), config.value, &["spec"]);
+        if let Some(parent) = draft.parent.clone() {
+            of_namespace(&mut drafts, &parent);
+        }
+    }
+    for anchor in objects.of_kind(GROUP, "SubnamespaceAnchor") {
+        of_namespace(&mut drafts, anchor.namespace);
+        let draft = of_namespace(&mut drafts, anchor.name);
+        draft.parent = Some(anchor.namespace.to_owned());
+        draft.read_as(reading, "SubnamespaceAnchor", &anchor.origin(), anchor.value, &["spec"]);
+    }
+    for quota in objects.of_kind(GROUP, "HierarchicalResourceQuota") {
+        let draft = of_namespace(&mut drafts, quota.namespace);
+        draft.read_as(reading, "HierarchicalResourceQuota", &quota.origin(), quota.value, &["spec"]);
+    }
+    Ok(drafts)
+}
+
+/// A namespace of the tree. Its descendants have a label that HNC keeps.
+fn of_namespace<'d>(drafts: &'d mut Drafts, namespace: &str) -> &'d mut Draft {
+    let draft = entry(drafts, namespace, || format!("namespace {namespace}"));
+    draft.namespaces.insert(namespace.to_owned());
+    draft.home = Some(namespace.to_owned());
+    let key = format!("{namespace}.tree.{GROUP}/depth");
+    let below = LabelRequirement { key, operator: LabelOperator::Exists, values: None };
+    draft.accepts = Some(LabelSelector { match_labels: None, match_expressions: Some(vec![below]) });
+    draft
+}

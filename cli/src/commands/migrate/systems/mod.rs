@@ -1,0 +1,61 @@
+//! The other systems: which kinds they have, what becomes of their fields, and how their queues relate to namespaces.
+
+#![allow(
+    clippy::unnecessary_wraps,
+    reason = "all have one signature, and YuniKorn's queues are a text that may be wrong"
+)]
+
+mod capsule;
+mod hnc;
+mod kai;
+mod kueue;
+mod resource_quotas;
+mod volcano;
+mod yunikorn;
+
+use super::SystemName;
+use super::draft::{Draft, Reading};
+use super::fields::Row;
+use super::objects::Objects;
+use super::tree::Drafts;
+use crate::source::ApiKind;
+
+/// One other system.
+#[derive(Debug)]
+pub(super) struct System {
+    /// The word of the command line.
+    pub(super) name: &'static str,
+    /// What is read of a cluster.
+    pub(super) kinds: &'static [ApiKind],
+    pub(super) rows: &'static [Row],
+    /// Its queues; the error says which object cannot be read.
+    pub(super) draft: fn(&Objects<'_>, Reading<'_>) -> Result<Drafts, String>,
+}
+
+impl SystemName {
+    pub(super) const fn system(self) -> &'static System {
+        match self {
+            Self::Resourcequota => &resource_quotas::SYSTEM,
+            Self::Kueue => &kueue::SYSTEM,
+            Self::Volcano => &volcano::SYSTEM,
+            Self::Kai => &kai::SYSTEM,
+            Self::Yunikorn => &yunikorn::SYSTEM,
+            Self::Hnc => &hnc::SYSTEM,
+            Self::Capsule => &capsule::SYSTEM,
+        }
+    }
+}
+
+/// The draft of this name, and a new one if there is none.
+fn entry<'d>(drafts: &'d mut Drafts, name: &str, origin: impl FnOnce() -> String) -> &'d mut Draft {
+    drafts.entry(name.to_owned()).or_insert_with(|| Draft::of(origin()))
+}
+
+/// Adds to each queue the namespaces of the objects that name it.
+fn add_namespaces<'s>(drafts: &mut Drafts, users: impl Iterator<Item = (&'s str, &'s str)>) {
+    for (queue, namespace) in users.filter(|(_, namespace)| !namespace.is_empty()) {
+        if let Some(draft) = drafts.get_mut(queue) {
+            draft.namespaces.insert(namespace.to_owned());
+        }
+    }
+}

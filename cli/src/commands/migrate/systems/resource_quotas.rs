@@ -1,0 +1,89 @@
+//! Plain ResourceQuotas and LimitRanges.
+
+use quotient_crds::ResourceMap;
+use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
+use quotient_engine::names::Namespace;
+use quotient_index::IndexSettings;
+use serde_json::Value;
+
+use super::super::draft::{Draft, Reading};
+use super::super::fields::{Becomes, Keys, Part, Row};
+use super::super::objects::{Object, Objects};
+use super::super::tree::Drafts;
+use super::{System, entry};
+use crate::source::ApiKind;
+
+const KEEP_RANGE: Becomes = Becomes::Nothing("keep the LimitRange");
+const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its namespace: keep the quota");
+
+pub(super) const SYSTEM: System = System {
+    name: "resourcequota",
+    kinds: &[
+        ApiKind::new("v1", "ResourceQuota", "resourcequotas"),
+        ApiKind::new("v1", "LimitRange", "limitranges"),
+    ],
+    rows: &[
+        Row::new("ResourceQuota", "spec.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
+        Row::new("ResourceQuota", "spec.scopes", KEEP_SCOPED),
+        Row::new("ResourceQuota", "spec.scopeSelector", KEEP_SCOPED),
+        Row::new("LimitRange", "spec.limits.type", Becomes::Known),
+        Row::new("LimitRange", "spec.limits.default", Becomes::Known),
+        Row::new("LimitRange", "spec.limits.defaultRequest", Becomes::Known),
+        Row::new("LimitRange", "spec.limits.min", KEEP_RANGE),
+        Row::new("LimitRange", "spec.limits.max", KEEP_RANGE),
+        Row::new("LimitRange", "spec.limits.maxLimitRequestRatio", KEEP_RANGE),
+    ],
+    draft,
+};
+
+fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+    let protected = IndexSettings::default().protected;
+    let is_wanted = |object: &Object<'_>| {
+        object.metadata("labels", MANAGED_BY_LABEL) != Some(MANAGED_BY_QUOTIENT)
+            && !protected.contains(&Namespace::from(object.namespace))
+    };
+    let mut drafts = Drafts::new();
+    for quota in objects.of_kind("", "ResourceQuota").filter(is_wanted) {
+        let draft =
+            entry(&mut drafts, quota.namespace, || format!("the quotas of namespace {}", quota.namespace));
+        draft.namespaces.insert(quota.namespace.to_owned());
+        if quota.name == QUOTA {
+            let advice =
+                "Quotient takes a quota of this name over: create it again under another name before";
+            draft.refuse(&quota.origin(), "metadata.name", &Value::from(QUOTA), advice);
+        }
+        let scopes = ["/spec/scopes", "/spec/scopeSelector"];
+        let spec = quota.value.get("spec").cloned().unwrap_or_default();
+        // The amounts of a quota with scopes bound only some pods.
+        let is_scoped = scopes.iter().any(|scope| quota.value.pointer(scope).is_some());
+        let fields: &[&str] = if is_scoped { &["scopes", "scopeSelector"] } else { &["hard"] };
+        for field in fields {
+            let one = serde_json::json!({"spec": {*field: spec.get(field)}});
+            draft.read_as(reading, "ResourceQuota", &quota.origin(), &one, &["spec"]);
+        }
+    }
+    for range in objects.of_kind("", "LimitRange").filter(is_wanted) {
+        let Some(draft) = drafts.get_mut(range.namespace) else { continue };
+        draft.read_as(reading, "LimitRange", &range.origin(), range.value, &["spec"]);
+        default_requests(draft, &range);
+    }
+    Ok(drafts)
+}
+
+/// The requests of containers that name none: `defaultRequest`, or else `default`.
+pub(super) fn default_requests(draft: &mut Draft, range: &Object<'_>) {
+    let limits = range.value.pointer("/spec/limits").and_then(Value::as_array);
+    default_requests_of(draft, limits.into_iter().flatten());
+}
+
+/// The same for the entries of a list.
+pub(super) fn default_requests_of<'v>(draft: &mut Draft, limits: impl Iterator<Item = &'v Value>) {
+    for limit in limits.filter(|limit| limit.get("type").and_then(Value::as_str) == Some("Container")) {
+        for resource in ["cpu", "memory"] {
+            let of = |field: &str| limit.get(field).and_then(|amounts| amounts.get(resource));
+            let Some(amount) = of("defaultRequest").or_else(|| of("default")) else { continue };
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+            draft.spec.default_requests.get_or_insert_with(ResourceMap::new).insert(resource, text);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Queues of Volcano.
+
+use super::super::draft::Reading;
+use super::super::fields::{Becomes, Keys, Meaning, Part, Row};
+use super::super::objects::Objects;
+use super::super::tree::Drafts;
+use super::{System, add_namespaces, entry};
+use crate::source::ApiKind;
+
+const GROUP: &str = "scheduling.volcano.sh";
+
+/// The queue above all others.
+const ROOT: &str = "root";
+
+/// The queue of what names none.
+const DEFAULT: &str = "default";
+
+const ANNOTATIONS: [&str; 2] = ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"];
+
+pub(super) const SYSTEM: System = System {
+    name: "volcano",
+    kinds: &[
+        ApiKind::new("scheduling.volcano.sh/v1beta1", "Queue", "queues").of_cluster().optional(),
+        ApiKind::new("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups").optional(),
+        ApiKind::new("batch.volcano.sh/v1alpha1", "Job", "jobs").optional(),
+        ApiKind::new("v1", "Pod", "pods"),
+    ],
+    rows: &[
+        Row::new("Queue", "spec.weight", Becomes::Weight),
+        Row::new("Queue", "spec.deserved", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
+        Row::new("Queue", "spec.guarantee.resource", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
+        Row::new("Queue", "spec.capability", Becomes::Amounts(Part::Limit, Keys::Resources)),
+        Row::new(
+            "Queue",
+            "spec.reclaimable",
+            Becomes::Choice(&[("true", Meaning::Default), ("false", Meaning::NeverEvicted)]),
+        ),
+        Row::new("Queue", "spec.parent", Becomes::Parent),
+        Row::new("Queue", "spec.type", Becomes::Known),
+        Row::new("Queue", "spec.priority", Becomes::Nothing("only weights count between queues")),
+        Row::new(
+            "Queue",
+            "spec.affinity",
+            Becomes::Nothing("config.nodeSelector selects nodes for all queues"),
+        ),
+        Row::new("Queue", "spec.dequeueStrategy", Becomes::Nothing("only QueueJobs wait in a line")),
+        Row::new("Queue", "spec.dra", Becomes::Nothing("devices of ResourceClaims are not counted")),
+        Row::new("Queue", "spec.extendClusters", Becomes::Nothing("Quotient shares out one cluster")),
+    ],
+    draft,
+};
+
+fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+    let mut drafts = Drafts::new();
+    for queue in objects.of_kind(GROUP, "Queue").filter(|queue| queue.name != ROOT) {
+        let draft = entry(&mut drafts, queue.name, || queue.origin());
+        draft.read(reading, "Queue", queue.value, &["spec"]);
+        draft.parent.take_if(|parent| parent == ROOT);
+    }
+    let groups = objects.of_kind(GROUP, "PodGroup").chain(objects.of_kind("batch.volcano.sh", "Job"));
+    let users = groups.map(|group| (or_default(group.text("/spec/queue")), group.namespace));
+    let pods = objects.of_kind("", "Pod").filter_map(|pod| {
+        let queue = ANNOTATIONS.iter().find_map(|name| pod.metadata("annotations", name))?;
+        Some((queue, pod.namespace))
+    });
+    add_namespaces(&mut drafts, users.chain(pods));
+    // Volcano creates it everywhere, and often nothing uses it.
+    if drafts.get(DEFAULT).is_some_and(|draft| draft.namespaces.is_empty()) && drafts.len() > 1 {
+        drafts.remove(DEFAULT);
+    }
+    Ok(drafts)
+}
+
+const fn or_default(queue: &str) -> &str {
+    if queue.is_empty() { DEFAULT } else { queue }
+}

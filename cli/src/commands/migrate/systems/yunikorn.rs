@@ -1,0 +1,174 @@
+//! Queues of Apache `YuniKorn`: `queues.yaml` in a ConfigMap, and annotations of namespaces.
+
+use quotient_engine::amounts::Resource;
+use serde_json::{Value, json};
+
+use super::super::draft::{Draft, Reading};
+use super::super::fields::{Becomes, Delay, Keys, Meaning, Part, Row};
+use super::super::objects::{Object, Objects};
+use super::super::tree::Drafts;
+use super::{System, entry};
+use crate::source::ApiKind;
+
+/// The ConfigMap and the file in it.
+const CONFIG: &str = "yunikorn-configs";
+const FILE: &str = "queues.yaml";
+
+const PREFIX: &str = "yunikorn.apache.org/";
+
+const USERS: Becomes = Becomes::Nothing("bound users by namespaces");
+const RIGHTS: Becomes = Becomes::Nothing("use RBAC of Kubernetes and the verb share");
+const NO_ORDER: Becomes = Becomes::Nothing("waiting work has no order between workloads");
+
+pub(super) const SYSTEM: System = System {
+    name: "yunikorn",
+    kinds: &[ApiKind {
+        field_selector: "metadata.name=yunikorn-configs",
+        ..ApiKind::new("v1", "ConfigMap", "configmaps")
+    }],
+    rows: &[
+        Row::new("queue", "name", Becomes::Known),
+        Row::new("queue", "parent", Becomes::Known),
+        Row::new("queue", "resources.guaranteed", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
+        Row::new("queue", "resources.max", Becomes::Amounts(Part::Limit, Keys::Resources)),
+        Row::new(
+            "queue",
+            "properties.preemption.policy",
+            Becomes::Choice(&[
+                ("default", Meaning::Default),
+                ("fence", Meaning::ReclaimSubtree),
+                ("disabled", Meaning::NeverEvicted),
+            ]),
+        ),
+        Row::new("queue", "properties.preemption.delay", Becomes::Duration(Delay::ReclaimAfter)),
+        Row::new("queue", "properties.application.sort.policy", NO_ORDER),
+        Row::new("queue", "properties.application.sort.priority", NO_ORDER),
+        Row::new(
+            "queue",
+            "properties.priority",
+            Becomes::Nothing("config.victimPriority: NotAboveAsk compares priorities for the whole cluster"),
+        ),
+        Row::new("queue", "limits", USERS),
+        Row::new("queue", "maxapplications", USERS),
+        Row::new("queue", "submitacl", RIGHTS),
+        Row::new("queue", "adminacl", RIGHTS),
+        Row::new("queue", "childtemplate", Becomes::Nothing("create a Queue with each namespace")),
+        Row::new("partition", "name", Becomes::Known),
+        Row::new("partition", "placementrules", Becomes::Nothing("the namespace decides the queue")),
+        Row::new("partition", "limits", USERS),
+        Row::new("partition", "nodesortpolicy", Becomes::Nothing("Quotient places no pods")),
+        Row::new(
+            "partition",
+            "preemption.enabled",
+            Becomes::Choice(&[
+                ("true", Meaning::Default),
+                ("false", Meaning::Nothing("set config.mode: Quota, so that no pod is evicted")),
+            ]),
+        ),
+        Row::new("namespace", "guaranteed", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
+        Row::new("namespace", "max", Becomes::Amounts(Part::Limit, Keys::Resources)),
+    ],
+    draft,
+};
+
+fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+    let mut drafts = Drafts::new();
+    for config in objects.of_kind("", "ConfigMap").filter(|config| config.name == CONFIG) {
+        let text = config.value.get("data").and_then(|data| data.get(FILE)).and_then(Value::as_str);
+        let text = text.ok_or_else(|| format!("{}: data has no {FILE}", config.origin()))?;
+        let read: Value = serde_yaml_ng::from_str(text)
+            .map_err(|error| format!("{}: read {FILE}: {error}", config.origin()))?;
+        for partition in list(&read, "partitions") {
+            of_partition(&mut drafts, reading, partition);
+        }
+    }
+    for namespace in objects.of_kind("", "Namespace") {
+        of_namespace(&mut drafts, reading, namespace)?;
+    }
+    // There is no weight: the rest of the cluster is divided as what is guaranteed.
+    for draft in drafts.values_mut() {
+        draft.weight = draft.guaranteed.get(&Resource::Cpu).map(|cpu| Resource::Cpu.quantity(cpu));
+    }
+    Ok(drafts)
+}
+
+fn list<'v>(value: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
+    value.get(field).and_then(Value::as_array).into_iter().flatten()
+}
+
+/// The fields of an object but for those that are walked.
+fn fields(object: &Value) -> Vec<&str> {
+    let all = object.as_object().into_iter().flat_map(|fields| fields.keys());
+    all.map(String::as_str).filter(|name| *name != "queues").collect()
+}
+
+/// What holds for a whole partition, and for the queue above all others, is reported with the first queue.
+fn of_partition(drafts: &mut Drafts, reading: Reading<'_>, partition: &Value) {
+    let mut head = Draft::of("partition".to_owned());
+    head.read_as(reading, "partition", "partition", partition, &fields(partition));
+    let mut tops: Vec<&Value> = Vec::new();
+    for queue in list(partition, "queues") {
+        if name(queue) == "root" {
+            head.read_as(reading, "queue", "queue root", queue, &fields(queue));
+            tops.extend(list(queue, "queues"));
+        } else {
+            tops.push(queue);
+        }
+    }
+    let first = tops.first().map(|queue| name(queue).to_owned());
+    for queue in tops {
+        of_queue(drafts, reading, queue, None);
+    }
+    if let Some(draft) = first.and_then(|first| drafts.get_mut(&first)) {
+        draft.unmapped.append(&mut head.unmapped);
+    }
+}
+
+fn name(queue: &Value) -> &str {
+    queue.get("name").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn of_queue(drafts: &mut Drafts, reading: Reading<'_>, queue: &Value, parent: Option<&str>) {
+    let path = parent.map_or_else(|| name(queue).to_owned(), |parent| format!("{parent}.{}", name(queue)));
+    let draft = entry(drafts, &path, || format!("queue root.{path}"));
+    draft.read(reading, "queue", queue, &fields(queue));
+    draft.parent = parent.map(str::to_owned);
+    draft.is_parent = queue.get("parent").and_then(Value::as_bool).unwrap_or_default();
+    for child in list(queue, "queues") {
+        of_queue(drafts, reading, child, Some(&path));
+    }
+}
+
+/// The annotations of a namespace that has its own queue.
+fn of_namespace(drafts: &mut Drafts, reading: Reading<'_>, namespace: Object<'_>) -> Result<(), String> {
+    let annotation = |name: &str| namespace.metadata("annotations", &format!("{PREFIX}{name}"));
+    let parsed = |name: &str| match annotation(name) {
+        Some(text) => serde_json::from_str::<Value>(text)
+            .map_err(|error| format!("{}: read annotation {PREFIX}{name}: {error}", namespace.origin())),
+        None => Ok(Value::Null),
+    };
+    let object = json!({
+        "guaranteed": parsed("namespace.guaranteed")?,
+        "max": parsed("namespace.quota")?,
+    });
+    let older = json!({
+        "max": {"cpu": annotation("namespace.max.cpu"), "memory": annotation("namespace.max.memory")},
+    });
+    let parent = annotation("parentqueue").map(|path| path.trim_start_matches("root."));
+    let says_nothing = object.as_object().is_some_and(|fields| fields.values().all(Value::is_null))
+        && older
+            .pointer("/max")
+            .and_then(Value::as_object)
+            .is_some_and(|max| max.values().all(Value::is_null));
+    if says_nothing && parent.is_none() {
+        return Ok(());
+    }
+    let path =
+        parent.map_or_else(|| namespace.name.to_owned(), |parent| format!("{parent}.{}", namespace.name));
+    let draft = entry(drafts, &path, || namespace.origin());
+    draft.namespaces.insert(namespace.name.to_owned());
+    draft.parent = draft.parent.take().or_else(|| parent.map(str::to_owned));
+    draft.read_as(reading, "namespace", &namespace.origin(), &object, &["guaranteed", "max"]);
+    draft.read_as(reading, "namespace", &namespace.origin(), &older, &["max"]);
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! `replay`: the plan of a recorded decision, computed again, and what it had been with another setting.
+
+mod alternative;
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use quotient_engine::plan::{Plan, plan};
+use quotient_operator::decisions::{Decision, read, text};
+
+use crate::commands::diff::setting;
+use crate::exit::{CommandError, Outcome};
+use crate::output::{Answer, OutputArgs, Screen, document};
+use crate::snapshot::Setting;
+
+use alternative::changed;
+
+#[cfg(test)]
+pub(crate) use report::schema;
+
+/// Which decision.
+#[derive(Debug, clap::Args)]
+#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
+pub(crate) struct ReplayArgs {
+    /// The file with the decision.
+    #[arg(value_name = "RECORD")]
+    pub(crate) record: PathBuf,
+
+    /// Compute also what had been decided with another value of a field of a Queue. May be given several times.
+    #[arg(long, value_name = "queue/[NAMESPACE/]NAME.FIELD=VALUE", value_parser = setting)]
+    pub(crate) with: Vec<Setting>,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+const ABOUT: &str = "\
+Compute a recorded decision again: the same plan, byte for byte, with the pods that it evicted, their ranks, and the candidates that a \
+rule kept.
+
+The operator keeps the last decisions that evicted pods, each with everything that it was made from, at most 20 and 4 MiB. They are \
+served beside the metrics to clients that may read the metrics, because they name the pods of all teams: /decisions lists them, \
+/decisions/NUMBER and /decisions/latest return a record.
+
+Exit code 1 if the plan differs. Only the version that decided computes the same plan.";
+
+const EXAMPLES: &str = "\
+Examples:
+  # The last decision
+  kubectl quotient replay decision
+
+  # Had the queue been guaranteed more
+  kubectl quotient replay decision --with queue/team-a.guaranteed.cpu=4";
+
+/// A decision, computed again.
+#[derive(Debug)]
+pub(crate) struct Replay {
+    pub(crate) decision: Decision,
+    pub(crate) plan: Plan,
+    /// Whether it is the recorded plan.
+    pub(crate) is_identical: bool,
+    /// What had been decided, in the words of the settings.
+    pub(crate) alternative: Option<(Vec<String>, Plan)>,
+}
+
+/// Reads, computes and prints.
+pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> Result<Outcome, CommandError> {
+    let name = args.record.display();
+    let replay = Replay::of_file(&args.record, &args.with)?;
+    let answer = Answer {
+        table: &|_| replay.table(screen),
+        document: &document("Replay", replay.decision.as_of(), &name.to_string(), replay.report()),
+        names: replay.decision.evictions.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
+    };
+    answer.print(args.output.output)?;
+    Ok(Outcome::of(!replay.is_identical))
+}
+
+impl Replay {
+    /// The same of a file, which errors name.
+    pub(crate) fn of_file(path: &Path, settings: &[Setting]) -> Result<Self, CommandError> {
+        let name = path.display();
+        let file =
+            std::fs::read(path).map_err(|error| CommandError::Usage(format!("read {name}: {error}")))?;
+        Self::of(&file, settings).map_err(|error| match error {
+            CommandError::Usage(message) => CommandError::Usage(format!("replay {name}: {message}")),
+            other => other,
+        })
+    }
+
+    /// Computes the decision of this record, and what it had been with `settings`.
+    pub(crate) fn of(file: &[u8], settings: &[Setting]) -> Result<Self, CommandError> {
+        let (decision, inputs) = read(file).map_err(|error| CommandError::Usage(error.to_string()))?;
+        let again = plan(&inputs.snapshot);
+        let is_identical = text(&again) == inputs.plan;
+        let alternative = if settings.is_empty() {
+            None
+        } else {
+            let (told, snapshot) = changed(&inputs.snapshot, settings)?;
+            Some((told, plan(&snapshot)))
+        };
+        Ok(Self { decision, plan: again, is_identical, alternative })
+    }
+}

@@ -1,0 +1,72 @@
+//! One proposed Queue and its manifest.
+
+use quotient_crds::names::API_VERSION;
+use quotient_crds::{DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
+use quotient_engine::amounts::Bounds;
+use serde_json::{Map, Value, json};
+
+/// A Queue that does not exist yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProposedQueue {
+    pub(crate) namespace: String,
+    pub(crate) name: String,
+    pub(crate) spec: QueueSpec,
+    /// What it was made from and what to know about it, a line each.
+    pub(crate) comments: Vec<String>,
+}
+
+impl ProposedQueue {
+    /// The object, without fields that only repeat a default.
+    pub(crate) fn object(&self) -> Value {
+        let mut spec = serde_json::to_value(&self.spec).unwrap_or_default();
+        if let Value::Object(fields) = &mut spec {
+            without_defaults(fields, &self.spec);
+        }
+        json!({
+            "apiVersion": API_VERSION,
+            "kind": "Queue",
+            "metadata": {"name": self.name, "namespace": self.namespace},
+            "spec": spec,
+        })
+    }
+
+    /// The object as YAML, below its comments.
+    pub(crate) fn manifest(&self) -> String {
+        let comments = self.comments.iter().flat_map(|comment| ["# ", comment, "\n"]);
+        let mut text: String = comments.collect();
+        text.push_str(&serde_yaml_ng::to_string(&self.object()).unwrap_or_default());
+        text
+    }
+}
+
+fn without_defaults(fields: &mut Map<String, Value>, spec: &QueueSpec) {
+    if spec.preemption == Preemption::Never {
+        fields.remove("preemption");
+    }
+    if spec.weight == DEFAULT_WEIGHT && spec.children.is_some() {
+        fields.remove("weight");
+    }
+    // A parent queue bounds its children, and has no pods of its own.
+    if spec.children.is_some() {
+        fields.remove("mode");
+    }
+}
+
+/// Amounts as a spec has them; none if nothing is stated.
+pub(crate) fn resource_map(bounds: &Bounds) -> Option<ResourceMap> {
+    let map: ResourceMap = bounds
+        .iter()
+        .map(|(resource, amount)| (resource.name().to_owned(), resource.format(amount)))
+        .collect();
+    (!map.is_empty()).then_some(map)
+}
+
+/// A namespace that proposed Queues are in.
+pub(crate) fn namespace_manifest(name: &str) -> String {
+    format!("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n")
+}
+
+/// One YAML text.
+pub(crate) fn documents(manifests: &[String]) -> String {
+    manifests.join("---\n")
+}

@@ -1,0 +1,98 @@
+//! `migrate`: manifests of each other system in, Queues and the fields without an equivalent out.
+
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use expect_test::expect_file;
+use quotient_engine::advance::settle;
+
+use super::{directory, read};
+use crate::args::{Args, Command};
+use crate::commands::migrate::{MigrateArgs, Migration, migrate};
+use crate::manifests;
+
+const SYSTEMS: [&str; 7] = ["resourcequota", "kueue", "volcano", "kai", "yunikorn", "hnc", "capsule"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tests/migrate")
+}
+
+fn args(line: &str) -> MigrateArgs {
+    let words = ["kubectl-quotient", "migrate"].into_iter().chain(line.split_whitespace());
+    match Args::try_parse_from(words).unwrap().command {
+        Command::Migrate(args) => args,
+        _ => panic!("{line}"),
+    }
+}
+
+fn migrated(line: &str, file: &Path) -> Migration {
+    migrate(&args(line), &manifests::read_snapshot(&[file.to_owned()]).unwrap()).unwrap()
+}
+
+#[test]
+fn every_system_becomes_queues() {
+    for system in SYSTEMS {
+        let migration = migrated(system, &folder().join(format!("{system}.yaml")));
+        expect_file![folder().join(format!("{system}.queues.yaml"))].assert_eq(&migration.manifests());
+        let document = serde_json::to_string_pretty(&migration.document()).unwrap();
+        expect_file![folder().join(format!("{system}.json"))].assert_eq(&format!("{document}\n"));
+    }
+}
+
+const ROOT: &str =
+    "{apiVersion: v1, kind: Namespace, metadata: {name: org, labels: {org.tree.hnc.x-k8s.io/depth: '0'}}}";
+
+/// They are understood, every queue finds its parent, and no leaf queue goes beyond Observe.
+#[test]
+fn what_is_proposed_starts_in_observe() {
+    let namespaces = std::fs::read_to_string(folder().join("namespaces.yaml")).unwrap();
+    for system in SYSTEMS {
+        for parts in ["guaranteed", "limit"] {
+            let line = format!("{system} --quotas-as {parts}");
+            let manifests = migrated(&line, &folder().join(format!("{system}.yaml"))).manifests();
+            // The others write this namespace themselves.
+            let root = if system == "hnc" { ROOT } else { "" };
+            let cluster = read(&[("a.yaml", &namespaces), ("b.yaml", &manifests), ("c.yaml", root)]).unwrap();
+            let plan = settle(&cluster.snapshot).1;
+            assert!(plan.stalled.is_empty(), "{line}: {:?}", plan.stalled);
+            for document in manifests.split("---\n").filter(|document| document.contains("kind: Queue")) {
+                let is_parent = document.contains("children:");
+                assert_eq!(document.contains("mode: Observe"), !is_parent, "{line}: {document}");
+            }
+        }
+    }
+}
+
+#[test]
+fn quotas_may_become_limits() {
+    let migration = migrated("resourcequota --quotas-as limit", &folder().join("resourcequota.yaml"));
+    assert!(migration.manifests().contains("limit:\n    cpu: '20'"), "{}", migration.manifests());
+    assert!(!migration.manifests().contains("guaranteed"));
+}
+
+#[test]
+fn a_file_of_another_system_is_refused() {
+    let snapshot = manifests::read_snapshot(&[folder().join("kueue.yaml")]).unwrap();
+    let error = migrate(&args("volcano"), &snapshot).unwrap_err();
+    assert_eq!(error.code(), 2);
+    assert!(error.to_string().contains("has no object of it"), "{error}");
+}
+
+/// Neither is a parent that does not exist.
+#[test]
+fn queues_in_a_circle_have_no_parent() {
+    const CIRCLE: &str = "
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: a}, spec: {parentQueue: b}}
+---
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: b}, spec: {parentQueue: a}}
+---
+{apiVersion: scheduling.run.ai/v2, kind: Queue, metadata: {name: c}, spec: {parentQueue: gone}}
+";
+    let directory = directory(&[("a.yaml", CIRCLE)]);
+    let manifests = migrated("kai", &directory.path().join("a.yaml")).manifests();
+    for told in ["Queue a parent: b", "Queue c parent: gone"] {
+        assert!(manifests.contains(told), "{manifests}");
+    }
+    let cluster = read(&[("a.yaml", &manifests)]).unwrap();
+    assert!(settle(&cluster.snapshot).1.stalled.is_empty(), "{manifests}");
+}

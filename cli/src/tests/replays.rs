@@ -1,0 +1,190 @@
+//! `replay`: what the operator records is computed again, and with other settings.
+
+use clap::Parser as _;
+use expect_test::expect;
+use quotient_engine::advance::{advance, settle};
+use quotient_operator::decisions::Decisions;
+
+use super::{PAGE, example};
+use crate::args::{Args, Command};
+use crate::commands::explain::{Target, explain_recorded};
+use crate::commands::replay::Replay;
+use crate::commands::simulate::at_rest;
+use crate::manifests;
+use crate::output::Screen;
+use crate::snapshot::Setting;
+
+/// Every decision about an example that evicts pods, as the operator keeps it.
+fn records(name: &str) -> Vec<Vec<u8>> {
+    let cluster = at_rest(manifests::read(&[example(name)], None).unwrap());
+    let decisions = Decisions::kept();
+    let mut files = Vec::new();
+    let mut snapshot = cluster.snapshot;
+    for _ in 0..20 {
+        let (settled, plan) = settle(&snapshot);
+        if let Some(number) = decisions.begin(&settled, &plan) {
+            decisions.keep(number, &settled, &plan);
+            files.push(decisions.file(Some(number)).unwrap());
+        }
+        snapshot = advance(&settled, &plan).snapshot;
+    }
+    files
+}
+
+fn with(line: &str) -> Vec<Setting> {
+    let words = ["kubectl-quotient", "replay", "file", "--with", line];
+    match Args::try_parse_from(words).unwrap().command {
+        Command::Replay(args) => args.with,
+        _ => panic!("{line}"),
+    }
+}
+
+#[test]
+fn every_recorded_decision_is_computed_again() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(example("")).unwrap().map(|entry| entry.unwrap()) {
+        if !entry.path().is_dir() {
+            continue;
+        }
+        for record in records(&entry.file_name().to_string_lossy()) {
+            let replay = Replay::of(&record, &[]).unwrap();
+            assert!(replay.is_identical, "{:?}", entry.path());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 5, "{seen}");
+}
+
+#[test]
+fn a_replay_names_every_pod_and_what_another_setting_had_changed() {
+    let record = &records("newcomer")[0];
+    let replay = Replay::of(record, &with("queue/team-1.guaranteed.cpu=3")).unwrap();
+    expect![[r#"
+        Decision 1 of 1970-01-01T00:00:00Z by Quotient 0.1.0: 2 pods to evict. Computed again, it is the same plan, byte for byte.
+        POD           QUEUE          FOR            REASON     RANK  ANSWER
+        team-1/pod-3  team-1/team-1  team-3/team-3  Reclaimed     1  -
+        team-2/pod-3  team-2/team-2  team-3/team-3  Reclaimed     1  -
+        With guaranteed.cpu of Queue team-1 = 3:
+          not evicted: team-1/pod-3, team-2/pod-3
+          evicted besides: none
+          queue team-1/team-1 deserves 4.3c 6Gi, not 2c 6Gi
+          queue team-2/team-2 deserves 2.6c 12Gi, not 4c 12Gi
+          queue team-3/team-3 deserves 2c 9Gi, not 3c 9Gi
+    "#]].assert_eq(&replay.table(Screen::plain()));
+    assert!(PAGE.contains(&replay.table(Screen::plain())), "docs/reference/cli.md shows something else");
+    let document = serde_json::to_string_pretty(&replay.report()).unwrap();
+    expect![[r#"
+        {
+          "number": 1,
+          "version": "0.1.0",
+          "identical": true,
+          "evictions": [
+            {
+              "pod": "team-1/pod-3",
+              "queue": "team-1/team-1",
+              "beneficiary": "team-3/team-3",
+              "reason": "Reclaimed",
+              "rank": 1
+            },
+            {
+              "pod": "team-2/pod-3",
+              "queue": "team-2/team-2",
+              "beneficiary": "team-3/team-3",
+              "reason": "Reclaimed",
+              "rank": 1
+            }
+          ],
+          "kept": [],
+          "alternative": {
+            "with": [
+              "guaranteed.cpu of Queue team-1 = 3"
+            ],
+            "spared": [
+              "team-1/pod-3",
+              "team-2/pod-3"
+            ],
+            "added": [],
+            "deserved": {
+              "team-1/team-1": {
+                "cpu": "4333m",
+                "memory": "6Gi"
+              },
+              "team-2/team-2": {
+                "cpu": "2667m",
+                "memory": "12Gi"
+              },
+              "team-3/team-3": {
+                "cpu": "2",
+                "memory": "9Gi"
+              }
+            }
+          }
+        }"#]]
+    .assert_eq(&document);
+}
+
+#[test]
+fn what_is_no_record_is_refused() {
+    let record = &records("newcomer")[0];
+    let said = |file: &[u8], settings: &[Setting]| Replay::of(file, settings).unwrap_err().to_string();
+    assert!(said(b"{}", &[]).starts_with("this is no decision: "));
+    let other = String::from_utf8_lossy(&record[..20]).into_owned();
+    assert!(said(other.as_bytes(), &[]).starts_with("this is no decision: "));
+    let end = record.iter().position(|byte| *byte == b'\n').unwrap();
+    let line = String::from_utf8(record[..end].to_vec()).unwrap();
+    let newer = line.replace(env!("CARGO_PKG_VERSION"), "9.9.9");
+    assert_eq!(
+        said(newer.as_bytes(), &[]),
+        "Quotient 9.9.9 made this decision: use kubectl-quotient of that version"
+    );
+    assert!(
+        said(line.as_bytes(), &[]).contains("the inputs of the decision"),
+        "{}",
+        said(line.as_bytes(), &[])
+    );
+    assert_eq!(said(record, &with("queue/nothing.weight=2")), "there is no Queue nothing in the record");
+    assert!(said(record, &with("queue/team-1.weigth=2")).contains("weigth: a Queue has no such field"));
+    assert!(said(record, &with("queue/team-1.weight=-2")).contains("weight"));
+}
+
+#[test]
+fn an_eviction_is_explained_by_its_record() {
+    let cluster = at_rest(manifests::read(&[example("newcomer")], None).unwrap());
+    let replay = Replay::of(&records("newcomer")[0], &[]).unwrap();
+    let explained =
+        |pod: &str| explain_recorded(&cluster, &Target::parse(pod).unwrap(), Some("team-1"), &replay);
+    expect![[r#"
+        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-3.
+
+        Then        Queue team-1 used 3c 2Gi and deserved 2c 6Gi. Queue team-3 used 0 and deserved 3c 9Gi.
+        Candidates  The pod was candidate 1 of its queue. In this decision 2 pods were evicted.
+        Decision    1: computed again, it is the same plan, byte for byte
+    "#]]
+    .assert_eq(&explained("pod/pod-3").unwrap().text(Screen::plain()));
+    let error = explained("pod/pod-1").unwrap_err().to_string();
+    assert_eq!(error, "the decision in the record evicted no Pod pod-1 in namespace team-1");
+}
+
+/// The rule is named, and pods of other teams are only counted.
+#[test]
+fn pods_that_a_rule_kept_are_named_to_their_team_alone() {
+    let cluster = at_rest(manifests::read(&[example("budget")], None).unwrap());
+    let replay = records("budget").into_iter().map(|record| Replay::of(&record, &[]).unwrap());
+    let told: Vec<String> = replay
+        .filter_map(|replay| {
+            let eviction = replay.plan.evictions.first()?;
+            let target = Target::parse(&format!("pod/{}", eviction.pod.name)).unwrap();
+            let namespace = eviction.pod.namespace.as_str().to_owned();
+            let told = explain_recorded(&cluster, &target, Some(&namespace), &replay).unwrap();
+            Some(told.text(Screen::plain()))
+        })
+        .collect();
+    expect![[r#"
+        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-2.
+
+        Then        Queue team-1 used 5c 5Gi and deserved 3c 6Gi. Queue team-2 used 0 and deserved 3c 6Gi.
+        Candidates  The pod was candidate 4 of its queue. In this decision 2 pods were evicted. Kept by a rule: web-1 (Budget),
+                    web-2 (Budget), web-3 (Budget).
+        Decision    1: computed again, it is the same plan, byte for byte
+    "#]].assert_eq(&told.join("---\n"));
+}
