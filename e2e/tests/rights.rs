@@ -340,7 +340,8 @@ async fn priorities(stage: &Stage) -> Result<()> {
         })
         .await?;
     }
-    six_run().await.map(drop)
+    six_run().await?;
+    Ok(())
 }
 
 /// An owner of each kind that wants one pod.
