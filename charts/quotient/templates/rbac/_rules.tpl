@@ -6,7 +6,7 @@ include "quotient.rules" (list . OWN). The operator reads the same file for --ch
 {{- $values := (index . 0).Values }}
 {{- $own := index . 1 }}
 {{- $modes := dict "Observe" 0 "Quota" 1 "Full" 2 }}
-{{- $holds := dict "elected" $values.config.leaderElect "scraped" (eq $values.metrics.access "Authenticated") }}
+{{- $holds := dict "elected" $values.config.leaderElect "scraped" (eq $values.metrics.access "Authenticated") "gated" (ne (include "quotient.gatesPods" (index . 0)) "") }}
 {{- range (index . 0).Files.Get "files/rights.json" | fromJsonArray }}
 {{- $reached := le (get $modes (.mode | default "Observe")) (get $modes $values.config.mode) }}
 {{- if and $reached (eq $own (.own | default false)) (not (and (hasKey . "if") (not (get $holds (get . "if"))))) }}
