@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
-use kube::{Api, Client, ResourceExt as _};
+use kube::{Api, Client, ResourceExt};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::eventually;
@@ -79,14 +79,14 @@ async fn create(stage: &Stage, namespace: &str, names: impl IntoIterator<Item = 
 /// The names of the gated pods of a namespace.
 async fn gated(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
     let all = stage.pods(namespace).await?;
-    Ok(all.iter().filter(|pod| is_gated(pod)).map(|pod| pod.name_any()).collect())
+    Ok(all.iter().filter(|pod| is_gated(pod)).map(ResourceExt::name_any).collect())
 }
 
 /// The names of the running pods of a namespace.
 async fn running(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
     let all = stage.pods(namespace).await?;
     let runs = |pod: &&Pod| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
-    Ok(all.iter().filter(runs).map(|pod| pod.name_any()).collect())
+    Ok(all.iter().filter(runs).map(ResourceExt::name_any).collect())
 }
 
 async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {

@@ -4,7 +4,7 @@ use super::unit::GatedUnit;
 use super::{GatedNamespace, GatedNamespaces};
 use crate::amounts::Amounts;
 use crate::leaf::Leaf;
-use crate::names::Namespace;
+use crate::names::{Namespace, QueueName};
 use crate::plan::{GateRemoval, Plan, PodId};
 use crate::snapshot::{Mode, NamespaceState, Pod, Snapshot};
 use crate::tree::Tree;
@@ -55,11 +55,8 @@ fn within_share(
     leaf: &Leaf<'_>,
     plan: &Plan,
 ) -> Vec<GateRemoval> {
-    let governing = |(name, queue): &(&_, &crate::plan::QueuePlan)| {
-        let name: &crate::names::QueueName = name;
-        name.namespace == *namespace && !queue.is_parent
-    };
-    let Some((_, queue)) = plan.queues.iter().find(governing) else { return Vec::new() };
+    let name = QueueName::new(namespace.clone(), leaf.queue.name.clone());
+    let Some(queue) = plan.queues.get(&name) else { return Vec::new() };
     let used = &leaf.namespace_usage.charged;
     let left = |all: &Amounts| {
         let mut left = all.of(&plan.resources);

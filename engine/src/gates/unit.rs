@@ -59,7 +59,9 @@ impl<'a> GatedUnit<'a> {
 
     fn new(pods: Vec<&'a Pod>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {
         let mut requests = Amounts::new();
-        pods.iter().for_each(|pod| requests.add_all(&pod.requests().of(resources)));
+        for pod in &pods {
+            requests.add_all(&pod.requests().of(resources));
+        }
         let fits_node = pods.iter().all(|pod| leaf.could_run(pod));
         Self { pods, requests, fits_node }
     }

@@ -121,11 +121,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
     say_since_when_there_is_room(snapshot, &tree, &leaves, &reclaim, &mut plan);
-    // A gang that waits although there is room for a pod of it says itself what it waits for.
-    let waits_by_rule = |unmet: &Unmet| {
-        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
-    };
-    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
+    leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
     say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
@@ -167,6 +163,14 @@ fn queue_states<'a>(
         })
     };
     tree.branches.iter().zip(leaves).enumerate().map(queue_state).collect()
+}
+
+/// A gang that waits although there is room for a pod of it says itself what it waits for.
+fn leave_out_waiting_gangs(plan: &mut Plan) {
+    let waits_by_rule = |unmet: &Unmet| {
+        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+    };
+    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.

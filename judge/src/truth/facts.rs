@@ -20,6 +20,7 @@ pub struct NodeFacts {
 
 /// A pod.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
 pub struct PodFacts {
     /// Its id.
     pub uid: String,
