@@ -120,6 +120,10 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
         gated_queue(&stage, team, json!({})).await?;
     }
     let quotas = |namespace: &str| -> Api<ResourceQuota> { Api::namespaced(stage.bed.client(), namespace) };
+    // A node counts once it has been Ready for ten seconds.
+    create(&stage, "a", ["before".to_owned()]).await?;
+    stage.until_pods("a", PodCounts::running(1)).await?;
+    pods(&stage.bed.client(), "a").delete("before", &DeleteParams::default().grace_period(0)).await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
 
     // On an idle cluster a pod starts at once.
