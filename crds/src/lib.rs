@@ -10,6 +10,7 @@
 //! **Architecture invariant:** what can be checked by looking at one object is checked by its schema, so that
 //! no admission webhook is needed. What needs other objects is a condition.
 
+mod admission;
 mod children;
 mod condition_type;
 mod conditions;
@@ -37,6 +38,7 @@ mod stored_time;
 mod unmet;
 mod validation_rules;
 
+pub use admission::Admission;
 pub use children::{ChildNamespaces, Children, NamespacesFrom};
 pub use condition_type::{ConditionStatus, ConditionType};
 pub use conditions::{ConditionName, ConditionReport, condition, merge_conditions, same_conditions};

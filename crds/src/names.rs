@@ -51,6 +51,9 @@ pub const PREEMPTIBLE_LAST: &str = "last";
 /// Annotation on the quota: the Queue whose share it enforces, by name.
 pub const QUEUE_ANNOTATION: &str = "quotient.dev/queue";
 
+/// Scheduling gate on a pod of a namespace in Gate mode: it waits until its queue has room.
+pub const SHARE_GATE: &str = "quotient.dev/share";
+
 /// Annotation on a pod: the name of its gang, within its namespace. Without it the gang is the pod's owner.
 ///
 /// Pods of several owners that have the same name in it are one gang.
@@ -104,6 +107,7 @@ mod tests {
             GENERATION_ANNOTATION,
             PREEMPTIBLE_ANNOTATION,
             QUEUE_ANNOTATION,
+            SHARE_GATE,
             GANG_ANNOTATION,
             GANG_MIN_AVAILABLE_ANNOTATION,
             NUDGED_ANNOTATION,

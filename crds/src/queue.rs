@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::validation_rules::{paused_until_rules, queue_rule, queue_spec_rules};
-use crate::{Children, Eviction, Mode, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
+use crate::{Admission, Children, Eviction, Mode, ParentRef, Preemption, QueueStatus, Reclaim, ResourceMap};
 
 /// The weight of a queue that names none.
 pub const DEFAULT_WEIGHT: i32 = 1;
@@ -172,6 +172,15 @@ pub struct QueueSpec {
     #[serde(default)]
     pub mode: Mode,
 
+    /// What happens to a new pod for which the queue has no room. `Quota`: the quota rejects the pod, and its controller
+    /// retries. `Gate`: the pod is created with the scheduling gate quotient.dev/share, and Quotient removes the gate when
+    /// there is room, by priority, then age, gangs as a whole; the quota then holds only the limit. Default: `Quota`.
+    /// Inheritance: none; a parent queue ignores it. Interactions: `Gate` needs Kubernetes 1.36 and the chart's
+    /// `gateMode.enabled`; without them the queue works as with `Quota`, and the condition `Ready` says so. While the
+    /// operator is down, new pods wait. DaemonSet pods and pods with a nodeName are not gated.
+    #[serde(default)]
+    pub admission: Admission,
+
     /// The end of a pause. Until then the quota of this queue does not shrink, none of its pods is evicted, and no pod is
     /// evicted for it. Quotient does not restore a quota that you edit or delete. Free capacity still
     /// raises the quota. Unit: a time as in RFC 3339. Default: none. Example: "2026-12-01T08:00:00Z". Inheritance: a pause
@@ -222,6 +231,7 @@ impl Default for QueueSpec {
             parent_ref: None,
             children: None,
             mode: Mode::Full,
+            admission: Admission::Quota,
             paused_until: None,
             reclaim: None,
             eviction: None,
@@ -254,7 +264,7 @@ mod tests {
         assert_eq!(spec.limit, None);
         assert_eq!(
             serde_json::to_value(&spec).unwrap(),
-            json!({"weight": 1, "request": {}, "mode": "Full", "preemption": "Never"})
+            json!({"weight": 1, "request": {}, "mode": "Full", "admission": "Quota", "preemption": "Never"})
         );
     }
 
@@ -281,6 +291,7 @@ mod tests {
                 ],
             }}},
             "mode": "Observe",
+            "admission": "Gate",
             "pausedUntil": "2026-12-01T08:00:00Z",
             "reclaim": {"from": "Subtree", "afterSeconds": 300},
             "eviction": {

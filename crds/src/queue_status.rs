@@ -213,6 +213,11 @@ fn times_schema(_: &mut SchemaGenerator) -> Schema {
     json_schema!({"type": "object", "additionalProperties": {"type": "string", "format": "date-time"}})
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &i32) -> bool {
+    *count == 0
+}
+
 /// How many pods a namespace has, by state. Each pod that is not finished is in exactly one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -223,6 +228,10 @@ pub struct PodCounts {
     /// Pods that have not started, bound to a node or not, and were not told to stop.
     #[schemars(range(min = 0))]
     pub pending: i32,
+    /// Pods that the scheduling gate quotient.dev/share holds until the queue has room. They use nothing yet.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0))]
+    pub gated: i32,
     /// Pods that were told to stop and are not gone yet.
     #[schemars(range(min = 0))]
     pub terminating: i32,

@@ -9,8 +9,14 @@ use quotient_e2e::quotient::{helm_arguments, value_sets};
 use quotient_e2e::testbed::Helm;
 
 /// What a cluster with all optional kinds serves.
-const SERVED: [&str; 4] =
-    ["--api-versions", "monitoring.coreos.com/v1", "--api-versions", "quotient.dev/v1alpha1/Queue"];
+const SERVED: [&str; 6] = [
+    "--api-versions",
+    "monitoring.coreos.com/v1",
+    "--api-versions",
+    "quotient.dev/v1alpha1/Queue",
+    "--api-versions",
+    "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy",
+];
 
 /// Kinds whose content has its own tests and would only fill the page.
 const ELSEWHERE: [&str; 2] = ["CustomResourceDefinition", "PrometheusRule"];

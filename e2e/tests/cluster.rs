@@ -15,6 +15,7 @@ mod default_requests;
 mod demo;
 mod eviction_webhooks;
 mod examples;
+mod gate;
 mod guards;
 mod helm;
 mod image;

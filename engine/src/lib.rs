@@ -25,6 +25,7 @@ pub mod amounts;
 mod capacity;
 mod choice;
 mod demand;
+mod gates;
 mod grants;
 pub mod guarantee;
 mod intra_queue;

@@ -11,6 +11,7 @@ mod cluster;
 mod damping;
 mod demand;
 mod gangs;
+mod gates;
 mod growth_and_deletion;
 mod hardening;
 mod hostile;

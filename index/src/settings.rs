@@ -19,6 +19,8 @@ pub struct IndexSettings {
     /// What the cluster grows to at most where an autoscaler adds nodes: what is missing to it counts as expandable.
     /// Empty where nothing is added.
     pub ceiling: Amounts,
+    /// Whether the policy that gates pods is in the cluster. If not, a Queue in Gate mode works as in Quota mode.
+    pub gate_mode: bool,
     /// Namespaces that no Queue can manage, because their pods keep the cluster running.
     pub protected: BTreeSet<Namespace>,
 }
@@ -39,6 +41,7 @@ impl Default for IndexSettings {
             ready_seconds: Self::DEFAULT_READY_SECONDS,
             nodes: Selector::default(),
             ceiling: Amounts::new(),
+            gate_mode: false,
             protected: Self::PROTECTED.into_iter().map(Namespace::from).collect(),
         }
     }

@@ -103,7 +103,8 @@ impl Judge {
     /// A write was carried out.
     pub fn see(&mut self, write: &Write<'_>) {
         self.changes.forget_before(write.at.saturating_sub(self.tolerance.lag));
-        let mut found = rules::own::broken(write);
+        let place = self.truth.places.get(write.namespace);
+        let mut found = rules::own::broken(write, place.is_some_and(Place::is_in_gate_mode));
         if write.by_operator && write.resource == "pods" && write.subresource == "eviction" {
             found.extend(rules::eviction::broken(self, write));
             if let Some(pod) =
@@ -147,7 +148,11 @@ impl Judge {
         let standing = place.and_then(|place| place.quota.clone());
         let could_hold = place.map(Place::hold).unwrap_or_default();
         let live = place.map(Place::live).unwrap_or_default();
+        let was_gated = self.is_gated(write);
         self.truth.follow(write);
+        if write.by_operator && was_gated && !self.is_gated(write) {
+            return rules::gate::broken(self, write).into_iter().collect();
+        }
         if write.by_operator && write.resource == "resourcequotas" {
             if self.tolerance.under_way > 0 {
                 self.opened.insert(write.namespace.to_owned(), write.at);
@@ -161,6 +166,12 @@ impl Judge {
             self.changes.note(write, &self.truth, (&capacity, &held), &live);
         }
         Vec::new()
+    }
+
+    /// Whether the pod that a write is about is gated.
+    fn is_gated(&self, write: &Write<'_>) -> bool {
+        let pod = self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name));
+        write.resource == "pods" && pod.is_some_and(|pod| pod.is_gated)
     }
 
     fn follow_ledger(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {

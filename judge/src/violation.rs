@@ -33,6 +33,8 @@ pub enum Invariant {
     /// The operator writes its quotas, its statuses, events, the Lease and the ledger, one annotation on owners, with their
     /// size what remembers it, one annotation on pods, and nothing else.
     KeepsToItsOwn,
+    /// In Gate mode no gate is removed above what the ledger grants.
+    GatesWithinShare,
     /// A quota's stamp never goes back.
     GenerationsRise,
     /// No pod is evicted from or for a queue that is not in mode Full or is paused; no quota is written in mode Observe, and none
@@ -59,6 +61,7 @@ impl Invariant {
             Self::EvictionNamesLife => "I20u",
             Self::Gentle => "I23",
             Self::KeepsToItsOwn => "I24",
+            Self::GatesWithinShare => "I32",
             Self::GenerationsRise => "I27",
             Self::Restrained => "I28",
             Self::SharesArrive => "L7",

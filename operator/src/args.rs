@@ -88,6 +88,13 @@ pub struct Args {
     #[arg(long, value_name = "KEY")]
     pub pool_label: Option<String>,
 
+    /// Whether the admission policies that gate the pods of Queues with `admission: Gate` are in the cluster.
+    ///
+    /// Without it such a Queue works as with `admission: Quota`, and its condition Ready says so.
+    #[arg(long, value_name = "true|false", default_value_t = false)]
+    #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    pub gate_mode: bool,
+
     /// Further kinds of workloads whose pods count as demand, as a JSON list.
     ///
     /// Each entry has group, version, kind, plural, replicasPath and templatePath, such as `{"group": "ray.io", "version":

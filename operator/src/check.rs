@@ -68,7 +68,13 @@ async fn kind(client: &Client) -> Finding {
 async fn rights(settings: &Settings, client: &Client) -> Finding {
     let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
     let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
-    let needed = match needed(settings.mode(), lease, is_scraped, &settings.workload_kinds) {
+    let needed = match needed(
+        settings.mode(),
+        lease,
+        is_scraped,
+        settings.index.gate_mode,
+        &settings.workload_kinds,
+    ) {
         Ok(needed) => needed,
         Err(error) => return Finding::bad(format!("read the list of rights: {error}")),
     };

@@ -85,6 +85,8 @@ enum Condition {
     Elected,
     /// Metrics are served beyond the own pod.
     Scraped,
+    /// Pods of queues in Gate mode are gated.
+    Gated,
     /// An administrator has granted a feature its rights.
     #[serde(untagged)]
     Granted(Feature),
@@ -146,8 +148,9 @@ impl Feature {
 /// What stands for the Lease's name.
 const LEASE: &str = "{lease}";
 
-/// What an operator in this mode needs, whatever features are granted. `lease` is the Lease's name, if it is to hold one; `is_scraped` whether it serves
-/// metrics to others than its own pod, who have to prove themselves.
+/// What an operator in this mode needs, whatever features are granted. `lease` is the Lease's name, if it is to hold one;
+/// `is_scraped` whether it serves metrics to others than its own pod, who have to prove themselves; `gate_mode` whether pods
+/// are gated.
 ///
 /// # Errors
 ///
@@ -156,12 +159,14 @@ pub fn needed(
     mode: Mode,
     lease: Option<&str>,
     is_scraped: bool,
+    gate_mode: bool,
     workloads: &[WorkloadKind],
 ) -> Result<BTreeSet<Right>, serde_json::Error> {
     let mut rules = reached(mode)?;
     rules.retain(|rule| match rule.condition {
         Some(Condition::Elected) => lease.is_some(),
         Some(Condition::Scraped) => is_scraped,
+        Some(Condition::Gated) => gate_mode,
         Some(Condition::Granted(_)) => false,
         None => true,
     });
@@ -226,15 +231,18 @@ mod tests {
 
     #[test]
     fn every_mode_needs_more_than_the_one_before() {
-        let [observe, quota, full] = Mode::ALL.map(|mode| needed(mode, Some("lease"), true, &[]).unwrap());
+        let [observe, quota, full] =
+            Mode::ALL.map(|mode| needed(mode, Some("lease"), true, false, &[]).unwrap());
         assert!(observe.is_subset(&quota) && quota.is_subset(&full));
         let added = |more: &BTreeSet<Right>, less| {
             more.difference(less).map(ToString::to_string).collect::<Vec<_>>().join("; ")
         };
         assert_eq!(added(&full, &quota), "create pods/eviction");
+        let gated = needed(Mode::Quota, Some("lease"), true, true, &[]).unwrap();
+        assert_eq!(added(&gated, &quota), "patch pods; delete resourcequotas \"quotient\"");
         assert!(!observe.iter().any(|right| right.resource == "resourcequotas" && right.verb == "create"));
         assert_eq!(
-            added(&observe, &needed(Mode::Observe, None, true, &[]).unwrap()),
+            added(&observe, &needed(Mode::Observe, None, true, false, &[]).unwrap()),
             "create leases.coordination.k8s.io in the own namespace; \
              get leases.coordination.k8s.io \"lease\" in the own namespace; \
              update leases.coordination.k8s.io \"lease\" in the own namespace"
@@ -281,7 +289,7 @@ mod tests {
     fn objects_are_named_as_in_the_code() {
         use quotient_crds::names::{LEDGER, LIMIT_RANGE, QUOTA};
         let named = |resource: &str| {
-            let rights = needed(Mode::Full, Some("lease"), true, &[]).unwrap().into_iter();
+            let rights = needed(Mode::Full, Some("lease"), true, true, &[]).unwrap().into_iter();
             rights
                 .filter(|right| right.resource == resource)
                 .filter_map(|right| right.name)
@@ -300,7 +308,7 @@ mod tests {
     #[test]
     fn what_must_never_be_needed_is_not() {
         let features = Feature::ALL.map(|feature| needed_for(feature, Mode::Full).unwrap());
-        let all = needed(Mode::Full, Some("lease"), true, &[]).unwrap().into_iter();
+        let all = needed(Mode::Full, Some("lease"), true, true, &[]).unwrap().into_iter();
         for right in all.chain(features.into_iter().flatten()) {
             let of_objects = ["secrets", "pods/exec", "serviceaccounts", "customresourcedefinitions"];
             assert!(!of_objects.contains(&right.resource.as_str()), "{right}");

@@ -272,6 +272,7 @@ impl Settings {
                 ready_seconds: args.node_ready_seconds.into(),
                 nodes,
                 ceiling,
+                gate_mode: args.gate_mode,
                 protected,
             },
             identity,

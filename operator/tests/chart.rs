@@ -41,9 +41,10 @@ fn check(file: &str, expected: &str) {
 }
 
 /// Flags that the chart sets itself, or that make no sense in a cluster.
-const NO_VALUES: [&str; 11] = [
+const NO_VALUES: [&str; 12] = [
     "check",
     "context",
+    "gate-mode",
     "help",
     "identity",
     "kubeconfig",

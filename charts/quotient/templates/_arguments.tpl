@@ -29,6 +29,9 @@ map or a list is written as the flag wants it: a list of maps as JSON.
 {{- end }}
 - {{ printf "--lease-namespace=%s" .Release.Namespace | quote }}
 - {{ printf "--protected-namespaces=%s" (join "," .Values.admission.protectedNamespaces) | quote }}
+{{- if include "quotient.gatesPods" . }}
+- "--gate-mode=true"
+{{- end }}
 {{- range $flag, $value := .Values.extraArgs }}
 - {{ printf "--%s=%v" $flag $value | quote }}
 {{- end }}

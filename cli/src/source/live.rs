@@ -230,12 +230,23 @@ impl Live {
         name: &str,
         patch: &Value,
     ) -> Result<Value, ClusterError> {
+        self.patch_by(kind, namespace, name, &Patch::Merge(patch)).await
+    }
+
+    /// Changes one object by a patch of this kind.
+    pub(crate) async fn patch_by(
+        &self,
+        kind: &ApiKind,
+        namespace: &str,
+        name: &str,
+        patch: &Patch<&Value>,
+    ) -> Result<Value, ClusterError> {
         let resource = kind.resource();
         let failed = |error| ClusterError::of(error, "patch", &resource, Some(namespace));
         let parameters =
             PatchParams { field_manager: Some("kubectl-quotient".to_owned()), ..PatchParams::default() };
         let request = kube::core::Request::new(kind.path(Some(namespace)));
-        let request = request.patch(name, &parameters, &Patch::Merge(patch));
+        let request = request.patch(name, &parameters, patch);
         let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
         self.client.request(request).await.map_err(failed)
     }

@@ -50,9 +50,13 @@ async fn apply(bed: &TestBed, rendered: &str) -> anyhow::Result<()> {
     until_served(bed).await
 }
 
+/// Renders the chart for what the test bed serves.
+const TEMPLATE: [&str; 4] =
+    ["template", "--skip-tests", "--api-versions", "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy"];
+
 async fn render(more: &[&str]) -> anyhow::Result<String> {
     let values = [&["replicaCount=0", "config.mode=Full"], &ALL_RIGHTS[..], more].concat();
-    Ok(Helm::find().await?.run(helm_arguments(&["template", "--skip-tests"], &values)).await?)
+    Ok(Helm::find().await?.run(helm_arguments(&TEMPLATE, &values)).await?)
 }
 
 async fn until_served(bed: &TestBed) -> anyhow::Result<()> {

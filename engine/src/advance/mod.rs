@@ -14,6 +14,7 @@
 //! affinity and taints alone.
 
 mod budgets;
+mod gates;
 mod jobs;
 mod leaving;
 mod owners;
@@ -91,6 +92,7 @@ pub fn advance_until(snapshot: &Snapshot, plan: &Plan, now: Timestamp) -> Advanc
     statuses::keep(&mut next, plan);
     jobs::keep(&mut next, plan);
     leaving::remove(&mut next, plan);
+    gates::remove(&mut next, plan);
     sizes::change(&mut next, plan);
     owners::reconcile(&mut next, snapshot);
     let started = scheduler::bind(&mut next);

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::gates;
 use crate::amounts::Amounts;
 use crate::intra_queue::removal::in_order;
 use crate::names::{Namespace, PodName, PodUid};
@@ -71,7 +72,8 @@ fn created(namespace: &Namespace, state: &NamespaceState, siblings: &[Pod], now:
                 break;
             }
             charged.add_all(&owner.shape.requests);
-            created.push(new_pod(namespace, owner, siblings, now, created.len()));
+            let pod = new_pod(namespace, owner, siblings, now, created.len());
+            created.push(Pod { gate: gates::of_new_pod(state, owner.kind), ..pod });
         }
     }
     created

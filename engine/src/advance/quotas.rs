@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::gates;
 use crate::amounts::{Amounts, Bounds};
 use crate::names::QueueUid;
 use crate::plan::{Plan, QuotaWrite};
@@ -13,10 +14,17 @@ pub(super) fn put_in_force(snapshot: &mut Snapshot, plan: &Plan) -> bool {
     let mut changed = false;
     keep_ledger(snapshot, plan);
     for (name, queue) in &plan.queues {
+        let Some(state) = snapshot.namespaces.get_mut(&name.namespace).filter(|_| !queue.is_parent) else {
+            continue;
+        };
+        if state.is_in_gate_mode() && !queue.quota_left_alone {
+            let quota = gates::quota(state.quota.as_ref(), queue, plan.bounds(&queue.allocated));
+            changed |= replace(state, Some(quota));
+            continue;
+        }
         if queue.quota_write.is_none() && queue.quota_in_force {
             continue;
         }
-        let Some(state) = snapshot.namespaces.get_mut(&name.namespace) else { continue };
         if queue.quota_left_alone {
             changed |= enforce(state);
             continue;

@@ -25,7 +25,7 @@ pub(super) fn bind(snapshot: &mut Snapshot) -> Vec<PodId> {
         .namespaces
         .iter()
         .flat_map(|(name, state)| state.pods.iter().map(move |pod| (name, pod)))
-        .filter(|(_, pod)| waits(pod, now))
+        .filter(|(_, pod)| waits(pod, now) && !pod.is_gated())
         .map(|(name, pod)| (name.clone(), pod.clone()))
         .collect();
     waiting.sort_by(|(namespace_a, a), (namespace_b, b)| {

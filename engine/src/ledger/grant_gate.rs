@@ -35,14 +35,18 @@ impl Ledger {
     }
 }
 
-/// Whether the quota of a Queue does not bear the stamp of its entry yet.
+/// Whether the quota of a Queue does not bear the stamp of its entry yet. In Gate mode none has to.
 fn is_to_be_written(state: &NamespaceState) -> bool {
-    state.governing().is_some() && state.quota.as_ref().is_some_and(|quota| quota.unstamped)
+    state.governing().is_some()
+        && !state.is_in_gate_mode()
+        && state.quota.as_ref().is_some_and(|quota| quota.unstamped)
 }
 
 /// Whether no write from before the rebuild can land in the quota of a Queue, seen or not.
 fn is_settled(state: &NamespaceState) -> bool {
     match &state.quota {
+        // A gate that is removed late is a loan, whatever was granted.
+        _ if state.is_in_gate_mode() => true,
         Some(quota) if quota.ours && quota.is_fenced() => true,
         Some(quota) if quota.owner.is_some() => false,
         _ => state.governing().is_none(),

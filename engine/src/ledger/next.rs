@@ -18,7 +18,9 @@ impl Ledger {
             self.entries.iter().filter(over).map(|(namespace, _)| namespace).collect();
         let mut changed: Vec<(&Namespace, Entry)> = Vec::new();
         for (namespace, (granted, owed)) in grants(plan) {
-            let is_fenced = quota(snapshot, namespace).is_some_and(Quota::is_fenced);
+            // In Gate mode amounts are enforced by this very write.
+            let is_fenced = snapshot.namespaces.get(namespace).is_some_and(|state| state.is_in_gate_mode())
+                || quota(snapshot, namespace).is_some_and(Quota::is_fenced);
             let entry = match self.entries.get(namespace) {
                 Some(kept) => kept.changed(&granted, &owed, is_fenced, generation, snapshot.now),
                 None => Some(Entry::first(granted, owed, generation, snapshot.now)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::quota_writes::{is_in_force, is_left_alone, quota_write};
+use super::quota_writes::{is_in_force, is_left_alone, is_limit_in_force, limit_write, quota_write};
 use super::shortened::Shortened;
 use super::stuck_terminating::StuckTerminating;
 use super::unmet::Obstacles;
@@ -12,6 +12,7 @@ use crate::amounts::{Amounts, Bounds, Resource};
 use crate::capacity;
 use crate::choice::{self, Context, QueueState, ReclaimResult};
 use crate::demand::{earliest, first_patience};
+use crate::gates::{self, GatedNamespace, GatedNamespaces};
 use crate::grants::{GrantInput, Grants, grants, nothing_lowered};
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
@@ -29,9 +30,11 @@ use crate::usage::{self, Usage};
 /// Pure: equal snapshots give equal plans, in whatever order their parts were found.
 pub fn plan(snapshot: &Snapshot) -> Plan {
     let resources = capacity::governed(snapshot);
-    let snapshot: &Snapshot = &snapshot.narrowed(&resources);
+    let seen: &Snapshot = &snapshot.narrowed(&resources);
+    let tree = tree::grow(seen);
+    let gated = GatedNamespaces::of(seen, &tree);
+    let snapshot: &Snapshot = &gated.taken_out_of(seen);
     let usage = usage::take(snapshot);
-    let tree = tree::grow(snapshot);
     let capacity = capacity::shared(snapshot, &usage, &tree).of(&resources);
     let offered = capacity::offered(snapshot, &usage, &tree).of(&resources);
     let leaves = Leaf::all(snapshot, &usage, &tree, &capacity, &resources);
@@ -40,7 +43,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         leaves.iter().map(|leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default()).collect();
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
     let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
-    let seen: Vec<Resource> = resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
+    let offered_resources: Vec<Resource> =
+        resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
     let input = GrantInput {
         snapshot,
         tree: &tree,
@@ -48,7 +52,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         targets: &decided.targets,
         capacity: &capacity,
         offered: &offered,
-        resources: &seen,
+        resources: &offered_resources,
     };
     let granted = grants(&input, &resources);
     let queue_states = queue_states(&tree, &leaves, &shares, &decided.targets, &granted);
@@ -58,7 +62,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         tree: &tree,
         queue_states: &queue_states,
         capacity: &capacity,
-        resources: &seen,
+        resources: &offered_resources,
         same_targets: decided.kept == snapshot.targets,
     };
     let mut reclaim = choice::evictions(context);
@@ -92,7 +96,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
             continue;
         };
         let reason = short::reason(snapshot.grant_gate, reclaim.obstacles.get(&at), shortage);
-        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), shares, allocated, &plan);
+        let gated = gated.get(&branch.name.namespace).filter(|_| branch.is_leaf());
+        let mut decided = queue_plan(&tree, branch, leaf.as_ref(), gated, shares, allocated, &plan);
         decided.target = target.clone();
         decided.preempting = reclaim.owed.remove(&at).unwrap_or_default();
         decided.lacking = reclaim.lacking.remove(&at).unwrap_or_default();
@@ -116,11 +121,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_what_is_unmet(snapshot, &tree, &leaves, &mut plan);
     say_what_nodes_lack(&tree, &reclaim.unmet, &mut plan);
     say_since_when_there_is_room(snapshot, &tree, &leaves, &reclaim, &mut plan);
-    // A gang that waits although there is room for a pod of it says itself what it waits for.
-    let waits_by_rule = |unmet: &Unmet| {
-        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
-    };
-    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
+    leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
     say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
@@ -128,6 +129,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
+    plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
     plan
 }
@@ -161,6 +163,14 @@ fn queue_states<'a>(
         })
     };
     tree.branches.iter().zip(leaves).enumerate().map(queue_state).collect()
+}
+
+/// A gang that waits although there is room for a pod of it says itself what it waits for.
+fn leave_out_waiting_gangs(plan: &mut Plan) {
+    let waits_by_rule = |unmet: &Unmet| {
+        matches!(unmet.who, Preemptor::Owner(OwnerKind::QueueJob, _)) && unmet.reason == Reason::RoomAvailable
+    };
+    plan.queues.values_mut().for_each(|queue| queue.unmet.retain(|unmet| !waits_by_rule(unmet)));
 }
 
 /// Writes down who goes, who should and does not, and whom a rule kept.
@@ -330,18 +340,32 @@ fn queue_plan(
     tree: &Tree<'_>,
     branch: &Branch<'_>,
     leaf: Option<&Leaf<'_>>,
+    gated: Option<&GatedNamespace<'_>>,
     shares: &Shares,
     allocated: &Amounts,
     plan: &Plan,
 ) -> QueuePlan {
     let resources = &plan.resources;
     let quota = leaf.and_then(|leaf| leaf.state.quota.as_ref());
+    let limit = governed(&branch.queue.limit, resources);
     let parent = branch.parent.and_then(|parent| tree.branches.get(parent)).map(|parent| parent.name.clone());
     let write = leaf.and_then(|leaf| quota_write(quota, leaf.queue, plan.bounds(allocated)));
     let is_left_alone = leaf.is_some() && is_left_alone(&branch.reach, quota, write.as_ref());
     // Without a quota nothing keeps pods out, and none is to come.
     let is_open = is_left_alone && quota.is_none_or(|quota| quota.hard.is_empty());
     let is_in_force = |quota: &Quota| is_in_force(quota, allocated, resources);
+    let is_in_force = leaf.is_none() || is_open || quota.is_some_and(is_in_force);
+    let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
+    let (write, is_left_alone, is_in_force) = match gated {
+        // The ledger is always written: nobody can edit what it grants, and nothing of it falls while a pause lasts.
+        Some(gated) => {
+            pods.gated = gated.count();
+            let write = limit_write(gated.quota(), branch.queue, &limit);
+            let is_in_force = is_limit_in_force(gated.quota(), write.as_ref(), &limit);
+            (write.filter(|write| !write.lowers || branch.reach.lowers()), false, is_in_force)
+        }
+        None => (write.filter(|_| !is_left_alone), is_left_alone, is_in_force),
+    };
     QueuePlan {
         uid: branch.queue.uid.clone(),
         is_parent: !branch.is_leaf(),
@@ -350,14 +374,15 @@ fn queue_plan(
         deserved: shares.deserved.clone(),
         nominal: shares.nominal.clone(),
         guaranteed: governed(&branch.queue.guaranteed, resources),
-        limit: governed(&branch.queue.limit, resources),
+        limit,
         unmeetable: shares.unmeetable.clone(),
         used: leaf.map(|leaf| leaf.namespace_usage.charged.of(resources)).unwrap_or_default(),
-        pods: leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default(),
-        quota_write: write.filter(|_| !is_left_alone),
+        pods,
+        quota_write: write,
         quota_left_alone: is_left_alone,
+        admission: branch.queue.admission,
         reach: branch.reach.clone(),
-        quota_in_force: leaf.is_none() || is_open || quota.is_some_and(is_in_force),
+        quota_in_force: is_in_force,
         allocated: allocated.clone(),
         foreign_limit: foreign_limit(branch, shares, resources),
         ..QueuePlan::default()

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
-use crate::snapshot::{LeftOut, Owner, OwnerKind, Rejection, Setter, Workload};
+use crate::snapshot::{GATED_PODS, LeftOut, Owner, OwnerKind, Rejection, Setter, Workload};
 use std::sync::Arc;
 
 /// One life of one pod.
@@ -149,6 +149,9 @@ pub enum Preemptor {
 impl Preemptor {
     /// The owner as one who asks.
     pub(crate) fn of(owner: &Owner) -> Self {
+        if owner.kind == OwnerKind::Configured(&GATED_PODS) {
+            return Self::Pod(PodName::new(Arc::clone(&owner.name)));
+        }
         Self::Owner(owner.kind, owner.name.clone())
     }
 }

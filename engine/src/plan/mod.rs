@@ -2,6 +2,7 @@
 
 mod decide;
 mod eviction;
+mod gate_removal;
 mod parents;
 mod planner;
 mod queue_job_plan;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 pub use decide::plan;
 pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet};
+pub use gate_removal::GateRemoval;
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};
@@ -59,6 +61,8 @@ pub struct Plan {
     /// The terminating pods to evict again with less grace: without any where they are past their deadline by more than
     /// `eviction.forceAfterSeconds`; with the cap of their queue where they have more and another queue lacks their room.
     pub shortened: Vec<Eviction>,
+    /// The scheduling gates to remove, in this order.
+    pub gate_removals: Vec<GateRemoval>,
     /// Terminating pods of governed namespaces that are so long past their deadline that they will hardly go by
     /// themselves. They keep what they hold.
     pub overdue: Vec<PodId>,
@@ -128,6 +132,7 @@ impl Plan {
             && self.evictions.is_empty()
             && self.waiting.is_empty()
             && self.scalings.is_empty()
+            && self.gate_removals.is_empty()
     }
 
     /// Whether nobody waits for pods to go either.

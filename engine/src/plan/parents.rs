@@ -17,6 +17,7 @@ pub(super) fn sum_up(tree: &Tree<'_>, plan: &mut Plan) {
         parent.pods = PodCounts {
             running: parent.pods.running.saturating_add(pods.running),
             pending: parent.pods.pending.saturating_add(pods.pending),
+            gated: parent.pods.gated.saturating_add(pods.gated),
             terminating: parent.pods.terminating.saturating_add(pods.terminating),
         };
         parent.preempting.add_all(&preempting);

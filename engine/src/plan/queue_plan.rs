@@ -3,7 +3,7 @@
 use crate::amounts::{Amounts, Bounds};
 use crate::names::{QueueName, QueueUid};
 use crate::reason::Reason;
-use crate::snapshot::Remembered;
+use crate::snapshot::{Admission, Remembered};
 
 use super::{Reach, Unmet, Withheld};
 
@@ -49,6 +49,8 @@ pub struct QueuePlan {
     /// Whether the quota is left as it stands: mode Observe, or a pause and a write that would lower or restore it. Then
     /// nothing is granted either.
     pub quota_left_alone: bool,
+    /// What happens to a new pod for which the queue has no room.
+    pub admission: Admission,
     /// How far this plan is carried out in the queue.
     pub reach: Reach,
     /// What withholds the evictions that the queue waits for, if it is starved for that.
@@ -66,8 +68,10 @@ pub struct QueuePlan {
 pub struct PodCounts {
     /// Started and not on their way out.
     pub running: u32,
-    /// Not started and not on their way out.
+    /// Not started, not gated and not on their way out.
     pub pending: u32,
+    /// Held by a gate until the queue has room. They are not part of what it uses.
+    pub gated: u32,
     /// On their way out.
     pub terminating: u32,
 }
@@ -75,7 +79,7 @@ pub struct PodCounts {
 impl PodCounts {
     /// All that are not finished.
     pub const fn all(&self) -> u32 {
-        self.running.saturating_add(self.pending).saturating_add(self.terminating)
+        self.running.saturating_add(self.pending).saturating_add(self.gated).saturating_add(self.terminating)
     }
 }
 
@@ -85,7 +89,8 @@ pub struct QuotaWrite {
     /// The Queue that is to own it. None if that is being deleted: then nothing is created, and the owner references stay,
     /// because garbage collection may have changed or deleted the quota for the Queue already.
     pub owner: Option<QueueUid>,
-    /// Every governed resource with its new amount, zeros included.
+    /// Every governed resource with its new amount, zeros included. In Gate mode only what the Queue limits; if that is
+    /// nothing, the quota is to be deleted.
     pub hard: Bounds,
     /// Whether it lowers any resource; those are written first.
     pub lowers: bool,

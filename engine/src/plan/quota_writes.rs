@@ -35,3 +35,26 @@ pub(super) fn is_in_force(quota: &Quota, allocated: &Amounts, resources: &[Resou
         quota.hard.get(resource) == wanted && quota.enforced.get(resource) == wanted
     })
 }
+
+/// The quota to write in Gate mode, where it is to hold `limit`, or not to be there if that is nothing.
+///
+/// What the ledger grants moves no quota then, so the stamp of the quota may be older.
+pub(super) fn limit_write(quota: Option<&Quota>, queue: &Queue, limit: &Bounds) -> Option<QuotaWrite> {
+    let standing =
+        quota.filter(|quota| is_there(quota)).map(|quota| Quota { unstamped: false, ..quota.clone() });
+    if standing.is_none() && limit.is_empty() {
+        return None;
+    }
+    quota_write(standing.as_ref(), queue, limit.clone())
+        .or_else(|| limit.is_empty().then(|| QuotaWrite { owner: None, hard: Bounds::new(), lowers: false }))
+}
+
+/// Whether the quota that stands holds `limit` and no more, and admission knows.
+pub(super) fn is_limit_in_force(quota: Option<&Quota>, write: Option<&QuotaWrite>, limit: &Bounds) -> bool {
+    write.is_none() && (limit.is_empty() || quota.is_some_and(|quota| quota.enforced == *limit))
+}
+
+/// Whether the quota exists, as far as is seen. What was granted and never seen is a quota, too, and says nothing.
+fn is_there(quota: &Quota) -> bool {
+    quota.owner.is_some() || !quota.hard.is_empty() || !quota.enforced.is_empty()
+}

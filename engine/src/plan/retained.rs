@@ -18,7 +18,9 @@ pub(super) fn retained(snapshot: &Snapshot, tree: &Tree<'_>) -> BTreeMap<QueueNa
         let Some(queue) = state.governing().filter(|_| !tree.leaves.contains_key(namespace)) else {
             continue;
         };
-        let Some(quota) = state.quota.as_ref().filter(|quota| quota.ours) else { continue };
+        // In Gate mode the ledger alone says what was granted.
+        let kept = state.quota.as_ref().filter(|quota| quota.ours && !state.is_in_gate_mode());
+        let Some(quota) = kept else { continue };
         let name = QueueName::new(namespace.clone(), queue.name.clone());
         let reach = Reach::of_operator(&snapshot.settings).below(&name, queue, snapshot.now);
         let write = quota_write(Some(quota), queue, quota.allocated().clone());

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+mod admission;
 mod budget;
 mod grant_gate;
 mod mode;
@@ -24,10 +25,12 @@ mod workload;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use admission::{Admission, GatePosition};
 pub use budget::Budget;
 pub use grant_gate::GrantGate;
 pub use mode::Mode;
 pub use node::Node;
+pub(crate) use owner::GATED_PODS;
 pub use owner::{ConfiguredKind, Owner, OwnerKind, Unspecified};
 pub use placement::{NodeRequirement, NodeTerm, Placement, Taint, TaintEffect, Toleration};
 pub use pod::{NonPreemptible, Phase, Pod};
@@ -116,6 +119,27 @@ impl NamespaceState {
     pub fn governing(&self) -> Option<&Queue> {
         let leaves = self.queues.iter().filter(|queue| queue.children.is_none());
         leaves.min_by_key(|queue| (queue.created, &queue.uid))
+    }
+
+    /// The namespace without its pods, owners and quota.
+    pub(crate) fn without_lists(&self) -> Self {
+        Self {
+            labels: self.labels.clone(),
+            queues: self.queues.clone(),
+            vacant: self.vacant,
+            quota: None,
+            pods: Vec::new(),
+            owners: Vec::new(),
+            queue_jobs: self.queue_jobs.clone(),
+            budgets: self.budgets.clone(),
+            foreign_quotas: self.foreign_quotas.clone(),
+            refused: self.refused.clone(),
+        }
+    }
+
+    /// Whether its pods wait gated for room, so that its quota holds only the limit.
+    pub fn is_in_gate_mode(&self) -> bool {
+        self.governing().is_some_and(|queue| queue.admission == Admission::Gate)
     }
 
     /// The quota, if its amounts count as granted: a Queue governs the namespace, or may do so unseen.

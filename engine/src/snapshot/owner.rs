@@ -156,6 +156,10 @@ pub struct ConfiguredKind {
     pub name: &'static str,
 }
 
+/// What stands for the controller of gated pods that no known owner wants: pods that no controller creates, and pods of
+/// controllers of an unknown kind.
+pub(crate) static GATED_PODS: ConfiguredKind = ConfiguredKind { api_version: "v1", name: "Pod" };
+
 impl OwnerKind {
     /// The kind as manifests name it.
     pub const fn name(self) -> &'static str {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Gang, Shape, Ties, Workload};
+use super::{Gang, GatePosition, Shape, Ties, Workload};
 use crate::amounts::Amounts;
 use crate::names::{NodeName, OwnerUid, PodName, PodUid};
 use crate::time::Timestamp;
@@ -40,6 +40,8 @@ pub struct Pod {
     /// Since when it does not get on: reported unschedulable while it has no node, not Ready once it has one.
     /// `None` for a pod that is Ready or of which the scheduler has said nothing yet.
     pub stuck: Option<Timestamp>,
+    /// The gate that holds it until its queue has room; none once that is removed.
+    pub gate: Option<GatePosition>,
     /// Whether the kubelet reports that a container crashes or cannot start: a back-off, no image, a wrong configuration.
     pub failing: bool,
     /// Why it must never be a victim, if so.
@@ -99,6 +101,13 @@ impl Pod {
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.
     pub fn is_charged(&self) -> bool {
         self.phase != Phase::Finished
+    }
+
+    /// Whether it waits for room of its queue: it is demand, and uses nothing yet.
+    ///
+    /// One that is deleted ends at once, so it counts as any terminating pod.
+    pub fn is_gated(&self) -> bool {
+        self.gate.is_some() && self.is_live() && self.node.is_none()
     }
 
     /// Whether somebody asked for its deletion.

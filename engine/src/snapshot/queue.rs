@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Mode, Remembered};
+use super::{Admission, Mode, Remembered};
 use crate::amounts::Bounds;
 use crate::labels::Selector;
 use crate::names::{QueueName, QueueUid};
@@ -40,6 +40,8 @@ pub struct Queue {
     pub preemption: Preemption,
     /// How far Quotient goes in it and in the queues below it.
     pub mode: Mode,
+    /// What happens to a new pod for which it has no room.
+    pub admission: Admission,
     /// Until when its quota does not shrink and no pod is evicted from it or for it; the same holds below it.
     pub paused_until: Option<Timestamp>,
     /// What earlier decisions left in its status.

@@ -89,6 +89,9 @@ pub(crate) fn print(step: usize, plan: &Plan, started: &[PodId]) -> String {
     for scaling in &plan.scalings {
         writeln!(told, "  {}", scaled(scaling)).unwrap();
     }
+    for removal in &plan.gate_removals {
+        writeln!(told, "  remove the gate of {}/{}", removal.pod.namespace, removal.pod.name).unwrap();
+    }
     for pod in started {
         writeln!(told, "  started {}/{}", pod.namespace, pod.name).unwrap();
     }
@@ -158,6 +161,10 @@ pub(crate) fn print_passed_over(plan: &Plan) -> String {
 pub(crate) fn print_writes(plan: &Plan) -> String {
     let mut told = String::new();
     for (name, write) in plan.quota_writes() {
+        if write.hard.is_empty() {
+            writeln!(told, "  delete the quota of {}", name.namespace).unwrap();
+            continue;
+        }
         let how = if write.lowers { "lower" } else { "raise" };
         writeln!(told, "  {how} {} to {}", name.namespace, all(&write.hard)).unwrap();
     }

@@ -1,5 +1,6 @@
 //! How pods come in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
@@ -10,6 +11,7 @@ use quotient_engine::time::Timestamp;
 
 use super::deletion_cost::deletion_cost;
 use super::evictions::UnseenEvictions;
+use super::gate::gate;
 use super::life::{phase, started, was_evicted};
 use super::non_preemptible::non_preemptible;
 use super::refusals::Refusals;
@@ -32,6 +34,8 @@ pub(crate) struct PodKind {
     relist: Relist<(Namespace, PodName)>,
     /// The newest version of a pod that was seen.
     pub(crate) newest: Age,
+    /// Namespaces in which a gated pod was seen, unless no Queue governed them when that was confirmed last.
+    pub(crate) gated: BTreeSet<Namespace>,
     evictions: UnseenEvictions,
     refusals: Refusals,
 }
@@ -41,6 +45,7 @@ impl Default for PodKind {
         Self {
             relist: Relist::idle(),
             newest: Age::default(),
+            gated: BTreeSet::new(),
             evictions: UnseenEvictions::default(),
             refusals: Refusals::default(),
         }
@@ -95,6 +100,9 @@ impl Keeps<Object> for Index {
             }
         }
         let pod = self.read_pod(object, &namespace, name, PodUid::new(&*uid), known.as_ref());
+        if pod.is_gated() && !self.pods.gated.contains(&namespace) {
+            self.pods.gated.insert(namespace.clone());
+        }
         let changed = self.namespaces.entry(namespace).or_default().put_pod(pod, age);
         self.pods_seen_until(age) | changed
     }
@@ -170,6 +178,7 @@ impl Index {
             // What is known to leave although it is not seen yet was evicted.
             evicted: if deletion.is_some() { was_evicted(object) } else { leaves_by.is_some() },
             stuck: stuck(object),
+            gate: gate(spec),
             failing: is_failing(object),
             non_preemptible,
             do_not_disrupt: is_reluctant(object),

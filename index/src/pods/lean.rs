@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{
-    Affinity, Container, ContainerState, ContainerStatus, Pod, PodCondition, PodSchedulingGroup, PodSpec,
-    PodStatus, ResourceRequirements, Toleration,
+    Affinity, Container, ContainerState, ContainerStatus, Pod, PodCondition, PodSchedulingGate,
+    PodSchedulingGroup, PodSpec, PodStatus, ResourceRequirements, Toleration,
 };
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
@@ -47,6 +47,7 @@ struct Spec {
     priority_class_name: Option<String>,
     termination_grace_period_seconds: Option<i64>,
     scheduling_group: Option<PodSchedulingGroup>,
+    scheduling_gates: Option<Vec<PodSchedulingGate>>,
     containers: Option<Vec<OfContainer>>,
     init_containers: Option<Vec<OfContainer>>,
     resources: Option<ResourceRequirements>,
@@ -103,6 +104,7 @@ impl From<Spec> for PodSpec {
             priority_class_name: spec.priority_class_name,
             termination_grace_period_seconds: spec.termination_grace_period_seconds,
             scheduling_group: spec.scheduling_group,
+            scheduling_gates: spec.scheduling_gates,
             containers: spec.containers.map(containers).unwrap_or_default(),
             init_containers: spec.init_containers.map(containers),
             resources: spec.resources,

@@ -2,6 +2,7 @@
 
 mod deletion_cost;
 mod evictions;
+mod gate;
 mod kind;
 mod lean;
 mod life;

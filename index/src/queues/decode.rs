@@ -14,7 +14,7 @@ use crate::time::timestamp;
 ///
 /// Requests and guarantees are rounded up to the unit of their resource, limits down. A spec with a mistake
 /// gives a Queue that is `invalid`, with a text that names the field and says what to do, and with nothing else
-/// in it but whether it is a parent and how far Quotient may go in it: half of an intention is not acted on, and a parent with a mistake must not
+/// in it but whether it is a parent, how far Quotient may go in it and whether its pods wait gated: half of an intention is not acted on, and a parent with a mistake must not
 /// be taken for the Queue that governs its namespace.
 pub fn decode(queue: &Written) -> Queue {
     let QueueSpec {
@@ -25,6 +25,7 @@ pub fn decode(queue: &Written) -> Queue {
         parent_ref,
         children,
         mode,
+        admission,
         paused_until,
         reclaim,
         eviction,
@@ -42,6 +43,7 @@ pub fn decode(queue: &Written) -> Queue {
         parent: parent_ref.as_ref().map(|parent| tree::parent(parent, &queue.metadata, &mut mistakes)),
         children: children.as_ref().map(|children| tree::acceptance(children, &mut mistakes)),
         mode: rules::mode(*mode),
+        admission: rules::admission(*admission),
         paused_until: paused_until.as_ref().map(timestamp),
         reclaim: rules::reclaim(reclaim.as_ref(), &mut mistakes),
         eviction: rules::eviction(eviction.as_ref(), &mut mistakes),
@@ -53,6 +55,7 @@ pub fn decode(queue: &Written) -> Queue {
         Some(text) => Queue {
             children: decoded.children.map(|_| Acceptance::Same),
             mode: decoded.mode,
+            admission: decoded.admission,
             paused_until: decoded.paused_until,
             ..undecodable(&queue.metadata, &text)
         },

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::{Queue as Written, QueueSpec, QueueStatus};
 use quotient_engine::names::Namespace;
-use quotient_engine::snapshot::Queue;
+use quotient_engine::snapshot::{Admission, Queue};
 
 use super::{ObservedQueue, decode, default_requests, undecodable};
 use crate::decoded::Undecodable;
@@ -94,6 +94,9 @@ impl Index {
                  --protected-namespaces; delete this Queue and apply one in a team's namespace"
             );
             queue = undecodable(metadata, &problem);
+        }
+        if queue.admission == Admission::Gate && !self.settings.gate_mode {
+            queue.admission = Admission::GateNotServed;
         }
         let changed = self.namespaces.entry(namespace.clone()).or_default().put_queue(queue, observed);
         self.show_labels(&namespace)

@@ -1,12 +1,12 @@
 //! What a Queue may take, and what may be taken from it.
 
 use quotient_crds::{
-    Eviction, EvictionPolicy as WrittenPolicy, GangPolicy as WrittenGangs, LastReplica as WrittenLast,
-    MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Mode as WrittenMode, Preemption as WrittenPreemption,
-    Reclaim as WrittenReclaim, ReclaimFrom as WrittenFrom,
+    Admission as WrittenAdmission, Eviction, EvictionPolicy as WrittenPolicy, GangPolicy as WrittenGangs,
+    LastReplica as WrittenLast, MAX_EVICTION_SECONDS, MAX_MIN_RUNTIME_SECONDS, Mode as WrittenMode,
+    Preemption as WrittenPreemption, Reclaim as WrittenReclaim, ReclaimFrom as WrittenFrom,
 };
 use quotient_engine::snapshot::{
-    EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, Preemption, Reclaim, ReclaimFrom,
+    Admission, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, Preemption, Reclaim, ReclaimFrom,
 };
 
 use super::mistakes::Mistakes;
@@ -62,6 +62,13 @@ pub(super) const fn mode(written: WrittenMode) -> Mode {
         WrittenMode::Observe => Mode::Observe,
         WrittenMode::Quota => Mode::Quota,
         WrittenMode::Full => Mode::Full,
+    }
+}
+
+pub(super) const fn admission(written: WrittenAdmission) -> Admission {
+    match written {
+        WrittenAdmission::Quota => Admission::Quota,
+        WrittenAdmission::Gate => Admission::Gate,
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Ledger, Seen};
 use quotient_engine::names::Namespace;
+use quotient_engine::snapshot::Pod;
 
 use crate::index::Index;
 use crate::namespace::NamespaceEntry;
@@ -26,15 +27,26 @@ impl Index {
         concerned.iter().fold(false, |changed, namespace| self.show_quota(namespace) | changed)
     }
 
-    /// The namespaces that were granted something, that no Queue governs as far as is seen, and of which the API server has not
-    /// confirmed that.
+    /// The namespaces that were granted something or have gated pods, that no Queue governs as far as is seen, and of which the
+    /// API server has not confirmed that.
+    ///
+    /// A pod is gated for a Queue, and may be seen before the Queue is.
     pub fn entries_without_queue(&self) -> Vec<Namespace> {
         let entries = self.ledger.iter().flat_map(|ledger| ledger.entries.keys());
+        let is_gated = |namespace: &&Namespace| {
+            let entry = self.namespaces.get(*namespace);
+            entry.is_some_and(|entry| entry.state().pods.iter().any(Pod::is_gated))
+        };
+        let gated = self.pods.gated.iter().filter(|namespace| {
+            let entry = self.namespaces.get(*namespace);
+            entry.is_some_and(|entry| entry.state().governing().is_none()) && is_gated(namespace)
+        });
         let is_doubtful = |namespace: &&Namespace| {
             let entry = self.namespaces.get(*namespace);
             entry.is_some_and(|entry| entry.state().governing().is_none() && !entry.state().vacant)
         };
-        entries.filter(is_doubtful).cloned().collect()
+        let doubtful: BTreeSet<&Namespace> = entries.chain(gated).filter(is_doubtful).collect();
+        doubtful.into_iter().cloned().collect()
     }
 
     /// The API server said, after the ledger was read, that no Queue governs `namespace`.
@@ -42,6 +54,7 @@ impl Index {
         let entry = self.namespaces.get_mut(namespace);
         if let Some(entry) = entry.filter(|entry| entry.state().governing().is_none()) {
             entry.set_vacant(true);
+            self.pods.gated.remove(namespace);
         }
     }
 

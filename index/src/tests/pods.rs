@@ -387,3 +387,24 @@ spec: {containers: []}
         "#]],
     );
 }
+
+#[test]
+fn the_gate_of_a_pod_is_known_by_its_place() {
+    check(
+        "
+kind: Pod
+metadata: {name: others, namespace: a}
+spec: {containers: [], schedulingGates: [{name: example.org/other}]}
+---
+kind: Pod
+metadata: {name: both, namespace: a}
+spec: {containers: [], schedulingGates: [{name: example.org/other}, {name: quotient.dev/share}]}
+status: {conditions: [{type: PodScheduled, status: 'False', reason: SchedulingGated}]}
+",
+        &expect![[r#"
+            namespace a
+              pod both (a/both): nothing; Pending, created -, gated at 1
+              pod others (a/others): nothing; Pending, created -
+        "#]],
+    );
+}

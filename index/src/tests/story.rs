@@ -5,8 +5,8 @@ use std::fmt::Write;
 use quotient_engine::amounts::Bounds;
 use quotient_engine::labels::Labels;
 use quotient_engine::snapshot::{
-    Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption, Queue, Quota,
-    ReclaimFrom, Remembered, SetAside, Size, Snapshot, Window,
+    Admission, Budget, EvictionRules, Gang, Mode, NamespaceState, Node, Owner, Placement, Pod, Preemption,
+    Queue, Quota, ReclaimFrom, Remembered, SetAside, Size, Snapshot, Window,
 };
 use quotient_engine::time::Timestamp;
 
@@ -102,7 +102,7 @@ fn memory(remembered: &Remembered) -> String {
 
 /// What a Queue says of the tree and of how its pods are taken beyond the defaults.
 fn place(queue: &Queue) -> String {
-    let Queue { parent, children, eviction, preemption, mode, paused_until, .. } = queue;
+    let Queue { parent, children, eviction, preemption, mode, admission, paused_until, .. } = queue;
     let EvictionRules { policy, min_runtime_seconds, last_replica, gangs, .. } = eviction;
     let mut text = String::new();
     if let Some(parent) = parent {
@@ -122,6 +122,9 @@ fn place(queue: &Queue) -> String {
     }
     if *mode != Mode::Full {
         write!(text, "; mode {mode}").unwrap();
+    }
+    if *admission != Admission::Quota {
+        write!(text, "; admission {admission:?}").unwrap();
     }
     if let Some(until) = paused_until {
         write!(text, "; paused until {}", time(*until)).unwrap();
@@ -259,6 +262,7 @@ fn pod(pod: &Pod) -> String {
         deletion,
         evicted,
         stuck,
+        gate,
         failing,
         non_preemptible,
         do_not_disrupt,
@@ -294,6 +298,9 @@ fn pod(pod: &Pod) -> String {
     }
     if *grace_seconds != 30 {
         write!(line, ", grace {grace_seconds}s").unwrap();
+    }
+    if let Some(gate) = gate {
+        write!(line, ", gated at {}", gate.number()).unwrap();
     }
     if let Some(stuck) = stuck {
         write!(line, ", stuck since {}", time(*stuck)).unwrap();

@@ -44,7 +44,7 @@ pub(crate) fn broken(judge: &Judge, write: &Write<'_>) -> Vec<(Invariant, String
         return found;
     }
     if !judge.tolerance.moves && !is_too_much(judge, write, place, pod) {
-        let enforced = place.quota.as_ref().map(|quota| quota.enforced.to_string());
+        let enforced = judge.truth.enforced(write.namespace, place).map(ToString::to_string);
         let enforced = enforced.unwrap_or_else(|| "no quota".to_owned());
         let message =
             format!("{of} ({}): live pods request {}, allowed is {enforced}", pod.requests, place.live());
@@ -73,8 +73,8 @@ fn is_too_much(judge: &Judge, write: &Write<'_>, place: &Place, pod: &PodFacts) 
     if judge.changes.of_quota(namespace) || by_operator {
         return true;
     }
-    let Some(quota) = &place.quota else { return false };
-    pod.requests.iter().any(|(resource, _)| live.get(resource) > quota.enforced.get(resource))
+    let Some(enforced) = judge.truth.enforced(namespace, place) else { return false };
+    pod.requests.iter().any(|(resource, _)| live.get(resource) > enforced.get(resource))
 }
 
 fn guarantee(truth: &Truth, place: &Place, pod: &PodFacts, of: &str) -> Option<(Invariant, String)> {

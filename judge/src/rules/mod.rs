@@ -2,6 +2,7 @@
 
 mod changes;
 pub(crate) mod eviction;
+pub(crate) mod gate;
 pub(crate) mod grant;
 pub(crate) mod ledger;
 pub(crate) mod own;

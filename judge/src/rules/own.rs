@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::truth::SHARE_GATE;
 use crate::violation::Invariant;
 use crate::write::{Verb, Write};
 
@@ -17,20 +18,22 @@ const LOWERED: &str = "quotient.dev/replicas-lowered-to";
 /// The one annotation that it sets on pods, and the one value.
 const DELETION_COST: (&str, &str) = ("controller.kubernetes.io/pod-deletion-cost", "-2147483648");
 
-/// The promises that a write breaks, whatever the cluster looks like.
-pub(crate) fn broken(write: &Write<'_>) -> Vec<(Invariant, String)> {
+/// The promises that a write breaks, whatever the cluster looks like but for whether the namespace is in Gate mode.
+pub(crate) fn broken(write: &Write<'_>, is_in_gate_mode: bool) -> Vec<(Invariant, String)> {
     if !write.by_operator {
         return Vec::new();
     }
     let Write { verb, resource, subresource, namespace, name, .. } = write;
     let said = format!("{verb:?} {resource}/{subresource} {namespace}/{name}");
     if *resource == "pods" && *subresource != "eviction" {
-        let is_mark = subresource.is_empty() && *verb == Verb::Update && is_only_a_mark(write);
+        let is_mark = subresource.is_empty()
+            && *verb == Verb::Update
+            && (is_only_a_mark(write) || is_only_a_gate(write));
         return if is_mark { Vec::new() } else { vec![(Invariant::Gentle, said)] };
     }
     let is_own = match (*resource, *subresource) {
         ("pods", "eviction") | ("queues" | "queuejobs", "status") | ("events" | "leases", "") => true,
-        ("resourcequotas", "") => *name == "quotient" && *verb != Verb::Delete,
+        ("resourcequotas", "") => *name == "quotient" && (*verb != Verb::Delete || is_in_gate_mode),
         ("limitranges", "") => *name == "quotient" && write.before.is_none_or(is_kept),
         ("configmaps", "") => name.starts_with("quotient-ledger") && *verb != Verb::Delete,
         ("jobs", "") if is_of_a_queue_job(write) => true,
@@ -102,6 +105,18 @@ fn is_only_a_mark(write: &Write<'_>) -> bool {
     let is_lifted = cost(after).is_none() && cost(before).is_some_and(|cost| cost == mark);
     (is_set || is_lifted || cost(before) == cost(after))
         && without(before, &[name], None) == without(after, &[name], None)
+}
+
+/// Whether nothing differs but that the gate is not there any more.
+fn is_only_a_gate(write: &Write<'_>) -> bool {
+    let (Some(before), Some(after)) = (write.before, write.after) else { return true };
+    let gates = |pod: &Value| {
+        pod.pointer("/spec/schedulingGates").and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let mut left = gates(before);
+    left.retain(|gate| gate["name"] != SHARE_GATE);
+    let rest = |pod: &Value| without(pod, &[], Some("schedulingGates"));
+    left == gates(after) && rest(before) == rest(after)
 }
 
 /// `object` without what every write changes, without these annotations, and without this field of its spec.

@@ -42,6 +42,14 @@ pub(crate) fn broken(truth: &Truth, at: i64) -> Vec<(Invariant, String)> {
     found
 }
 
+/// In Gate mode the quota holds the limit, and nothing else.
+fn holds_the_limit(of: &str, place: &Place, queue: &QueueFacts) -> Option<(Invariant, String)> {
+    let limit = queue.limit.amounts();
+    let hard = place.quota.as_ref().map(|quota| quota.hard.clone()).unwrap_or_default();
+    let message = || format!("{of}: it is in Gate mode with the limit {limit}, and its quota says {hard}");
+    (hard != limit).then(|| (Invariant::QuotaIsAllocated, message()))
+}
+
 fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Vec<(Invariant, String)> {
     let mut found = Vec::new();
     let Some(deserved) = &queue.deserved else {
@@ -59,6 +67,7 @@ fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Ve
         found.push((Invariant::SharesAddUp, message));
     }
     match &place.quota {
+        _ if queue.is_in_gate_mode => found.extend(holds_the_limit(of, place, queue)),
         None => found.push((Invariant::QuotaIsAllocated, format!("{of}: it has no quota"))),
         Some(quota) if quota.hard != *allocated || quota.enforced != *allocated => {
             let message = format!(

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::reading::{amounts, bounds, has, milliseconds, text};
 
+/// The scheduling gate of pods in Gate mode.
+pub(crate) const SHARE_GATE: &str = "quotient.dev/share";
+
 /// A node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFacts {
@@ -17,6 +20,7 @@ pub struct NodeFacts {
 
 /// A pod.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
 pub struct PodFacts {
     /// Its id.
     pub uid: String,
@@ -24,6 +28,8 @@ pub struct PodFacts {
     pub requests: Amounts,
     /// The node that it is bound to.
     pub node: Option<String>,
+    /// Whether a gate holds it until its queue has room: nothing counts it.
+    pub is_gated: bool,
     /// Whether it is on its way out.
     pub is_terminating: bool,
     /// How long it is given to end, if it says so.
@@ -62,6 +68,8 @@ pub struct QueueFacts {
     pub is_parent: bool,
     /// The queue above it, if it is in a group: namespace and name.
     pub parent: Option<(String, String)>,
+    /// Whether its pods wait gated, so that its quota holds only the limit.
+    pub is_in_gate_mode: bool,
     /// How far its spec lets Quotient go.
     pub mode: Mode,
     /// Until when its spec says that it is paused, in milliseconds.
@@ -104,9 +112,9 @@ impl NodeFacts {
 }
 
 impl PodFacts {
-    /// Whether quota and nodes count it.
+    /// Whether its share and nodes count it.
     pub fn is_charged(&self) -> bool {
-        !self.has_ended
+        !self.has_ended && !self.is_gated
     }
 
     pub(super) fn of(pod: &Value) -> Self {
@@ -115,10 +123,12 @@ impl PodFacts {
             requests.add_all(&amounts(container, "/resources/requests"));
         }
         let phase = text(pod, "/status/phase");
+        let gates = pod.pointer("/spec/schedulingGates").and_then(Value::as_array);
         Self {
             uid: text(pod, "/metadata/uid").unwrap_or_default(),
             requests,
             node: text(pod, "/spec/nodeName"),
+            is_gated: gates.into_iter().flatten().any(|gate| gate["name"] == SHARE_GATE),
             is_terminating: has(pod, "/metadata/deletionTimestamp"),
             grace_seconds: pod.pointer("/spec/terminationGracePeriodSeconds").and_then(Value::as_u64),
             deletion_grace_seconds: pod
@@ -165,6 +175,7 @@ impl QueueFacts {
             created: text(queue, "/metadata/creationTimestamp").unwrap_or_default(),
             is_parent: has(queue, "/spec/children"),
             parent: parent(queue),
+            is_in_gate_mode: text(queue, "/spec/admission").as_deref() == Some("Gate"),
             mode: mode(text(queue, "/spec/mode").as_deref()),
             paused_until: text(queue, "/spec/pausedUntil").as_deref().and_then(milliseconds),
             guaranteed: bounds(queue, "/spec/guaranteed"),

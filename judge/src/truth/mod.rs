@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
+pub(crate) use facts::SHARE_GATE;
 pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
 pub use ledger::{EntryFacts, LedgerFacts};
 pub(crate) use restraint::Restraint;
@@ -153,9 +154,18 @@ impl Truth {
         all
     }
 
+    /// What is enforced in a namespace: by its quota, or in Gate mode by the ledger, because no gate is removed above it. None if
+    /// nothing is.
+    pub(crate) fn enforced<'a>(&'a self, namespace: &str, place: &'a Place) -> Option<&'a Amounts> {
+        if place.is_in_gate_mode() {
+            return self.ledger.as_ref()?.entries.get(namespace).map(|entry| &entry.granted);
+        }
+        place.quota.as_ref().map(|quota| &quota.enforced)
+    }
+
     /// What the quotas of all governed namespaces allow.
     pub(crate) fn allowed(&self) -> Amounts {
-        let governed = self.places.values().filter(|place| place.is_governed());
+        let governed = self.places.values().filter(|place| place.is_governed() && !place.is_in_gate_mode());
         let mut allowed = Amounts::new();
         for quota in governed.filter_map(|place| place.quota.as_ref()) {
             allowed.add_all(&quota.hard);
@@ -177,6 +187,11 @@ impl Place {
     /// Whether a Queue governs it.
     pub fn is_governed(&self) -> bool {
         self.leaf().is_some()
+    }
+
+    /// Whether its pods wait gated.
+    pub fn is_in_gate_mode(&self) -> bool {
+        self.leaf().is_some_and(|(_, queue)| queue.is_in_gate_mode)
     }
 
     /// The quota, unless garbage collection is about to delete it because its Queue is gone.
@@ -204,7 +219,7 @@ impl Place {
     /// The most that it may occupy.
     pub fn hold(&self) -> Amounts {
         let charged = self.charged();
-        match self.lasting_quota() {
+        match self.lasting_quota().filter(|_| !self.is_in_gate_mode()) {
             Some(quota) => charged.max(&quota.hard.max(&quota.enforced)),
             None => charged,
         }

@@ -177,6 +177,9 @@ fn of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> S
 }
 
 fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
+    if after.is_empty() {
+        return "the quota was deleted because the Queue is in Gate mode and has no limit".to_owned();
+    }
     let changes: Vec<String> = after
         .iter()
         .filter_map(|(resource, amount)| match before.and_then(|before| before.get(resource)) {

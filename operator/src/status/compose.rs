@@ -143,6 +143,7 @@ fn pods(queue: &QueuePlan) -> PodCounts {
     PodCounts {
         running: count(queue.pods.running),
         pending: count(queue.pods.pending),
+        gated: count(queue.pods.gated),
         terminating: count(queue.pods.terminating),
     }
 }

@@ -8,6 +8,7 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Stall};
 use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Admission;
 use quotient_index::SkippedObject;
 
 use super::{unmet, withheld};
@@ -95,6 +96,9 @@ fn ready(
     if quota.status != ConditionStatus::True && !is_left_alone {
         return no(condition, &quota.reason, &quota.message);
     }
+    if queue.admission == Admission::GateNotServed {
+        return no(condition, "GateModeNotServed", GATE_MODE_NOT_SERVED);
+    }
     if let Some(pause) = &queue.reach.pause {
         return yes(condition, "Paused", &withheld::pause(pause));
     }
@@ -122,6 +126,10 @@ fn ready(
     yes(condition, "Reconciled", well)
 }
 
+/// What a Queue that asks for Gate mode is told where there is none.
+const GATE_MODE_NOT_SERVED: &str = "The queue works as with admission: Quota because this cluster has no policies that gate \
+    pods. Set gateMode.enabled of the chart on Kubernetes 1.36 or later, or set admission: Quota.";
+
 fn skipped_objects(first: &SkippedObject, more: usize) -> String {
     let SkippedObject { kind, name, error } = first;
     let others = if more == 0 { String::new() } else { format!("The same holds for {more} more objects.") };
@@ -147,7 +155,7 @@ fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circums
             "the quotas of all queues below have their allocated amounts, and they are enforced",
         )
     } else {
-        yes(wanted, "Synced", "the quota has the allocated amounts, and they are enforced")
+        yes(wanted, "Synced", synced_leaf(queue.admission))
     };
     match &circumstances.quota {
         QuotaState::InForce => synced,
@@ -164,6 +172,15 @@ fn quota_synced(queue: &QueuePlan, former: &[Condition], circumstances: &Circums
             no(wanted, "WriteRefused", &format!("the quota cannot be written: {why}"))
         }
         QuotaState::Contested(what) => no(wanted, "QuotaContested", what),
+    }
+}
+
+const fn synced_leaf(admission: Admission) -> &'static str {
+    match admission {
+        Admission::Gate => "pods wait gated for the allocated amounts, and the quota holds only the limit",
+        Admission::Quota | Admission::GateNotServed => {
+            "the quota has the allocated amounts, and they are enforced"
+        }
     }
 }
 

@@ -37,7 +37,7 @@ fn settled() -> QueuePlan {
         used: amounts(2000, 2),
         preempting: Amounts::new(),
         unmeetable: Amounts::new(),
-        pods: PodCounts { running: 2, pending: 0, terminating: 0 },
+        pods: PodCounts { running: 2, ..PodCounts::default() },
         quota_write: None,
         quota_in_force: true,
         starved: None,

@@ -1,7 +1,7 @@
 //! The one writer: carries out a plan, in the order that keeps Σ max(hard, charged) ≤ C.
 //!
 //! The ledger, then default requests, quotas that lower something, then those that only raise, then evictions, and beside
-//! them nudges; then sizes of owners that yield inside their queue; at last the Jobs of QueueJobs. Every call has a timeout,
+//! them nudges and removals of scheduling gates; then sizes of owners that yield inside their queue; at last the Jobs of QueueJobs. Every call has a timeout,
 //! none is repeated: what failed is decided on again by the next
 //! cycle, from what is then seen. Before every call it is checked that this replica still leads.
 //!
@@ -9,7 +9,8 @@
 //! create; patch and delete of the one named `quotient`; `pods/eviction`
 //! create; `queues.quotient.dev/status` patch; `replicasets.apps`, `statefulsets.apps` and `jobs.batch` patch, for one
 //! annotation; `events.events.k8s.io` create. For sizes: `deployments.apps`, `replicasets.apps`, `statefulsets.apps` and
-//! `jobs.batch` get and patch; `pods` patch, for one annotation. For QueueJobs: `queuejobs.quotient.dev` get, list, watch and delete,
+//! `jobs.batch` get and patch; `pods` patch, for one annotation. For Gate mode: `pods` patch, for one scheduling gate;
+//! `resourcequotas` delete of the one named `quotient`. For QueueJobs: `queuejobs.quotient.dev` get, list, watch and delete,
 //! `queuejobs.quotient.dev/status` patch; `jobs.batch` get, create, patch and delete.
 
 mod again;
@@ -19,6 +20,7 @@ mod drift;
 mod eviction_body;
 mod evictions;
 mod flights;
+mod gates;
 mod lacking;
 mod limit_range_call;
 mod limit_ranges;
@@ -68,6 +70,7 @@ use crate::settings::WriteSettings;
 use crate::status::RecentReclaims;
 use crate::view::View;
 use evictions::Evictor;
+use gates::GateRemover;
 use limit_ranges::LimitRangeWriter;
 use nudges::Nudger;
 use queue_jobs::QueueJobWriter;
@@ -115,6 +118,7 @@ pub struct Writer {
     quotas: QuotaWriter,
     limit_ranges: LimitRangeWriter,
     evictor: Evictor,
+    gate_remover: GateRemover,
     nudger: Nudger,
     scaler: Scaler,
     queue_jobs: QueueJobWriter,
@@ -130,6 +134,7 @@ impl Writer {
             quotas: QuotaWriter::new(tools.clone(), settings),
             limit_ranges: LimitRangeWriter::new(tools.clone(), settings),
             evictor: Evictor::new(tools.clone(), settings),
+            gate_remover: GateRemover::new(tools.clone()),
             nudger: Nudger::default(),
             scaler: Scaler::new(tools.clone()),
             queue_jobs: QueueJobWriter::new(tools.clone()),
@@ -193,12 +198,16 @@ impl Writer {
         recounts::send(&self.tools, recounts).await;
     }
 
-    /// Carries out the evictions of `plan`, and `nudges` beside them. Returns when every nudge was answered or timed out, and
-    /// every eviction was, or has been waited for long enough: see [`Writer::answered`].
+    /// Carries out the evictions of `plan`, and `nudges` and removals of gates beside them. Returns when every nudge and
+    /// removal was answered or timed out, and every eviction was, or has been waited for long enough: see [`Writer::answered`].
     pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Requeue>) {
         let observed = namespaces(plan, |queue| !queue.reach.writes_quotas());
         let nudges = nudges.into_iter().filter(|nudge| !observed.contains(nudge.namespace())).collect();
-        tokio::join!(self.evictor.evict(plan), nudges::send(&self.tools, nudges));
+        tokio::join!(
+            self.gate_remover.remove(plan),
+            self.evictor.evict(plan),
+            nudges::send(&self.tools, nudges)
+        );
     }
 
     /// Carries out what `plan` says of sizes of owners. Returns when every call was answered or timed out.
@@ -246,6 +255,7 @@ impl Writer {
             self.quotas.next_retry(),
             self.limit_ranges.next_retry(),
             self.evictor.next_retry(),
+            self.gate_remover.next_retry(),
             self.nudger.next(),
             self.scaler.next_retry(),
             self.queue_jobs.next_retry(),

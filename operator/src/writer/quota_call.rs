@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
-use kube::api::{PatchParams, PostParams};
+use kube::api::{DeleteParams, PatchParams, PostParams, Preconditions};
 use quotient_crds::names::{FIELD_MANAGER, QUOTA};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::Generation;
@@ -50,6 +50,12 @@ pub(super) async fn write(tools: &Tools, queue: &QueueName, write: &QuotaWrite) 
     if !tools.may_write() || (observed.is_none() && write.owner.is_none()) {
         return Outcome::Skipped;
     }
+    if write.hard.is_empty() {
+        return match observed {
+            Some(observed) => delete(tools, namespace, &observed).await,
+            None => Outcome::Skipped,
+        };
+    }
     let stamp = match stamp {
         Ok(stamp) => stamp,
         Err(why) => {
@@ -78,6 +84,27 @@ pub(super) async fn write(tools: &Tools, queue: &QueueName, write: &QuotaWrite) 
             Outcome::Refused(said(&status))
         }
         // The ledger says what may land late.
+        Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
+    }
+}
+
+/// Deletes this life of the quota and no other: in Gate mode a queue without a limit has none.
+async fn delete(tools: &Tools, namespace: &Namespace, observed: &ObservedQuota) -> Outcome {
+    let api: Api<Decoded<ResourceQuota>> = Api::namespaced(tools.client.clone(), namespace.as_str());
+    let uid = Some(observed.uid.to_string());
+    let preconditions = Some(Preconditions { uid, resource_version: None });
+    let parameters = DeleteParams { preconditions, ..DeleteParams::default() };
+    let answer = ask(CALL, async { api.delete(QUOTA, &parameters).await.map(|_| ()) }).await;
+    tools.metrics.wrote(KIND, answer.result());
+    match answer {
+        Answer::Done(()) => {
+            forget(tools, namespace, observed);
+            Outcome::Done { before: Some(observed.hard.clone()) }
+        }
+        Answer::Refused(status) => {
+            reread(tools, &api, namespace, Some(observed)).await;
+            Outcome::Refused(said(&status))
+        }
         Answer::Unknown(lost) => Outcome::Unknown(lost.to_string()),
     }
 }

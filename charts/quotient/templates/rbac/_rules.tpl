@@ -6,7 +6,7 @@ include "quotient.rules" (list . OWN). The operator reads the same file for --ch
 {{- $values := (index . 0).Values }}
 {{- $own := index . 1 }}
 {{- $modes := dict "Observe" 0 "Quota" 1 "Full" 2 }}
-{{- $holds := dict "elected" $values.config.leaderElect "scraped" (eq $values.metrics.access "Authenticated") }}
+{{- $holds := dict "elected" $values.config.leaderElect "scraped" (eq $values.metrics.access "Authenticated") "gated" (ne (include "quotient.gatesPods" (index . 0)) "") }}
 {{- range $use := list "createJobs" "scaleWorkloads" "patchPods" }}
 {{- $_ := set $holds $use (get $values.rbac $use) }}
 {{- end }}

@@ -67,7 +67,9 @@ async fn missing_rights(live: &Live, operator: &OperatorFacts) -> Option<Vec<Str
     let settings = operator.settings.as_ref().ok()?;
     let lease = settings.lease.as_ref().map(|lease| lease.name.as_str());
     let is_scraped = settings.scrape.as_ref().is_some_and(|scrape| !scrape.listen.ip().is_loopback());
-    let rights = needed(settings.mode(), lease, is_scraped, &settings.workload_kinds).ok()?;
+    let rights =
+        needed(settings.mode(), lease, is_scraped, settings.index.gate_mode, &settings.workload_kinds)
+            .ok()?;
     let user = format!("system:serviceaccount:{}:{}", operator.namespace, operator.service_account);
     let reviews: Api<SubjectAccessReview> = Api::all(live.client().clone());
     let asked = rights.iter().map(|right| {

@@ -1,9 +1,12 @@
 //! What Quotient has written into namespaces, and what of it stays when its Queues are deleted.
 
+use std::collections::BTreeMap;
+
+use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::Queue;
 use quotient_crds::names::{
-    LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA, REPLICAS_BEFORE_ANNOTATION,
+    LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE,
 };
 
 use crate::manifests::{Cluster, Object};
@@ -15,6 +18,8 @@ pub(super) struct Inventory<'a> {
     /// The quotas and LimitRanges that go with their Queue.
     pub(super) owned: usize,
     pub(super) queue_jobs: usize,
+    /// How many pods are gated, by namespace.
+    pub(super) gated: BTreeMap<String, usize>,
     /// What stays.
     pub(super) leftovers: Vec<Leftover>,
 }
@@ -47,6 +52,11 @@ impl<'a> Inventory<'a> {
     fn add(&mut self, object: &'a Object) {
         match object {
             Object::Queue(queue) => self.queues.push(queue),
+            Object::Pod(pod) if is_gated(pod) => {
+                let namespace = pod.metadata.namespace.clone().unwrap_or_default();
+                let count = self.gated.entry(namespace).or_default();
+                *count = count.saturating_add(1);
+            }
             Object::QueueJob(_) => self.queue_jobs = self.queue_jobs.saturating_add(1),
             Object::ResourceQuota(quota) if is_ours(&quota.metadata, QUOTA) => {
                 self.add_owned("ResourceQuota", "resourcequota", &quota.metadata);
@@ -92,6 +102,11 @@ impl<'a> Inventory<'a> {
             namespace,
         });
     }
+}
+
+fn is_gated(pod: &Pod) -> bool {
+    let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
+    gates.iter().any(|gate| gate.name == SHARE_GATE)
 }
 
 fn is_ours(metadata: &ObjectMeta, name: &str) -> bool {

@@ -1,5 +1,6 @@
 //! `release` and `uninstall --check`: what happens when Quotient leaves, and what would stay behind.
 
+mod gates;
 mod inventory;
 mod release;
 mod uninstall;

@@ -6,7 +6,7 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 
-use super::{Inventory, Leftover};
+use super::{Inventory, Leftover, gates};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::{Cluster, Object};
 use crate::output::{Progress, Screen, counted, hanging, print};
@@ -33,8 +33,9 @@ const ABOUT: &str = "\
 Take one namespace out of Quotient: delete its Queues, after a look whether that is safe.
 
 Kubernetes then deletes the quota and the LimitRange \"quotient\", because the Queue owns them. Pods run on; none is evicted. \
+Pods that wait gated are let in, also while the operator is down. \
 The command refuses where something would stay behind or other queues would lose their share, and says what to do first. You \
-need the verb delete on queues.quotient.dev.";
+need the verb delete on queues.quotient.dev, and for gated pods the verbs share on queues.quotient.dev and patch on pods.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +52,8 @@ pub(crate) struct Release {
     queues: Vec<String>,
     /// What has to be done before, a sentence each.
     pub(crate) obstacles: Vec<String>,
+    /// How many pods wait gated.
+    gated: usize,
     /// What follows, a sentence each.
     effects: Vec<String>,
 }
@@ -84,7 +87,13 @@ pub(crate) async fn run(
         print("Nothing was changed (dry run).\n").map_err(anyhow::Error::from)?;
         return Ok(Outcome::Fine);
     }
-    delete(&live, &args.namespace, &release.queues).await
+    delete(&live, &args.namespace, &release.queues).await?;
+    if release.gated > 0 {
+        let removed = gates::remove_all(&live, &args.namespace).await?;
+        let pods = counted(removed, "gated pod", "gated pods");
+        print(&format!("{pods} let in: the scheduler places them now.\n")).map_err(anyhow::Error::from)?;
+    }
+    Ok(Outcome::Fine)
 }
 
 /// What is looked at in the namespace.
@@ -127,7 +136,8 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
     let inventory = Inventory::of(cluster, Some(namespace));
     let name = |queue: &quotient_crds::Queue| queue.metadata.name.clone().unwrap_or_default();
     let queues: Vec<String> = inventory.queues.iter().map(|queue| name(queue)).collect();
-    if queues.is_empty() {
+    let gated = inventory.gated.values().sum();
+    if queues.is_empty() && gated == 0 {
         return Err(CommandError::Usage(format!(
             "namespace {namespace} has no Queue: there is nothing to release"
         )));
@@ -159,7 +169,13 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
             inventory.queue_jobs
         ));
     }
-    Ok(Release { queues, obstacles, effects })
+    if gated > 0 {
+        effects.push(format!(
+            "{} let in at once, whatever room there is.",
+            counted(gated, "gated pod is", "gated pods are")
+        ));
+    }
+    Ok(Release { queues, obstacles, gated, effects })
 }
 
 fn obstacle(leftover: &Leftover) -> String {

@@ -21,8 +21,8 @@ pub(crate) struct UninstallArgs {
 const ABOUT: &str = "\
 List what would stay behind if you uninstalled Quotient, and the commands that uninstall it. Nothing is changed.
 
-Exit code 1 if something would stay that restricts workloads: a quota or a LimitRange that no Queue owns, or a workload whose \
-size Quotient lowered.";
+Exit code 1 if something would stay that restricts workloads: a quota or a LimitRange that no Queue owns, a workload whose \
+size Quotient lowered, or a gated pod.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -59,6 +59,11 @@ pub(crate) fn uninstall(cluster: &Cluster, screen: Screen) -> (String, bool) {
             inventory.queue_jobs
         ));
     }
+    for (namespace, pods) in &inventory.gated {
+        let pods = counted(*pods, "gated pod", "gated pods");
+        lines.push(format!("{bad} {pods} of {namespace} would wait for ever: Quotient removes their gate"));
+        lines.push(format!("  fix: kubectl quotient release {namespace}"));
+    }
     for leftover in &inventory.leftovers {
         lines.push(format!(
             "{bad} {} in {} would stay: {}",
@@ -76,5 +81,5 @@ pub(crate) fn uninstall(cluster: &Cluster, screen: Screen) -> (String, bool) {
     lines.push("  kubectl delete crd queues.quotient.dev queuejobs.quotient.dev".to_owned());
     lines.push(format!("  kubectl -n {namespace} delete configmap quotient-ledger"));
     lines.push(String::new());
-    (lines.join("\n"), inventory.leftovers.is_empty())
+    (lines.join("\n"), inventory.leftovers.is_empty() && inventory.gated.is_empty())
 }

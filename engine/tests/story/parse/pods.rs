@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use quotient_engine::names::{NodeName, OwnerUid, PodName, PodUid};
-use quotient_engine::snapshot::{NamespaceState, NonPreemptible, Phase, Pod, Shape, Ties, Workload};
+use quotient_engine::snapshot::{
+    GatePosition, NamespaceState, NonPreemptible, Phase, Pod, Shape, Ties, Workload,
+};
 use quotient_engine::time::Timestamp;
 
 use super::asks::{SHAPING, gang, placement};
 use super::words::Words;
 
-const OTHERS: [&str; 20] = [
+const OTHERS: [&str; 21] = [
     "node",
     "pending",
     "running",
@@ -30,17 +32,18 @@ const OTHERS: [&str; 20] = [
     "refused",
     "cost",
     "grace",
+    "gated",
 ];
 
 /// `pod a/p1 cpu=2 memory=1Gi node=n1 started=10 owner=web labels=app:web`, and whatever else a pod may be.
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
 /// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
-/// `grace=60` how long it may take to end. `owner=agent daemonset` is a pod of a DaemonSet.
+/// `grace=60` how long it may take to end. `gated` ones are pending and wait for room of their queue. `owner=agent daemonset` is a pod of a DaemonSet.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {
-        () if words.has("pending") => Phase::Pending,
+        () if words.has("pending") || words.has("gated") => Phase::Pending,
         () if words.has("finished") => Phase::Finished,
         () => Phase::Running,
     };
@@ -71,6 +74,7 @@ pub(super) fn pod(words: &Words<'_>) -> Pod {
             .then(|| Timestamp::from_seconds(deadline)),
         evicted: words.has("evicted"),
         stuck: words.seconds("stuck"),
+        gate: words.has("gated").then(GatePosition::default),
         failing: words.has("failing"),
         non_preemptible: words.has("mirror").then_some(NonPreemptible::Mirror),
         do_not_disrupt: words.has("do_not_disrupt"),

@@ -4,8 +4,8 @@ use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::labels::{Requirement, Selector};
 use quotient_engine::names::{QueueName, QueueUid};
 use quotient_engine::snapshot::{
-    Acceptance, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, NamespaceState, Preemption,
-    Queue, Quota, Reclaim, ReclaimFrom, Remembered,
+    Acceptance, Admission, EvictionPolicy, EvictionRules, GangPolicy, LastReplica, Mode, NamespaceState,
+    Preemption, Queue, Quota, Reclaim, ReclaimFrom, Remembered,
 };
 
 use super::words::{Words, pairs, resource};
@@ -62,6 +62,7 @@ pub(super) fn queue(words: &Words<'_>) -> Queue {
             .choice("preemption", [("LowerPriority", Preemption::LowerPriority)])
             .unwrap_or_default(),
         mode: mode(words),
+        admission: words.choice("admission", [("Gate", Admission::Gate)]).unwrap_or_default(),
         paused_until: words.seconds("paused"),
         leaving: words.has("leaving"),
         invalid: words.value("invalid").map(Into::into),

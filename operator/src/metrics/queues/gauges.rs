@@ -74,7 +74,7 @@ impl Gauges {
         let pods = into.asked_gauges(metric(
             "quotient_queue_pods",
             Unit::Count,
-            &[NAMESPACE, QUEUE, label("state", "`running`, `pending`, `terminating`")],
+            &[NAMESPACE, QUEUE, label("state", "`running`, `pending`, `gated`, `terminating`")],
             "The queue's pods; finished ones do not count.",
         ))?;
         let unmet_pods = into.asked_gauges(metric(
@@ -164,6 +164,7 @@ impl Gauges {
         let states = [
             ("running", queue.pods.running),
             ("pending", queue.pods.pending),
+            ("gated", queue.pods.gated),
             ("terminating", queue.pods.terminating),
         ];
         for (state, count) in states {

@@ -1,0 +1,360 @@
+//! Gate mode: pods wait for their share instead of being rejected.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
+use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
+use kube::{Api, Client, ResourceExt};
+use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
+use quotient_e2e::testbed::eventually;
+use quotient_judge::Tolerance;
+use serde_json::{Value, json};
+
+/// The scheduling gate.
+const GATE: &str = "quotient.dev/share";
+
+/// A stage whose chart gates pods, and the operator as the chart starts it.
+async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, Operator)> {
+    let stage = Stage::set(nodes).await?;
+    upgrade_chart(&stage.bed, &["gateMode.enabled=true"]).await?;
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    Ok((stage, operator))
+}
+
+/// A namespace whose Queue is in Gate mode, from the first pod on.
+async fn gated_queue(stage: &Stage, namespace: &str, mut spec: Value) -> Result<()> {
+    spec["admission"] = "Gate".into();
+    stage.queue(namespace, spec).await?;
+    until_gating(stage, namespace).await
+}
+
+/// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
+async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
+    let pods = pods(&stage.bed.client(), namespace);
+    eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
+        let tried = pods.create(&PostParams { dry_run: true, ..PostParams::default() }, &pod("try")?).await?;
+        ensure!(is_gated(&tried), "it is not gated");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+fn pods(client: &Client, namespace: &str) -> Api<Pod> {
+    Api::namespaced(client.clone(), namespace)
+}
+
+fn is_gated(pod: &Pod) -> bool {
+    let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
+    gates.iter().any(|gate| gate.name == GATE)
+}
+
+/// A bare pod of one cpu.
+fn pod(name: &str) -> Result<Pod> {
+    member(name, &json!({}))
+}
+
+/// The same with these annotations.
+fn member(name: &str, annotations: &Value) -> Result<Pod> {
+    Ok(serde_json::from_value(json!({
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": {"terminationGracePeriodSeconds": 0, "containers": [
+            {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}},
+        ]},
+    }))?)
+}
+
+async fn create(stage: &Stage, namespace: &str, names: impl IntoIterator<Item = String>) -> Result<()> {
+    let pods = pods(&stage.bed.client(), namespace);
+    for name in names {
+        pods.create(&PostParams::default(), &pod(&name)?).await.with_context(|| name.clone())?;
+    }
+    Ok(())
+}
+
+/// The names of the gated pods of a namespace.
+async fn gated(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
+    let all = stage.pods(namespace).await?;
+    Ok(all.iter().filter(|pod| is_gated(pod)).map(ResourceExt::name_any).collect())
+}
+
+/// The names of the running pods of a namespace.
+async fn running(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
+    let all = stage.pods(namespace).await?;
+    let runs = |pod: &&Pod| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
+    Ok(all.iter().filter(runs).map(ResourceExt::name_any).collect())
+}
+
+async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
+    queues.get(namespace).await?.status.context("the Queue has no status")
+}
+
+async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
+    eventually(format!("no pod of {namespace} is gated"), PATIENCE, async || {
+        let gated = gated(stage, namespace).await?;
+        ensure!(gated.is_empty(), "{gated:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+fn one_running_of(running: u32, pending: u32) -> PodCounts {
+    PodCounts { running, pending, ..PodCounts::default() }
+}
+
+/// A patch that removes the first gate.
+fn open() -> Result<Patch<()>> {
+    Ok(Patch::Json(serde_json::from_value(json!([{"op": "remove", "path": "/spec/schedulingGates/0"}]))?))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    for team in ["a", "b"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    let quotas = |namespace: &str| -> Api<ResourceQuota> { Api::namespaced(stage.bed.client(), namespace) };
+    // A node counts once it has been Ready for ten seconds.
+    create(&stage, "a", ["before".to_owned()]).await?;
+    stage.until_pods("a", PodCounts::running(1)).await?;
+    pods(&stage.bed.client(), "a").delete("before", &DeleteParams::default().grace_period(0)).await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+
+    // On an idle cluster a pod starts at once.
+    let begin = Instant::now();
+    create(&stage, "a", ["first".to_owned()]).await?;
+    until_none_is_gated(&stage, "a").await?;
+    println!("the first pod is let in after {:?}", begin.elapsed());
+    stage.until_pods("a", PodCounts::running(1)).await?;
+    println!("the first pod runs after {:?}", begin.elapsed());
+
+    // A creator that gives up at the first 403 creates all of its pods, and both teams get their half.
+    create(&stage, "a", (0..7).map(|number| format!("a-{number}"))).await?;
+    stage.until_pods("a", PodCounts::running(8)).await?;
+    create(&stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
+    stage.until_pods("b", one_running_of(4, 4)).await?;
+    eventually("the status counts the gated pods", PATIENCE, async || {
+        let counts = status(&stage, "b").await?.pods.context("no pods are counted")?;
+        ensure!((counts.running, counts.pending, counts.gated) == (4, 0, 4), "{counts:?}");
+        Ok(())
+    })
+    .await?;
+    for team in ["a", "b"] {
+        ensure!(quotas(team).get_opt("quotient").await?.is_none(), "{team} has a quota");
+    }
+    // The oldest pods of `b` were let in first, and what ends gives room to the next.
+    ensure!(running(&stage, "b").await? == ["b-0", "b-1", "b-2", "b-3"].map(String::from).into());
+    let begin = Instant::now();
+    pods(&stage.bed.client(), "b").delete("b-0", &DeleteParams::default().grace_period(0)).await?;
+    eventually("the next pod of b runs", PATIENCE, async || {
+        ensure!(running(&stage, "b").await?.contains("b-4"), "it does not");
+        Ok(())
+    })
+    .await?;
+    println!("the next pod runs {:?} after a deletion", begin.elapsed());
+
+    // A limit is the one thing that the quota holds.
+    stage.patch_queue("b", "b", json!({"limit": {"cpu": "7"}})).await?;
+    eventually("the quota holds the limit", PATIENCE, async || {
+        let hard = quotas("b").get("quotient").await?.spec.and_then(|spec| spec.hard).unwrap_or_default();
+        let shown: Vec<_> = hard.iter().map(|(key, amount)| format!("{key}={}", amount.0)).collect();
+        ensure!(shown == ["requests.cpu=7"], "{shown:?}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    let bed = &stage.bed;
+    let user = async |name: &str, role: &str, kind: &str, place: Option<&str>| -> Result<Client> {
+        let (role, of) = (format!("--clusterrole={role}"), format!("--user={name}"));
+        bed.kubectl(["create", kind, name, &role, &of].into_iter().chain(place)).await?;
+        Ok(bed.client_for(&bed.user_kubeconfig(name, None)?).await?)
+    };
+    let tenant = user("tenant", "cluster-admin", "rolebinding", Some("--namespace=team")).await?;
+    let administrator = user("administrator", "cluster-admin", "clusterrolebinding", None).await?;
+
+    create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
+    stage.until_pods("team", one_running_of(2, 1)).await?;
+    ensure!(gated(&stage, "team").await? == ["p-2".to_owned()].into());
+    let by_merge = Patch::Merge(json!({"spec": {"schedulingGates": null}}));
+    let parameters = PatchParams::default();
+    for outcome in [
+        pods(&tenant, "team").patch("p-2", &parameters, &open()?).await,
+        pods(&tenant, "team").patch("p-2", &parameters, &by_merge).await,
+    ] {
+        let Err(kube::Error::Api(told)) = outcome else { anyhow::bail!("a tenant removed the gate") };
+        ensure!(told.code == 403 && told.message.contains("when the Queue has room"), "{told:?}");
+    }
+    // The pod that it creates is gated, whatever gates it names, and other changes of the pod are its own.
+    let mut own = pod("own")?;
+    own.spec.as_mut().context("no spec")?.scheduling_gates =
+        Some(vec![serde_json::from_value(json!({"name": "example.org/other"}))?]);
+    let created = pods(&tenant, "team").create(&PostParams::default(), &own).await?;
+    ensure!(is_gated(&created), "{created:?}");
+    let label = Patch::Merge(json!({"metadata": {"labels": {"any": "thing"}}}));
+    pods(&tenant, "team").patch("p-2", &PatchParams::default(), &label).await?;
+    let other = Patch::Json::<()>(serde_json::from_value(
+        json!([{"op": "test", "path": "/spec/schedulingGates/0/name", "value": "example.org/other"},
+            {"op": "remove", "path": "/spec/schedulingGates/0"}]),
+    )?);
+    pods(&tenant, "team").patch("own", &PatchParams::default(), &other).await?;
+    // Who decides over shares may let it in.
+    pods(&administrator, "team").patch("p-2", &PatchParams::default(), &open()?).await?;
+    ensure!(!gated(&stage, "team").await?.contains("p-2"));
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_operator_is_down_new_pods_wait_and_then_run() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    create(&stage, "team", ["one".to_owned()]).await?;
+    stage.until_pods("team", PodCounts::running(1)).await?;
+    operator.stop().await?;
+    create(&stage, "team", ["two".to_owned(), "three".to_owned()]).await?;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    stage.until_pods("team", one_running_of(1, 2)).await?;
+    ensure!(gated(&stage, "team").await?.len() == 2);
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    stage.until_pods("team", PodCounts::running(3)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_gangs_on_room_for_one_no_half_ever_runs() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    let all = pods(&stage.bed.client(), "team");
+    for number in 0..8 {
+        for gang in ["x", "y"] {
+            let annotations = json!({"quotient.dev/gang": gang, "quotient.dev/gang-min-available": "8"});
+            all.create(&PostParams::default(), &member(&format!("{gang}-{number}"), &annotations)?).await?;
+        }
+    }
+    stage.until_pods("team", one_running_of(8, 8)).await?;
+    let first = running(&stage, "team").await?;
+    let gang = first.first().context("nothing runs")?.split('-').next().unwrap_or_default().to_owned();
+    ensure!(first.iter().all(|name| name.starts_with(&gang)), "{first:?}");
+    for name in &first {
+        // Until the last one is gone nothing of the other gang is let in.
+        ensure!(gated(&stage, "team").await?.len() == 8);
+        all.delete(name, &DeleteParams::default().grace_period(0)).await?;
+    }
+    stage.until_pods("team", PodCounts::running(8)).await?;
+    let second = running(&stage, "team").await?;
+    ensure!(second.is_disjoint(&first), "{second:?}");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_stays_gated_where_gate_mode_ends() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team");
+    create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
+    stage.until_pods("team", one_running_of(2, 1)).await?;
+    let first = running(&stage, "team").await?;
+
+    // From Gate to Quota and back, and nobody is evicted.
+    stage.patch_queue("team", "team", json!({"admission": "Quota"})).await?;
+    until_none_is_gated(&stage, "team").await?;
+    eventually("the quota is back", PATIENCE, async || {
+        ensure!(quotas.get_opt("quotient").await?.is_some(), "there is none");
+        Ok(())
+    })
+    .await?;
+    stage.patch_queue("team", "team", json!({"admission": "Gate"})).await?;
+    eventually("the quota is gone", PATIENCE, async || {
+        ensure!(quotas.get_opt("quotient").await?.is_none(), "it is there");
+        Ok(())
+    })
+    .await?;
+    until_gating(&stage, "team").await?;
+    ensure!(running(&stage, "team").await? == first);
+
+    // Without the Queue there is no share to wait for.
+    create(&stage, "team", ["late".to_owned()]).await?;
+    ensure!(gated(&stage, "team").await? == ["late".to_owned()].into());
+    let queues: Api<Queue> = Api::namespaced(stage.bed.client(), "team");
+    queues.delete("team", &DeleteParams::default()).await?;
+    until_none_is_gated(&stage, "team").await?;
+    ensure!(running(&stage, "team").await? == first);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_release_lets_all_pods_in_while_the_operator_is_down() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "1", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    operator.stop().await?;
+    create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
+    let kubeconfig = stage.bed.kubeconfig_path();
+    let released = tokio::process::Command::new(&stage.programs.command_line)
+        .args(["release", "team"])
+        .env("KUBECONFIG", &kubeconfig)
+        .output()
+        .await?;
+    let told = String::from_utf8_lossy(&released.stdout).into_owned();
+    ensure!(released.status.success(), "{told}{}", String::from_utf8_lossy(&released.stderr));
+    ensure!(gated(&stage, "team").await?.is_empty(), "{told}");
+    stage.until_pods("team", one_running_of(1, 2)).await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_queue_that_asks_for_gates_where_there_are_none_is_told_so() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "2", "64Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    stage.queue("team", json!({"admission": "Gate"})).await?;
+    eventually("the Queue is not Ready", PATIENCE, async || {
+        let status = status(&stage, "team").await?;
+        let ready = status.condition(ConditionType::Ready).context("nothing is said")?;
+        ensure!(ready.status == "False" && ready.reason == "GateModeNotServed", "{ready:?}");
+        Ok(())
+    })
+    .await?;
+    stage.until_allowed("team", "cpu 1, memory 8Gi").await?;
+    operator.stop().await?;
+    // The judge takes every Queue that asks for gates for one that has them.
+    Ok(stage.bed.stop().await?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_of_gated_pods_give_their_room_to_a_newcomer() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
+    for team in ["old", "new"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    stage.deployment("old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("old", one_running_of(8, 4)).await?;
+    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "new");
+    let begin = Instant::now();
+    for number in 0..3 {
+        let job = json!({"metadata": {"name": format!("job-{number}")}, "spec": {"template": {"spec": {
+            "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+            "containers": [{"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}],
+        }}}});
+        jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
+    }
+    stage.until_pods("new", PodCounts::running(3)).await?;
+    println!("three Jobs of one pod run after {:?}", begin.elapsed());
+    stage.until_pods("old", one_running_of(5, 7)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

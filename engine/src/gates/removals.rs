@@ -1,0 +1,90 @@
+//! Which gates are removed now.
+
+use super::unit::GatedUnit;
+use super::{GatedNamespace, GatedNamespaces};
+use crate::amounts::Amounts;
+use crate::leaf::Leaf;
+use crate::names::{Namespace, QueueName};
+use crate::plan::{GateRemoval, Plan, PodId};
+use crate::snapshot::{Mode, NamespaceState, Pod, Snapshot};
+use crate::tree::Tree;
+
+/// The gates to remove by `plan`, in this order, queue by queue.
+///
+/// In Gate mode no more than what the queue is allocated leaves room for. Where no queue in Gate mode governs the namespace
+/// any more, all of them: nothing stays gated. That a Queue is gone is certain only once the API server has confirmed it. A queue in Gate mode without a share keeps its pods waiting, because a mistake
+/// in a spec must not let in more pods than the spec before.
+pub(crate) fn removals(
+    snapshot: &Snapshot,
+    gated: &GatedNamespaces<'_>,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    plan: &Plan,
+) -> Vec<GateRemoval> {
+    if snapshot.settings.mode < Mode::Quota {
+        return Vec::new();
+    }
+    let mut removals = Vec::new();
+    for (name, state) in &snapshot.namespaces {
+        let leaf = tree.leaves.get(name).and_then(|at| leaves.get(*at)?.as_ref());
+        match (gated.get(name), leaf) {
+            (Some(gated), Some(leaf)) => removals.extend(within_share(name, gated, leaf, plan)),
+            (None, None) if state.is_in_gate_mode() => {}
+            // A pod is gated for a Queue, and may be seen before the Queue is.
+            (None, None) if state.governing().is_none() && !state.vacant => {}
+            _ => removals.extend(all(name, state)),
+        }
+    }
+    removals
+}
+
+/// Every gate in a namespace, by age.
+fn all(namespace: &Namespace, state: &NamespaceState) -> Vec<GateRemoval> {
+    let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_gated()).collect();
+    pods.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+    pods.into_iter().filter_map(|pod| removal(namespace, pod)).collect()
+}
+
+/// The gates that the amounts allocated to the queue of `leaf` have room for.
+///
+/// Room that a unit waits for, and that the target has for it, is kept from the units after it: a gang would wait for ever
+/// behind single pods. Of resources that it does not request the others take what they need.
+fn within_share(
+    namespace: &Namespace,
+    gated: &GatedNamespace<'_>,
+    leaf: &Leaf<'_>,
+    plan: &Plan,
+) -> Vec<GateRemoval> {
+    let name = QueueName::new(namespace.clone(), leaf.queue.name.clone());
+    let Some(queue) = plan.queues.get(&name) else { return Vec::new() };
+    let used = &leaf.namespace_usage.charged;
+    let left = |all: &Amounts| {
+        let mut left = all.of(&plan.resources);
+        left.subtract_all(&used.of(&plan.resources));
+        left
+    };
+    let mut room = left(&queue.allocated);
+    let mut coming = left(&queue.allocated.max(&queue.target));
+    let mut removals = Vec::new();
+    for unit in GatedUnit::all(gated.pods(), leaf, &plan.resources) {
+        let is_admitted = has_room(&room, &unit.requests);
+        if is_admitted {
+            removals.extend(unit.pods.iter().filter_map(|pod| removal(namespace, pod)));
+        }
+        if is_admitted || (unit.fits_node && has_room(&coming, &unit.requests)) {
+            room.subtract_all(&unit.requests);
+            coming.subtract_all(&unit.requests);
+        }
+    }
+    removals
+}
+
+/// Whether `room`, which may be negative, has everything that is requested.
+fn has_room(room: &Amounts, requests: &Amounts) -> bool {
+    requests.iter().all(|(resource, requested)| !requested.is_positive() || requested <= room.get(resource))
+}
+
+fn removal(namespace: &Namespace, pod: &Pod) -> Option<GateRemoval> {
+    let pod_id = PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() };
+    Some(GateRemoval { pod: pod_id, position: pod.gate? })
+}

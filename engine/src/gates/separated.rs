@@ -1,0 +1,133 @@
+//! The snapshot without gated pods, and the pods that were taken out.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::names::{Namespace, OwnerUid};
+use crate::snapshot::{
+    Admission, GATED_PODS, Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Quota, Shape, Snapshot,
+};
+use crate::tree::{Branch, Tree};
+
+/// A namespace in Gate mode.
+pub(crate) struct GatedNamespace<'a> {
+    state: &'a NamespaceState,
+    queue: &'a Queue,
+}
+
+/// The namespaces in Gate mode.
+#[derive(Default)]
+pub(crate) struct GatedNamespaces<'a>(BTreeMap<&'a Namespace, GatedNamespace<'a>>);
+
+impl<'a> GatedNamespace<'a> {
+    /// The gated pods, in no order.
+    pub(super) fn pods(&self) -> impl Iterator<Item = &'a Pod> {
+        self.state.pods.iter().filter(|pod| pod.is_gated())
+    }
+
+    /// The quota that stands: it is to hold the limit.
+    pub(crate) const fn quota(&self) -> Option<&'a Quota> {
+        self.state.quota.as_ref()
+    }
+
+    /// How many pods are gated.
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.pods().count()).unwrap_or(u32::MAX)
+    }
+
+    /// The namespace as every other step reads it.
+    fn without_gated_pods(&self) -> NamespaceState {
+        let is_known = self.state.owners.iter().map(|owner| &owner.uid).collect::<FxHashSet<_>>();
+        let mut own: Vec<&Pod> =
+            self.pods().filter(|pod| pod.owner().is_none_or(|owner| !is_known.contains(owner))).collect();
+        own.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+        let owners = self.state.owners.iter().cloned().chain(asking_for_themselves(&own));
+        NamespaceState {
+            pods: self.state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
+            owners: owners.collect(),
+            quota: self.ledger_as_quota(),
+            ..self.state.without_lists()
+        }
+    }
+
+    /// What the ledger granted, as a quota that is enforced: the operator removes no gate above it.
+    ///
+    /// Nobody can edit it, and no write of it can be late.
+    fn ledger_as_quota(&self) -> Option<Quota> {
+        let quota = self.state.quota.as_ref()?;
+        let granted = quota.granted.clone()?;
+        Some(Quota {
+            hard: granted.clone(),
+            enforced: granted.clone(),
+            ours: true,
+            granted: Some(granted),
+            owed: quota.owed.clone(),
+            owner: Some(self.queue.uid.clone()),
+            ..Quota::default()
+        })
+    }
+}
+
+impl<'a> GatedNamespaces<'a> {
+    /// Those of the queues that have a share, as far as Quotient may write there.
+    pub(crate) fn of(snapshot: &'a Snapshot, tree: &Tree<'a>) -> Self {
+        let is_gated = |branch: &&Branch<'a>| {
+            branch.is_leaf() && branch.queue.admission == Admission::Gate && branch.reach.writes_quotas()
+        };
+        let namespace = |branch: &Branch<'a>| {
+            let (name, state) = snapshot.namespaces.get_key_value(&branch.name.namespace)?;
+            Some((name, GatedNamespace { state, queue: branch.queue }))
+        };
+        Self(tree.branches.iter().filter(is_gated).filter_map(namespace).collect())
+    }
+
+    /// The namespace of this name, if it is in Gate mode.
+    pub(crate) fn get(&self, namespace: &Namespace) -> Option<&GatedNamespace<'a>> {
+        self.0.get(namespace)
+    }
+
+    /// `snapshot` as every other step reads it. Copies the namespaces in Gate mode, and nothing where there is none.
+    pub(crate) fn taken_out_of(&self, snapshot: &'a Snapshot) -> Cow<'a, Snapshot> {
+        if self.0.is_empty() {
+            return Cow::Borrowed(snapshot);
+        }
+        let mut without = snapshot.clone();
+        for (name, gated) in &self.0 {
+            without.namespaces.insert((*name).clone(), Arc::new(gated.without_gated_pods()));
+        }
+        Cow::Owned(without)
+    }
+}
+
+/// What alike pods have in common that ask for themselves.
+type Alike<'a> = (Option<&'a OwnerUid>, &'a Shape, i32, Option<&'a Gang>);
+
+/// Owners that want exactly these pods, one for alike ones, in the order of the first of each.
+fn asking_for_themselves(pods: &[&Pod]) -> Vec<Owner> {
+    let mut owners: Vec<Owner> = Vec::new();
+    let mut known: FxHashMap<Alike<'_>, usize> = FxHashMap::default();
+    for pod in pods {
+        let alike = (pod.owner(), &*pod.shape, pod.priority, pod.gang());
+        if let Some(owner) = known.get(&alike).and_then(|at| owners.get_mut(*at)) {
+            owner.wanted = owner.wanted.saturating_add(1);
+            continue;
+        }
+        known.insert(alike, owners.len());
+        owners.push(Owner {
+            uid: OwnerUid::new(pod.uid.as_str()),
+            kind: OwnerKind::Configured(&GATED_PODS),
+            name: pod.name.as_str().into(),
+            created: pod.created,
+            wanted: 1,
+            shape: Arc::clone(&pod.shape),
+            gang: pod.gang().cloned(),
+            priority: pod.priority,
+            controller: pod.ties.owner.clone().map(Arc::new),
+            ..Owner::default()
+        });
+    }
+    owners
+}

@@ -1,0 +1,98 @@
+//! What of the gated pods is of use together, and in which order gates are removed.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
+
+use crate::amounts::{Amounts, Resource};
+use crate::leaf::Leaf;
+use crate::names::GangName;
+use crate::snapshot::Pod;
+
+/// A pod, or the pods that complete the minimum of their gang.
+pub(super) struct GatedUnit<'a> {
+    /// Its pods, by priority and age.
+    pub(super) pods: Vec<&'a Pod>,
+    /// What they request together, of the governed resources.
+    pub(super) requests: Amounts,
+    /// Whether some node could run each of them if it were empty.
+    pub(super) fits_node: bool,
+}
+
+impl<'a> GatedUnit<'a> {
+    /// The units of `pods`, the first to be let in first: what some node could run before what none could, then by
+    /// priority, then age.
+    ///
+    /// A gang that lacks pods to its minimum that are not created yet is left out: in parts it is of no use. Pods beyond the
+    /// minimum are units of their own.
+    pub(super) fn all(
+        pods: impl Iterator<Item = &'a Pod>,
+        leaf: &Leaf<'_>,
+        resources: &[Resource],
+    ) -> Vec<Self> {
+        let mut units = Vec::new();
+        let mut gangs: BTreeMap<&'a GangName, Vec<&'a Pod>> = BTreeMap::new();
+        for pod in pods {
+            match pod.gang() {
+                Some(gang) => gangs.entry(&gang.name).or_default().push(pod),
+                None => units.push(Self::new(vec![pod], leaf, resources)),
+            }
+        }
+        let admitted = admitted_members(leaf, &gangs);
+        for (name, mut members) in gangs {
+            members.sort_by(|a, b| in_order(a, b));
+            let minimum = members.iter().filter_map(|pod| pod.gang()).map(|gang| gang.min_available).max();
+            let there = admitted.get(name).copied().unwrap_or_default();
+            let lacks = minimum.unwrap_or_default().saturating_sub(there);
+            let lacks = usize::try_from(lacks).unwrap_or(usize::MAX);
+            if lacks > members.len() {
+                continue;
+            }
+            let surplus = members.split_off(lacks);
+            if !members.is_empty() {
+                units.push(Self::new(members, leaf, resources));
+            }
+            units.extend(surplus.into_iter().map(|pod| Self::new(vec![pod], leaf, resources)));
+        }
+        units.sort_by(|a, b| (!a.fits_node).cmp(&!b.fits_node).then_with(|| a.in_order(b)));
+        units
+    }
+
+    fn new(pods: Vec<&'a Pod>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {
+        let mut requests = Amounts::new();
+        for pod in &pods {
+            requests.add_all(&pod.requests().of(resources));
+        }
+        let fits_node = pods.iter().all(|pod| leaf.could_run(pod));
+        Self { pods, requests, fits_node }
+    }
+
+    fn in_order(&self, other: &Self) -> Ordering {
+        match (self.pods.first(), other.pods.first()) {
+            (Some(one), Some(other)) => in_order(one, other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        }
+    }
+}
+
+/// By priority, then age.
+fn in_order(one: &Pod, other: &Pod) -> Ordering {
+    let key = |pod: &Pod| (Reverse(pod.priority), pod.created);
+    key(one).cmp(&key(other)).then_with(|| (&one.name, &one.uid).cmp(&(&other.name, &other.uid)))
+}
+
+/// How many live pods without a gate each of these gangs has.
+fn admitted_members<'l>(
+    leaf: &Leaf<'l>,
+    gangs: &BTreeMap<&GangName, Vec<&Pod>>,
+) -> BTreeMap<&'l GangName, u32> {
+    let mut admitted: BTreeMap<&GangName, u32> = BTreeMap::new();
+    if gangs.is_empty() {
+        return admitted;
+    }
+    let live = leaf.state.pods.iter().filter(|pod| pod.is_live());
+    for gang in live.filter_map(Pod::gang).filter(|gang| gangs.contains_key(&gang.name)) {
+        let count = admitted.entry(&gang.name).or_default();
+        *count = count.saturating_add(1);
+    }
+    admitted
+}

@@ -1,0 +1,293 @@
+//! Gate mode as stories: which gates are removed, in which order, and what becomes of the others.
+
+use std::sync::Arc;
+
+use expect_test::expect;
+use quotient_engine::plan::plan;
+
+use crate::story::{self, decides, plays};
+
+#[test]
+fn an_idle_cluster_lets_in_any_pod() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         queue b admission=Gate
+         pod a/one cpu=1 memory=1Gi gated created=900",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 2c 2Gi, used 0c 0
+                pod one, 1c 1Gi: RoomAvailable
+              b: deserved 0c 0, allocated 1c 1Gi, used 0c 0
+              remove the gate of a/one
+              started a/one
+            step 2: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 2c 2Gi, used 1c 1Gi
+              b: deserved 0c 0, allocated 1c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn pods_are_let_in_by_priority_and_age_up_to_the_share() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         queue b admission=Gate
+         pod a/old cpu=1 memory=1Gi gated created=900
+         pod a/new cpu=1 memory=1Gi gated created=990
+         pod a/important cpu=1 memory=1Gi gated created=995 priority=10
+         pod b/x cpu=1 memory=1Gi gated created=800
+         pod b/y cpu=1 memory=1Gi gated created=801
+         pod b/z cpu=1 memory=1Gi gated created=802",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                pod important, 1c 1Gi: RoomAvailable
+                pod old, 1c 1Gi: RoomAvailable
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                pod x, 1c 1Gi: RoomAvailable
+              remove the gate of a/important
+              remove the gate of a/old
+              remove the gate of b/x
+              remove the gate of b/y
+              started a/important
+              started a/old
+              started b/x
+              started b/y
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                pod new, 1c 1Gi: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                pod z, 1c 1Gi: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn pods_of_owners_come_in_as_room_is_reclaimed() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         queue b admission=Gate
+         owner a/batch replicas=4 cpu=1 memory=1Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
+         pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
+         pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+         owner b/batch replicas=4 cpu=1 memory=1Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+                4 pods of ReplicaSet batch, 1c 1Gi each: WaitingForPreemption
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                4 pods of ReplicaSet batch, 1c 1Gi each: RoomAvailable
+              remove the gate of b/batch-r1001-0
+              remove the gate of b/batch-r1001-1
+              started b/batch-r1001-0
+              started b/batch-r1001-1
+            step 3: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+        "#]],
+    );
+}
+
+#[test]
+fn of_two_gangs_on_room_for_one_the_older_runs_first_and_whole() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         pod a/x1 cpu=1 memory=1Gi gated created=900 gang=x min=3
+         pod a/y1 cpu=1 memory=1Gi gated created=901 gang=y min=3
+         pod a/x2 cpu=1 memory=1Gi gated created=902 gang=x min=3
+         pod a/y2 cpu=1 memory=1Gi gated created=903 gang=y min=3
+         pod a/x3 cpu=1 memory=1Gi gated created=904 gang=x min=3
+         pod a/y3 cpu=1 memory=1Gi gated created=905 gang=y min=3
+         pod a/single cpu=1 memory=1Gi gated created=999
+         then
+         delete pod a/x1
+         delete pod a/x2
+         delete pod a/x3",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
+                pod x1, 1c 1Gi: RoomAvailable
+                pod y1, 1c 1Gi: RoomAvailable
+                pod single, 1c 1Gi: RoomAvailable
+              remove the gate of a/x1
+              remove the gate of a/x2
+              remove the gate of a/x3
+              remove the gate of a/single
+              started a/single
+              started a/x1
+              started a/x2
+              started a/x3
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+                pod y1, 1c 1Gi: ShareInUse
+            then
+            step 3: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
+                pod y1, 1c 1Gi: RoomAvailable
+              remove the gate of a/y1
+              remove the gate of a/y2
+              remove the gate of a/y3
+              started a/y1
+              started a/y2
+              started a/y3
+            step 4: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+        "#]],
+    );
+}
+
+#[test]
+fn a_gang_that_is_not_created_yet_waits_for_its_pods() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         pod a/x1 cpu=1 memory=1Gi gated created=900 gang=x min=3
+         pod a/x2 cpu=1 memory=1Gi gated created=902 gang=x min=3
+         pod a/single cpu=1 memory=1Gi gated created=999",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 3c 3Gi, allocated 4c 4Gi, used 0c 0
+                pod x1, 1c 1Gi: RoomAvailable
+                pod single, 1c 1Gi: RoomAvailable
+              remove the gate of a/single
+        "#]],
+    );
+}
+
+#[test]
+fn a_pod_that_fits_no_node_comes_last_and_is_reported() {
+    decides(
+        "node n1 cpu=2 memory=4Gi
+         node n2 cpu=2 memory=4Gi
+         queue a admission=Gate
+         pod a/wide cpu=3 memory=1Gi gated created=900 priority=10
+         pod a/one cpu=2 memory=1Gi gated created=990
+         pod a/two cpu=2 memory=1Gi gated created=991",
+        &expect![[r#"
+            step 1: capacity 4c 8Gi
+              a: deserved 4c 3Gi, allocated 4c 6Gi, used 0c 0, target 4c 2Gi
+                pod wide, 3c 1Gi: NoNodeFits
+                pod one, 2c 1Gi: RoomAvailable
+              remove the gate of a/one
+              remove the gate of a/two
+        "#]],
+    );
+}
+
+#[test]
+fn the_quota_holds_only_the_limit() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate limit=cpu:2
+         queue b admission=Gate
+         quota b cpu=2 memory=2Gi granted=cpu:2,memory:2Gi
+         pod a/one cpu=1 memory=1Gi gated created=900",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 2c 2Gi, used 0c 0
+                pod one, 1c 1Gi: WaitingForQuota
+              b: deserved 0c 0, allocated 1c 1Gi, used 0c 0
+              remove the gate of a/one
+              lower a to 2c
+              delete the quota of b
+        "#]],
+    );
+}
+
+#[test]
+fn leaving_gate_mode_removes_every_gate_and_evicts_no_pod() {
+    plays(
+        "node n1 cpu=2 memory=4Gi
+         queue a admission=Gate
+         queue b admission=Gate
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10
+         pod a/p2 cpu=1 memory=1Gi gated created=900
+         pod a/p3 cpu=1 memory=1Gi gated created=901
+         then
+         queue a
+         then
+         queue a admission=Gate",
+        &expect![[r#"
+            step 1: capacity 2c 4Gi
+              a: deserved 2c 3Gi, allocated 2c 3Gi, used 1c 1Gi, target 2c 2Gi
+                pod p2, 1c 1Gi: RoomAvailable
+              b: deserved 0c 0, allocated 0c 1Gi, used 0c 0
+              remove the gate of a/p2
+              started a/p2
+            step 2: capacity 2c 4Gi
+              a: deserved 2c 3Gi, allocated 2c 3Gi, used 2c 2Gi, target 2c 2Gi
+                pod p3, 1c 1Gi: ShareInUse
+              b: deserved 0c 0, allocated 0c 1Gi, used 0c 0
+            then
+            step 3: capacity 2c 4Gi
+              a: deserved 2c 3Gi, allocated 2c 3Gi, used 3c 3Gi, target 2c 2Gi
+              b: deserved 0c 0, allocated 0c 1Gi, used 0c 0
+              remove the gate of a/p3
+            then
+            step 4: capacity 2c 4Gi
+              a: deserved 2c 3Gi, allocated 2c 3Gi, used 3c 3Gi, target 2c 2Gi
+                pod p3, 1c 1Gi: RoomAvailable
+              b: deserved 0c 0, allocated 0c 1Gi, used 0c 0
+        "#]],
+    );
+}
+
+#[test]
+fn without_a_queue_nothing_stays_gated_and_with_a_mistake_everything_does() {
+    let removed = |queue: &str| {
+        let scenario =
+            format!("node n1 cpu=1 memory=1Gi\n{queue}\npod a/p cpu=4 memory=1Gi gated created=900");
+        let mut snapshot = story::parse(&scenario);
+        let seen = plan(&snapshot).gate_removals.len();
+        for state in snapshot.namespaces.values_mut() {
+            Arc::make_mut(state).vacant = queue.is_empty();
+        }
+        (seen, plan(&snapshot).gate_removals.len())
+    };
+    // That no Queue is seen proves nothing until the API server has confirmed it.
+    assert_eq!(removed(""), (0, 1));
+    assert_eq!(removed("queue a"), (1, 1));
+    assert_eq!(removed("queue a admission=Gate"), (0, 0));
+    assert_eq!(removed("queue a admission=Gate mode=Observe"), (1, 1));
+    assert_eq!(removed("queue a admission=Gate invalid=why"), (0, 0));
+    assert_eq!(removed("queue a admission=Gate paused=2000"), (0, 0));
+}
+
+#[test]
+fn a_pause_keeps_the_amounts_and_lets_in_what_is_free() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate paused=99999
+         queue b admission=Gate
+         pod a/p1 cpu=1 memory=1Gi gated created=900
+         pod b/q1 cpu=1 memory=1Gi gated created=900",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 2c 2Gi, used 0c 0
+                pod p1, 1c 1Gi: RoomAvailable
+              b: deserved 1c 1Gi, allocated 2c 2Gi, used 0c 0
+                pod q1, 1c 1Gi: RoomAvailable
+              remove the gate of a/p1
+              remove the gate of b/q1
+              started a/p1
+              started b/q1
+            step 2: capacity 4c 4Gi
+              a: deserved 1c 1Gi, allocated 2c 2Gi, used 1c 1Gi
+              b: deserved 1c 1Gi, allocated 2c 2Gi, used 1c 1Gi
+        "#]],
+    );
+}
