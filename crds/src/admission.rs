@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What happens to a new pod for which its queue has no room.
+/// What happens to a new pod without room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Admission {
-    /// The quota rejects it, and its controller retries.
+    /// The quota rejects it.
     #[default]
     Quota,
-    /// It is created with a scheduling gate, which Quotient removes when there is room.
+    /// It waits gated.
     Gate,
 }

@@ -172,12 +172,8 @@ pub struct QueueSpec {
     #[serde(default)]
     pub mode: Mode,
 
-    /// What happens to a new pod for which the queue has no room. `Quota`: the quota rejects the pod, and its controller
-    /// retries. `Gate`: the pod is created with the scheduling gate quotient.dev/share, and Quotient removes the gate when
-    /// there is room, by priority, then age, gangs as a whole; the quota then holds only the limit. Default: `Quota`.
-    /// Inheritance: none; a parent queue ignores it. Interactions: `Gate` needs Kubernetes 1.36 and the chart's
-    /// `gateMode.enabled`; without them the queue works as with `Quota`, and the condition `Ready` says so. While the
-    /// operator is down, new pods wait. DaemonSet pods and pods with a nodeName are not gated.
+    /// What happens to a new pod without room. `Quota`: the quota rejects it. `Gate`: it waits gated, and the quota holds
+    /// only the limit. Default: `Quota`. Inheritance: none. `Gate` needs gateMode.enabled of the chart.
     #[serde(default)]
     pub admission: Admission,
 

@@ -228,7 +228,7 @@ pub struct PodCounts {
     /// Pods that have not started, bound to a node or not, and were not told to stop.
     #[schemars(range(min = 0))]
     pub pending: i32,
-    /// Pods that the scheduling gate quotient.dev/share holds until the queue has room. They use nothing yet.
+    /// Pods that wait gated for room.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
     pub gated: i32,

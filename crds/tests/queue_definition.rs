@@ -60,6 +60,7 @@ fn the_spec_has_the_fields_that_work_and_bounds_them() {
     let spec = schema(NAME)["properties"]["spec"].clone();
     let fields: Vec<&String> = spec["properties"].as_object().unwrap().keys().collect();
     let expected = [
+        "admission",
         "children",
         "defaultRequests",
         "eviction",
