@@ -146,7 +146,9 @@ impl<'a> Simulation<'a> {
         }
         // A victim that its queue's target has room for again once all are gone would come back.
         let mut together: Amounts = candidate.all_requests();
-        beside.iter().for_each(|other| together.add_all(&other.all_requests()));
+        for other in &*beside {
+            together.add_all(&other.all_requests());
+        }
         let is_above = |one: &Candidate<'a>| {
             self.is_above_target(at, one, &together.less(&one.all_requests()), reclaimed, scope)
         };

@@ -90,7 +90,9 @@ pub(super) fn judge<'a>(
     ignore(&queue.guaranteed, late, asks, &mut workloads, &mut verdict, snapshot.now);
     limit(asks, true, &mut workloads, &mut verdict, snapshot.now);
     let mut counted = verdict.live.clone();
-    asks.iter().for_each(|ask| counted.add_all(&ask.requests()));
+    for ask in asks.iter() {
+        counted.add_all(&ask.requests());
+    }
     for ask in asks.iter_mut() {
         let requests = &ask.owner.shape.requests;
         let more = within(&queue.guaranteed, &counted, requests).min(ask.pods.saturating_sub(ask.counted));
