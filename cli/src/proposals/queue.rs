@@ -1,7 +1,7 @@
 //! One proposed Queue and its manifest.
 
 use quotient_crds::names::API_VERSION;
-use quotient_crds::{DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
+use quotient_crds::{Admission, DEFAULT_WEIGHT, Preemption, QueueSpec, ResourceMap};
 use quotient_engine::amounts::Bounds;
 use serde_json::{Map, Value, json};
 
@@ -42,6 +42,9 @@ impl ProposedQueue {
 fn without_defaults(fields: &mut Map<String, Value>, spec: &QueueSpec) {
     if spec.preemption == Preemption::Never {
         fields.remove("preemption");
+    }
+    if spec.admission == Admission::Quota {
+        fields.remove("admission");
     }
     if spec.weight == DEFAULT_WEIGHT && spec.children.is_some() {
         fields.remove("weight");

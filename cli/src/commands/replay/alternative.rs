@@ -77,6 +77,7 @@ fn set(queue: &mut Queue, wanted: &Queue, path: &[String]) -> Result<(), Command
     match path.as_slice() {
         ["weight"] => queue.weight = wanted.weight,
         ["mode"] => queue.mode = wanted.mode,
+        ["admission"] => queue.admission = wanted.admission,
         ["preemption"] => queue.preemption = wanted.preemption,
         ["pausedUntil"] => queue.paused_until = wanted.paused_until,
         ["parentRef"] => queue.parent.clone_from(&wanted.parent),
