@@ -39,7 +39,7 @@ pub(crate) use order::rank;
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
 pub(crate) use select::select;
-pub(crate) use serve::{evictions, size};
+pub(crate) use serve::evictions;
 pub(crate) use unbound::unbound;
 
 use crate::amounts::{Amounts, Resource};

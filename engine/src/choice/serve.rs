@@ -533,7 +533,7 @@ enum Promise {
 }
 
 /// How much of what there is `requests` come to, at most of any resource.
-pub(crate) fn size(requests: &Amounts, capacity: &Amounts) -> i128 {
+fn size(requests: &Amounts, capacity: &Amounts) -> i128 {
     let part = |(one, amount): (&Resource, Amount)| {
         amount.units().saturating_mul(1 << 20).checked_div(capacity.get(one).units()).unwrap_or(0)
     };

@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::amounts::Amounts;
-use crate::choice::{QueueState, size};
+use crate::choice::QueueState;
 use crate::demand::is_ignored;
 use crate::names::OwnerUid;
 use crate::plan::Preemptor;
@@ -37,12 +36,11 @@ pub(super) struct Ask<'a> {
     pub(super) priority: i32,
     /// Whether pods go for it.
     pub(super) preempts: bool,
-    /// Of one priority the largest are met first, for they find a place the least easily; then the oldest.
-    order: (Reverse<i128>, Timestamp, Arc<str>),
+    order: (Timestamp, Arc<str>),
 }
 
 /// The asks of a queue, the most important first.
-pub(super) fn asks<'a>(queue_state: &QueueState<'a>, capacity: &Amounts) -> Vec<Ask<'a>> {
+pub(super) fn asks<'a>(queue_state: &QueueState<'a>) -> Vec<Ask<'a>> {
     let owners: BTreeMap<&OwnerUid, &'a Owner> =
         queue_state.state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
     let mut asks: Vec<Ask<'a>> = Vec::new();
@@ -62,7 +60,7 @@ pub(super) fn asks<'a>(queue_state: &QueueState<'a>, capacity: &Amounts) -> Vec<
             together: 1,
             priority: pod.priority,
             preempts: true,
-            order: (Reverse(size(pod.requests(), capacity)), pod.created, pod.name.as_str().into()),
+            order: (pod.created, pod.name.as_str().into()),
         });
     }
     // A QueueJob's slots are not refused pods: they are decided with those of all others (S-GANG).
@@ -90,11 +88,7 @@ pub(super) fn asks<'a>(queue_state: &QueueState<'a>, capacity: &Amounts) -> Vec<
                     priority: owner.priority,
                     // Who yielded waits for room: otherwise one preemption led to the next.
                     preempts: kind == Kind::Refused,
-                    order: (
-                        Reverse(size(&owner.shape.requests, capacity)),
-                        owner.created,
-                        owner.name.clone(),
-                    ),
+                    order: (owner.created, owner.name.clone()),
                 });
             }
         }

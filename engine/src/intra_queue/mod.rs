@@ -7,10 +7,9 @@
 //!                                   └─ yes: kept for them; what is held back and fits now is restored
 //! ```
 //!
-//! A pod on its way out, or more than its owner wants, counts as gone. While pods of owners that were scaled down are on
-//! their way, no other is chosen: what was decided is finished first. Of one priority the largest asks are met first.
-//! Priorities do not change in a plan; no owner yields to an equal; one that gives something gets nothing in the same plan,
-//! and no more until its pods are gone.
+//! A pod on its way out, or more than its owner wants, counts as gone: the plan made while victims move from surplus to
+//! terminating to gone is the same, and finds nothing more to do. Priorities do not change in a plan; nobody yields to
+//! an equal; whoever gives something gets nothing in the same plan, and no more until its pods are gone.
 //!
 //! Which pods go is up to the controllers of Kubernetes (`removal.rs`): only a ReplicaSet's can be told. So a pod is
 //! chosen together with all that its controller takes before it.
@@ -33,7 +32,8 @@ use crate::snapshot::{OwnerKind, Preemption, Snapshot};
 use crate::usage::Usage;
 
 use asks::{Kind, asks, is_unschedulable};
-use assumption::Assumption;
+use assumption::{Assumption, When};
+use preemption_pass::PreemptionPass;
 
 /// What is to be done inside queues.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ pub(crate) fn yielded<'a>(
     for queue_state in
         queue_states.iter().flatten().filter(|queue_state| yields(queue_state) || is_held_back(queue_state))
     {
-        let mut asks = asks(queue_state, &plan.capacity);
+        let mut asks = asks(queue_state);
         if !yields(queue_state) {
             // What exists already has its room kept.
             asks.retain(|ask| ask.kind != Kind::Unschedulable);
@@ -83,7 +83,7 @@ pub(crate) fn yielded<'a>(
             }
         }
         let assumption = Assumption { snapshot, usage, plan, queue_state: *queue_state };
-        let pass = assumption.pass(&asks, node_resources);
+        let pass = decide(&assumption, &asks, node_resources);
         tell::tell(&pass, &asks, &mut yielded);
     }
     yielded
@@ -92,6 +92,35 @@ pub(crate) fn yielded<'a>(
 /// Whether owners of the queue yield to others of it.
 fn yields(queue_state: &QueueState<'_>) -> bool {
     queue_state.queue.preemption == Preemption::LowerPriority
+}
+
+/// Decides for one queue.
+///
+/// First with everybody on his way out as gone. Where that does not do, once more with all of them as if they were still
+/// there: while only some of those who are to go are on their way, that is the decision that was made before, and what
+/// it asks for beyond them is what is left of it.
+fn decide<'a>(
+    assumption: &Assumption<'a, '_>,
+    asks: &[asks::Ask<'a>],
+    node_resources: &mut NodeResources<'a>,
+) -> PreemptionPass<'a> {
+    let members = assumption.members(When::AllAreGone);
+    let surplus = members.iter().any(|member| member.surplus > 0);
+    if assumption.queue_state.namespace_usage.pods.terminating == 0 && !surplus {
+        return assumption.pass(members, When::AllAreGone, asks, node_resources);
+    }
+    let mut others = node_resources.clone();
+    let gone = assumption.pass(members, When::AllAreGone, asks, node_resources);
+    if gone.queue_preemption.newly_chosen() == 0 && gone.unmet.is_empty() {
+        return gone;
+    }
+    let members = assumption.members(When::NobodyIs);
+    let there = assumption.pass(members, When::NobodyIs, asks, &mut others);
+    if there.is_as_good_as(&gone, asks) {
+        *node_resources = others;
+        return there;
+    }
+    gone
 }
 
 fn node_of<'a>(snapshot: &'a Snapshot, id: &PodId) -> Option<&'a NodeName> {

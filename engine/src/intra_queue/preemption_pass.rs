@@ -106,6 +106,19 @@ impl<'a> PreemptionPass<'a> {
         all.then_some((then, node_resources))
     }
 
+    /// Whether no more pods go for it than for `other` that are not on their way yet; or whether it meets more of the
+    /// first ask, of those that others may go for, that they do not meet alike.
+    pub(super) fn is_as_good_as(&self, other: &Self, asks: &[Ask<'_>]) -> bool {
+        if self.queue_preemption.newly_chosen() <= other.queue_preemption.newly_chosen() {
+            return true;
+        }
+        let numbers = || (0..).zip(asks).filter(|(_, ask)| ask.preempts).map(|(number, _)| number);
+        let met = |pass: &Self| -> Vec<u32> {
+            numbers().map(|number: usize| pass.met.get(&number).copied().unwrap_or_default()).collect()
+        };
+        met(self) > met(other)
+    }
+
     /// Whether pods of the owner go now, or are about to because it was scaled down.
     fn gives(&self, owner: &OwnerUid) -> bool {
         let members = &self.queue_preemption.members;

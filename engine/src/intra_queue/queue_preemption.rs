@@ -24,6 +24,8 @@ pub(super) struct QueuePreemption<'a> {
     pub(super) members: Vec<Member<'a>>,
     /// All pods that may be chosen, least protected first.
     ranked: Vec<Place>,
+    /// Those among them that are on their way out already.
+    on_their_way: BTreeSet<Place>,
     snapshot: &'a Snapshot,
     usage: &'a Usage<'a>,
     capacity: Amounts,
@@ -54,26 +56,46 @@ impl<'a> QueuePreemption<'a> {
         queue_state: QueueState<'a>,
         members: Vec<Member<'a>>,
         room: QueueRoom,
+        on_their_way: &BTreeSet<PodUid>,
         (snapshot, usage, capacity): (&'a Snapshot, &'a Usage<'a>, Amounts),
     ) -> Self {
         let ranked = ranked(&members);
+        let goes = |(at, pod): &&Place| {
+            let candidate = members.get(*at).and_then(|member| member.pods.get(*pod));
+            candidate.is_some_and(|candidate| on_their_way.contains(&candidate.pod.uid))
+        };
+        let on_their_way = ranked.iter().filter(goes).copied().collect();
         let gangs = Gangs::of(&members);
         let budgets = Budgets::of(queue_state.state);
         let state_so_far = PreemptionState { room, chosen: BTreeMap::new(), gangs, budgets };
-        Self { queue_state, members, ranked, snapshot, usage, capacity, state_so_far }
+        Self { queue_state, members, ranked, on_their_way, snapshot, usage, capacity, state_so_far }
     }
 
-    /// The pods of one owner that are to go, each with the ask that it goes for.
-    pub(super) fn chosen_of(&self, member: usize) -> impl Iterator<Item = (Place, usize)> {
+    /// The pods of one owner that are to go and are not on their way yet, each with the ask that it goes for.
+    pub(super) fn newly_chosen_of(&self, member: usize) -> impl Iterator<Item = (Place, usize)> {
         let of_member = self.state_so_far.chosen.range((member, 0)..(member.saturating_add(1), 0));
-        of_member.map(|(place, number)| (*place, *number))
+        let new = of_member.filter(|(place, _)| !self.on_their_way.contains(place));
+        new.map(|(place, number)| (*place, *number))
     }
 
     /// The pods of one owner that stay.
     pub(super) fn left_of(&self, member: usize) -> impl Iterator<Item = Place> {
         let pods = self.members.get(member).map_or(0..0, |one| one.surplus..one.pods.len());
-        let places = pods.map(move |pod| (member, pod));
-        places.filter(|place| !self.state_so_far.chosen.contains_key(place))
+        let goes =
+            |place: &Place| self.state_so_far.chosen.contains_key(place) || self.on_their_way.contains(place);
+        pods.map(move |pod| (member, pod)).filter(move |place| !goes(place))
+    }
+
+    /// How many pods are to go and are not on their way yet.
+    pub(super) fn newly_chosen(&self) -> usize {
+        self.state_so_far.chosen.keys().filter(|place| !self.on_their_way.contains(place)).count()
+    }
+
+    /// How many pods of an owner stay when nothing is done.
+    pub(super) fn staying(&self, member: usize) -> usize {
+        let all = self.members.get(member).map_or(0, Member::staying);
+        let going = self.on_their_way.range((member, 0)..(member.saturating_add(1), 0)).count();
+        all.saturating_sub(going)
     }
 
     pub(super) fn candidate(&self, place: Place) -> Option<&Candidate<'a>> {
@@ -235,7 +257,7 @@ impl<'a> QueuePreemption<'a> {
     fn stays_in_order(&self, all: &BTreeSet<Place>) -> bool {
         let owners: BTreeSet<usize> = all.iter().map(|(member, _)| *member).collect();
         owners.into_iter().all(|at| {
-            let chosen = self.state_so_far.chosen.keys().chain(all);
+            let chosen = self.state_so_far.chosen.keys().chain(all).chain(&self.on_their_way);
             let going = chosen.filter(|(member, _)| *member == at).map(|(_, pod)| *pod).collect();
             let member = self.members.get(at);
             member.is_some_and(|member| member.keeps_enough(&going, self.queue_state.eviction, self.snapshot))

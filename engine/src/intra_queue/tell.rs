@@ -12,7 +12,7 @@ use crate::snapshot::{Owner, OwnerKind, Pod};
 pub(super) fn tell(pass: &PreemptionPass<'_>, asks: &[Ask<'_>], yielded: &mut Yielded) {
     let queue_preemption = &pass.queue_preemption;
     for at in 0..queue_preemption.members.len() {
-        let places: Vec<(Place, usize)> = queue_preemption.chosen_of(at).collect();
+        let places: Vec<(Place, usize)> = queue_preemption.newly_chosen_of(at).collect();
         if !places.is_empty() {
             yielded.scalings.extend(lowered(queue_preemption, at, &places, asks));
         }
@@ -42,7 +42,7 @@ fn lowered(
 ) -> Option<Scaling> {
     let member = queue_preemption.members.get(at)?;
     let owner = member.owner;
-    let stays = member.staying().saturating_sub(places.len());
+    let stays = queue_preemption.staying(at).saturating_sub(places.len());
     let mut numbers: Vec<usize> = places.iter().map(|(_, number)| *number).collect();
     numbers.sort_unstable();
     numbers.dedup();
