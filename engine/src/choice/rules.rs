@@ -145,14 +145,16 @@ impl<'a> Simulation<'a> {
             return Err(None);
         }
         // A victim that its queue's target has room for again once all are gone would come back.
-        let mut together: Amounts = candidate.all_requests();
+        let mut others = Amounts::new();
         for other in &*beside {
-            together.add_all(&other.all_requests());
+            others.add_all(&other.all_requests());
         }
-        let is_above = |one: &Candidate<'a>| {
-            self.is_above_target(at, one, &together.less(&one.all_requests()), reclaimed, scope)
+        let stays_above = |one: &Candidate<'a>| {
+            let others = others.plus(&candidate.all_requests()).less(&one.all_requests());
+            self.is_above_target(at, one, &others, reclaimed, scope)
         };
-        if !is_above(candidate) || !beside.iter().all(is_above) {
+        if !self.is_above_target(at, candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above)
+        {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
