@@ -40,7 +40,10 @@ pub mod reason;
 pub mod shares;
 pub mod slots;
 pub mod snapshot;
+mod stable_hash;
 mod targets;
 pub mod time;
 mod tree;
 mod usage;
+
+pub use stable_hash::stable_hash;

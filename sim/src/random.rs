@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use quotient_engine::stable_hash;
+
 /// A stream of numbers (SplitMix64): small, fast, and good enough to vary delays.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -14,10 +16,7 @@ impl Random {
 
     /// A stream of its own for `label`: what one part draws changes nothing for the others.
     pub fn of(seed: u64, label: &str) -> Self {
-        let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        let mut random = Self(seed ^ hash);
+        let mut random = Self(seed ^ stable_hash(label.bytes()));
         Self(random.next())
     }
 

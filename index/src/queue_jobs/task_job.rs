@@ -5,6 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::api::batch::v1::Job;
 use quotient_crds::names::{GROUP, TEMPLATE_ANNOTATION};
 use quotient_crds::{QueueJobSpec, Task};
+use quotient_engine::stable_hash;
 
 use super::observed::{JobEnd, ObservedTaskJob};
 use crate::resource_version::Age;
@@ -31,11 +32,9 @@ pub fn task_hash(spec: &QueueJobSpec, task: &Task) -> Arc<str> {
     let number = |number: Option<i32>| number.map(|number| number.to_string());
     let (backoff, deadline) = (number(spec.backoff_limit), number(spec.active_deadline_seconds));
     let others = [spec.priority_class_name.as_deref(), backoff.as_deref(), deadline.as_deref()];
-    // FNV-1a: the same in every version of every program, and nobody gains by a collision but in his own namespace.
+    // A tenant gains nothing by a collision outside of its own namespace.
     let text = serde_json::json!([task.template.0, others]).to_string();
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = stable_hash(text.bytes());
     format!("{hash:016x}").into()
 }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quotient_engine::plan::{Plan, PodId};
 use quotient_engine::snapshot::Snapshot;
 
-pub use record::{Decision, DecisionError, Evicted, Inputs, digest, read, text};
+pub use record::{Decision, DecisionError, Evicted, Inputs, read, text};
 use ring::Ring;
 
 /// The most decisions that are kept.

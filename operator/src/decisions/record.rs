@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Snapshot;
+use quotient_engine::stable_hash;
 use quotient_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -126,12 +127,6 @@ pub fn text(plan: &Plan) -> String {
     format!("{plan:?}")
 }
 
-/// A number for a text (FNV-1a), the same on every machine.
-pub fn digest(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
 /// The digest of a plan, and the inputs of the decision, compressed.
 pub(super) fn pack(snapshot: &Snapshot, plan: &Plan) -> Result<(u64, Vec<u8>), DecisionError> {
     let text = text(plan);
@@ -139,7 +134,7 @@ pub(super) fn pack(snapshot: &Snapshot, plan: &Plan) -> Result<(u64, Vec<u8>), D
     let mut packed = Vec::new();
     // Fast: the operator has other work, and the names that repeat are found all the same.
     GzEncoder::new(bytes.as_slice(), Compression::fast()).read_to_end(&mut packed)?;
-    Ok((digest(&text), packed))
+    Ok((stable_hash(text.bytes()), packed))
 }
 
 /// Reads a decision as it is served.

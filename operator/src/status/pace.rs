@@ -6,6 +6,7 @@ use std::time::Duration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use quotient_crds::QueueStatus;
 use quotient_engine::names::QueueName;
+use quotient_engine::stable_hash;
 use tokio::time::Instant;
 
 /// When to write a status.
@@ -89,9 +90,7 @@ impl Pacer {
     fn jitter(&self, queue: &QueueName) -> Duration {
         let fifth =
             u64::try_from(self.interval.as_millis()).unwrap_or(u64::MAX).checked_div(5).unwrap_or_default();
-        let hash = queue.to_string().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = stable_hash(queue.to_string().bytes());
         Duration::from_millis(hash.checked_rem(fifth).unwrap_or_default())
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kube::runtime::utils::Backoff;
+use quotient_engine::stable_hash;
 
 /// The wait after the first failure.
 const FIRST: Duration = Duration::from_millis(800);
@@ -12,7 +13,7 @@ const LONGEST: Duration = Duration::from_secs(30);
 
 /// Doubling waits, each up to twice as long so that not all watches of all replicas come back at once.
 ///
-/// What kube's own backoff draws by chance comes from the name of who waits: the same failures give the same waits.
+/// What kube's own backoff draws by chance comes from the names of the replica and the kind: the same failures give the same waits.
 #[derive(Clone, Debug)]
 pub(super) struct WatchBackoff {
     wait: Duration,
@@ -23,10 +24,7 @@ impl WatchBackoff {
     /// Of the watch of `kind` of the replica `identity`.
     pub(super) fn of(identity: &str, kind: &str) -> Self {
         let bytes = identity.bytes().chain([0]).chain(kind.bytes());
-        let state = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        Self { wait: FIRST, state }
+        Self { wait: FIRST, state: stable_hash(bytes) }
     }
 
     /// Between nothing and `most`.

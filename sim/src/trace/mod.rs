@@ -16,6 +16,8 @@ mod replay;
 
 use std::sync::Arc;
 
+use quotient_engine::stable_hash;
+
 pub use record::{Line, Record, Verb};
 pub use replay::{Replay, State, of_kind};
 
@@ -55,19 +57,13 @@ impl Trace {
     /// A number that two traces share only if they are the same, contents of objects included. Cheaper to keep than the
     /// trace.
     pub fn digest(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut take = |bytes: &[u8]| {
-            for byte in bytes {
-                hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        };
-        for record in &self.records {
-            take(Line(record).to_string().as_bytes());
+        stable_hash(self.records.iter().flat_map(|record| {
+            let mut bytes = Line(record).to_string().into_bytes();
             for object in [&record.asked, &record.after].into_iter().flatten() {
-                take(&serde_json::to_vec(&**object).unwrap_or_default());
+                bytes.extend(serde_json::to_vec(&**object).unwrap_or_default());
             }
-        }
-        hash
+            bytes
+        }))
     }
 
     pub(crate) fn push(&mut self, mut record: Record) -> u64 {
