@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::snapshot::{ConfiguredKind, Owner, OwnerKind, Shape, Size, Unspecified};
+use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
 
 use super::rejection::Refusal;
 use crate::decoded::Undecodable;
@@ -59,50 +59,18 @@ pub(crate) trait OwnerObject {
 }
 
 /// What is remembered of owners as kinds; the owners themselves stand in their namespaces.
-#[derive(Debug)]
-pub(crate) struct OwnerKinds {
-    replica_sets: Relist<Key>,
-    stateful_sets: Relist<Key>,
-    jobs: Relist<Key>,
-    daemon_sets: Relist<Key>,
-    configured: BTreeMap<&'static ConfiguredKind, Relist<Key>>,
-}
+#[derive(Debug, Default)]
+pub(crate) struct OwnerKinds(BTreeMap<OwnerKind, Relist<Key>>);
 
 type Key = (Namespace, Arc<str>);
 
-impl Default for OwnerKinds {
-    fn default() -> Self {
-        Self {
-            replica_sets: Relist::idle(),
-            stateful_sets: Relist::idle(),
-            jobs: Relist::idle(),
-            daemon_sets: Relist::idle(),
-            configured: BTreeMap::new(),
-        }
-    }
-}
-
 impl OwnerKinds {
     pub(crate) fn relist(&mut self, kind: OwnerKind) -> &mut Relist<Key> {
-        match kind {
-            OwnerKind::ReplicaSet => &mut self.replica_sets,
-            OwnerKind::StatefulSet => &mut self.stateful_sets,
-            OwnerKind::Job | OwnerKind::QueueJob => &mut self.jobs,
-            OwnerKind::DaemonSet => &mut self.daemon_sets,
-            OwnerKind::Configured(kind) => self.configured.entry(kind).or_insert_with(Relist::idle),
-        }
+        self.0.entry(kind).or_insert_with(Relist::idle)
     }
-}
 
-impl OwnerKinds {
     fn loss(&self, kind: OwnerKind) -> ListLoss {
-        match kind {
-            OwnerKind::ReplicaSet => self.replica_sets.loss(),
-            OwnerKind::StatefulSet => self.stateful_sets.loss(),
-            OwnerKind::Job | OwnerKind::QueueJob => self.jobs.loss(),
-            OwnerKind::DaemonSet => self.daemon_sets.loss(),
-            OwnerKind::Configured(kind) => self.configured.get(kind).map(Relist::loss).unwrap_or_default(),
-        }
+        self.0.get(&kind).map(Relist::loss).unwrap_or_default()
     }
 }
 
