@@ -13,7 +13,6 @@ use tracing::{info, warn};
 
 use crate::client::measured;
 use crate::cycle::{Cycle, CycleError};
-use crate::decisions::Decisions;
 use crate::events::{EventRecorder, Publisher};
 use crate::guards::Guards;
 use crate::health::Heartbeat;
@@ -121,24 +120,14 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
         let stop = stop_http.clone();
         server.spawn(async move { http::serve(listener, vitals, stop).await.map_err(RunError::from) });
     }
-    let decisions = settings.decisions.clone();
     if let Some(scrapes) = scrapes {
         let (client, stop) = (client.clone(), stop_http.clone());
-        let readable = Served { registry, decisions: decisions.clone() };
+        let readable = Served { registry, decisions: settings.decisions.clone() };
         server.spawn(async move { scrapes.serve(readable, client, stop).await.map_err(RunError::from) });
     }
 
-    let mut work = start_work(
-        &settings,
-        &client,
-        &view,
-        &signs,
-        &metrics,
-        leadership,
-        beat,
-        decisions,
-        shutdown.clone(),
-    );
+    let mut work =
+        start_work(&settings, &client, &view, &signs, &metrics, leadership, beat, shutdown.clone());
     let result = tokio::select! {
         biased;
         () = shutdown.cancelled() => Ok(()),
@@ -164,7 +153,6 @@ fn start_work(
     metrics: &Metrics,
     leadership: Leadership,
     beat: Heartbeat,
-    decisions: Decisions,
     stop: CancellationToken,
 ) -> JoinSet<Result<(), RunError>> {
     let mut work = JoinSet::new();
@@ -189,7 +177,7 @@ fn start_work(
         metrics: metrics.clone(),
         announcer,
         reclaims: RecentReclaims::default(),
-        decisions,
+        decisions: settings.decisions.clone(),
         beat,
         stop,
     };

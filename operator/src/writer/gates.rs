@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::Tools;
+use super::json_patch::json_patch;
 use super::retry::Retries;
 use crate::answer::{Answer, Lost, ask_object, said};
 
@@ -67,7 +68,7 @@ impl GateRemover {
             }
             let Some((removal, answer)) = calls.next().await else { break };
             self.tools.beat.now();
-            removed = removed.saturating_add(usize::from(matches!(answer, Answer::Done(()))));
+            removed = removed.saturating_add(usize::from(matches!(answer, Answer::Done(_))));
             self.note(&removal.pod, answer);
         }
         self.unfinished = (!due.is_empty()).then_some(began);
@@ -76,10 +77,10 @@ impl GateRemover {
         }
     }
 
-    fn note(&mut self, pod: &PodId, answer: Answer<()>) {
+    fn note<T>(&mut self, pod: &PodId, answer: Answer<T>) {
         let named = format!("{}/{}", pod.namespace, pod.name);
         match answer {
-            Answer::Done(()) => self.retries.clear(pod),
+            Answer::Done(_) => self.retries.clear(pod),
             // The pod is gone, or the gate: the watch shows it.
             Answer::Refused(status) if matches!(status.code, 404 | 409 | 422) => {
                 debug!(pod = named, why = said(&status), "the gate of a pod is not there any more");
@@ -98,7 +99,7 @@ impl GateRemover {
 }
 
 /// Removes the gate of this life of the pod and of no other, if it is where it was seen. The view shows it at once.
-async fn remove_one(tools: Tools, removal: GateRemoval) -> (GateRemoval, Answer<()>) {
+async fn remove_one(tools: Tools, removal: GateRemoval) -> (GateRemoval, Answer<LeanPod>) {
     let api: Api<Decoded<LeanPod>> = Api::namespaced(tools.client.clone(), removal.pod.namespace.as_str());
     let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let answer = match patch(&removal) {
@@ -109,23 +110,17 @@ async fn remove_one(tools: Tools, removal: GateRemoval) -> (GateRemoval, Answer<
         Err(error) => Answer::Unknown(Lost::Connection(error.to_string())),
     };
     tools.metrics.wrote(KIND, answer.result());
-    let answer = match answer {
-        Answer::Done(pod) => {
-            tools.view.update(|index| Keeps::<LeanPod>::apply(index, &pod));
-            Answer::Done(())
-        }
-        Answer::Refused(status) => Answer::Refused(status),
-        Answer::Unknown(lost) => Answer::Unknown(lost),
-    };
+    if let Answer::Done(pod) = &answer {
+        tools.view.update(|index| Keeps::<LeanPod>::apply(index, pod));
+    }
     (removal, answer)
 }
 
 fn patch(removal: &GateRemoval) -> Result<Patch<()>, serde_json::Error> {
     let gate = format!("/spec/schedulingGates/{}", removal.position.number());
-    let operations = json!([
-        {"op": "test", "path": "/metadata/uid", "value": removal.pod.uid.as_str()},
-        {"op": "test", "path": format!("{gate}/name"), "value": SHARE_GATE},
-        {"op": "remove", "path": gate},
-    ]);
-    Ok(Patch::Json(serde_json::from_value(operations)?))
+    json_patch(vec![
+        json!({"op": "test", "path": "/metadata/uid", "value": removal.pod.uid.as_str()}),
+        json!({"op": "test", "path": format!("{gate}/name"), "value": SHARE_GATE}),
+        json!({"op": "remove", "path": gate}),
+    ])
 }

@@ -1,9 +1,9 @@
 //! The one writer: carries out a plan, in the order that keeps Σ max(hard, charged) ≤ C.
 //!
 //! The ledger, then default requests, quotas that lower something, then those that only raise, then evictions, and beside
-//! them nudges and removals of scheduling gates; then sizes of owners that yield inside their queue; at last the Jobs of QueueJobs. Every call has a timeout,
-//! none is repeated: what failed is decided on again by the next
-//! cycle, from what is then seen. Before every call it is checked that this replica still leads.
+//! them nudges and removals of scheduling gates; then sizes of owners that yield inside their queue; at last the Jobs of
+//! QueueJobs. Every call has a timeout, none is repeated: what failed is decided on again by the next cycle, from what is
+//! then seen. Before every call it is checked that this replica still leads.
 //!
 //! RBAC, cluster-wide: `resourcequotas` create; get and patch of the one named `quotient`; `limitranges`
 //! create; patch and delete of the one named `quotient`; `pods/eviction`
@@ -21,6 +21,7 @@ mod eviction_body;
 mod evictions;
 mod flights;
 mod gates;
+mod json_patch;
 mod lacking;
 mod limit_range_call;
 mod limit_ranges;

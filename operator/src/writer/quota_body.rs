@@ -11,6 +11,7 @@ use quotient_engine::names::{Namespace, QueueName, QueueUid};
 use quotient_index::quotas::{QuotaUid, hard_from_bounds};
 use serde_json::{Map, Value, json};
 
+use super::json_patch::json_patch;
 use super::owning_queue::OwningQueue;
 
 /// What a quota is to say.
@@ -154,11 +155,6 @@ fn set((name, value): (&'static str, String)) -> Value {
 
 fn object(annotations: Vec<(&'static str, String)>) -> Map<String, Value> {
     annotations.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
-}
-
-/// Operations are written as JSON. The types of the crate `json-patch`, which kube takes, need more lines to say the same.
-fn json_patch(operations: Vec<Value>) -> Result<Patch<()>, serde_json::Error> {
-    Ok(Patch::Json(serde_json::from_value(Value::Array(operations))?))
 }
 
 /// Where an annotation stands, as a JSON pointer.
