@@ -7,22 +7,10 @@ use quotient_engine::amounts::Amounts;
 
 use crate::commands::check::Report;
 use crate::commands::init::{Proposal, percentage, proposals, whole};
+use crate::commands::migrate::system_of_sign;
 use crate::manifests::{Cluster, Object};
 use crate::output::{Cell, Colour, Screen, columns, counted};
 use crate::proposals::{ProposedQueue, resource_map};
-
-/// The labels and annotations by which pods of another system are known, with its word of `migrate`.
-const SIGNS: [(&str, &str); 6] = [
-    ("kueue.x-k8s.io/queue-name", "kueue"),
-    ("scheduling.volcano.sh/queue-name", "volcano"),
-    ("kai.scheduler/queue", "kai"),
-    ("runai/queue", "kai"),
-    ("yunikorn.apache.org/queue", "yunikorn"),
-    ("capsule.clastix.io/tenant", "capsule"),
-];
-
-/// The labels of namespaces that another system keeps end so.
-const HNC: &str = ".tree.hnc.x-k8s.io/depth";
 
 /// Everything that is proposed.
 #[derive(Debug)]
@@ -66,8 +54,7 @@ fn systems(cluster: &Cluster) -> BTreeMap<&'static str, BTreeSet<String>> {
         };
         let maps = [&metadata.labels, &metadata.annotations].into_iter().flatten();
         for key in maps.flat_map(BTreeMap::keys) {
-            let of_signs = SIGNS.iter().find(|(sign, _)| sign == key).map(|(_, system)| *system);
-            if let Some(system) = of_signs.or_else(|| key.ends_with(HNC).then_some("hnc")) {
+            if let Some(system) = system_of_sign(key) {
                 found.entry(system).or_default().extend(name.clone());
             }
         }

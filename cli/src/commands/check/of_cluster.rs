@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Look;
 use super::registry::Seen;
+use crate::commands::migrate::KUEUE_QUEUE_NAME;
 use crate::manifests::Object;
 
 /// The minor versions of Kubernetes that Quotient is tested with.
@@ -131,13 +132,10 @@ pub(super) fn ceiling(look: &Look<'_>) -> Seen {
     Some(told.collect())
 }
 
-/// The label by which Kueue takes a workload.
-const KUEUE: &str = "kueue.x-k8s.io/queue-name";
-
 pub(super) fn kueue(look: &Look<'_>) -> Seen {
     look.require("jobs.batch")?;
     let labeled = look.managed_objects().filter(|(.., object)| {
-        object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE))
+        object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE_QUEUE_NAME))
     });
     let told = labeled.map(|(namespace, name, object)| {
         format!("{} {namespace}/{name} belongs to Kueue, and its namespace has a Queue", object.kind().name())

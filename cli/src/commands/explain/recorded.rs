@@ -16,9 +16,10 @@ pub(super) fn add(told: &mut Explanation, replay: &Replay) -> Option<()> {
     };
     let eviction = replay.plan.evictions.iter().find(is_it)?;
     if told.headline.is_empty() {
-        let whom = eviction.beneficiary.as_ref().map(|queue| format!(" for queue {}", queue.in_words()));
+        let beneficiary =
+            eviction.beneficiary.as_ref().map(|queue| format!(" for queue {}", queue.in_words()));
         let when = time_text(replay.decision.as_of());
-        told.headline = format!("{EVICTED} at {when} by Quotient{}.", whom.unwrap_or_default());
+        told.headline = format!("{EVICTED} at {when} by Quotient{}.", beneficiary.unwrap_or_default());
         told.reason = Some(eviction.reason.to_string());
     }
     told.fact("Then", numbers(eviction, &replay.plan));

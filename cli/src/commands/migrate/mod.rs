@@ -29,6 +29,7 @@ use tree::Places;
 pub(crate) use report::Migration;
 #[cfg(test)]
 pub(crate) use report::schema;
+pub(crate) use systems::{KUEUE_QUEUE_NAME, system_of_sign};
 
 /// What is migrated.
 #[derive(Debug, clap::Args)]

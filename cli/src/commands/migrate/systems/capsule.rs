@@ -23,6 +23,7 @@ const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its n
 
 pub(super) const SYSTEM: System = System {
     name: "capsule",
+    signs: &[TENANT],
     kinds: &[
         ApiKind::new("capsule.clastix.io/v1beta2", "Tenant", "tenants").of_cluster().optional(),
         ApiKind::new("capsule.clastix.io/v1beta2", "ResourcePool", "resourcepools").of_cluster().optional(),

@@ -11,10 +11,14 @@ use crate::source::ApiKind;
 
 const GROUP: &str = "hnc.x-k8s.io";
 
+/// How the labels end by which HNC tells the depth of a namespace in each tree.
+pub(super) const DEPTH: &str = ".tree.hnc.x-k8s.io/depth";
+
 const LABELS: Becomes = Becomes::Nothing("keep HNC, or label namespaces by GitOps");
 
 pub(super) const SYSTEM: System = System {
     name: "hnc",
+    signs: &[],
     kinds: &[
         ApiKind::new("hnc.x-k8s.io/v1alpha2", "HierarchyConfiguration", "hierarchyconfigurations").optional(),
         ApiKind::new("hnc.x-k8s.io/v1alpha2", "SubnamespaceAnchor", "subnamespaceanchors").optional(),
@@ -60,7 +64,7 @@ fn of_namespace<'d>(drafts: &'d mut Drafts, namespace: &str) -> &'d mut Draft {
     let draft = entry(drafts, namespace, || format!("namespace {namespace}"));
     draft.namespaces.insert(namespace.to_owned());
     draft.home = Some(namespace.to_owned());
-    let key = format!("{namespace}.tree.{GROUP}/depth");
+    let key = format!("{namespace}{DEPTH}");
     let below = LabelRequirement { key, operator: LabelOperator::Exists, values: None };
     draft.accepts = Some(LabelSelector { match_labels: None, match_expressions: Some(vec![below]) });
     draft

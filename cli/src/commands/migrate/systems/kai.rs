@@ -17,6 +17,7 @@ const LENT: Becomes = Becomes::Nothing("guaranteed amounts are always lent, and 
 
 pub(super) const SYSTEM: System = System {
     name: "kai",
+    signs: &LABELS,
     kinds: &[
         ApiKind::new("scheduling.run.ai/v2", "Queue", "queues").of_cluster().optional(),
         ApiKind::new("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups").optional(),

@@ -14,6 +14,9 @@ use crate::source::ApiKind;
 
 const GROUP: &str = "kueue.x-k8s.io";
 
+/// The label by which Kueue takes a workload.
+pub(crate) const QUEUE_NAME: &str = "kueue.x-k8s.io/queue-name";
+
 const WAITING: Becomes = Becomes::Nothing("only QueueJobs wait in a line");
 const LENT: Becomes = Becomes::Nothing("guaranteed amounts are always lent, and come back by eviction");
 const STOPPED: Becomes = Becomes::Choice(&[
@@ -24,6 +27,7 @@ const STOPPED: Becomes = Becomes::Choice(&[
 
 pub(super) const SYSTEM: System = System {
     name: "kueue",
+    signs: &[QUEUE_NAME],
     kinds: &[
         ApiKind::new("kueue.x-k8s.io/v1beta2", "ClusterQueue", "clusterqueues").of_cluster().optional(),
         ApiKind::new("kueue.x-k8s.io/v1beta1", "ClusterQueue", "clusterqueues").of_cluster().optional(),

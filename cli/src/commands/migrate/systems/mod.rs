@@ -13,6 +13,10 @@ mod resource_quotas;
 mod volcano;
 mod yunikorn;
 
+use clap::ValueEnum as _;
+
+pub(crate) use kueue::QUEUE_NAME as KUEUE_QUEUE_NAME;
+
 use super::SystemName;
 use super::draft::{Draft, Reading};
 use super::fields::Row;
@@ -25,6 +29,8 @@ use crate::source::ApiKind;
 pub(super) struct System {
     /// The word of the command line.
     pub(super) name: &'static str,
+    /// The labels and annotations by which its namespaces and pods are known.
+    pub(super) signs: &'static [&'static str],
     /// What is read of a cluster.
     pub(super) kinds: &'static [ApiKind],
     pub(super) rows: &'static [Row],
@@ -44,6 +50,13 @@ impl SystemName {
             Self::Capsule => &capsule::SYSTEM,
         }
     }
+}
+
+/// The system whose label or annotation `key` is, by its word of the command line.
+pub(crate) fn system_of_sign(key: &str) -> Option<&'static str> {
+    let mut systems = SystemName::value_variants().iter().map(|name| name.system());
+    let sign = systems.find(|system| system.signs.contains(&key)).map(|system| system.name);
+    sign.or_else(|| key.ends_with(hnc::DEPTH).then_some(hnc::SYSTEM.name))
 }
 
 /// The draft of this name, and a new one if there is none.

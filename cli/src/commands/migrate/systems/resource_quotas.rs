@@ -18,6 +18,7 @@ const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its n
 
 pub(super) const SYSTEM: System = System {
     name: "resourcequota",
+    signs: &[],
     kinds: &[
         ApiKind::new("v1", "ResourceQuota", "resourcequotas"),
         ApiKind::new("v1", "LimitRange", "limitranges"),

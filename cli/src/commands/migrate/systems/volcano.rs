@@ -15,10 +15,13 @@ const ROOT: &str = "root";
 /// The queue of what names none.
 const DEFAULT: &str = "default";
 
-const ANNOTATIONS: [&str; 2] = ["scheduling.volcano.sh/queue-name", "volcano.sh/queue-name"];
+const QUEUE_NAME: &str = "scheduling.volcano.sh/queue-name";
+
+const ANNOTATIONS: [&str; 2] = [QUEUE_NAME, "volcano.sh/queue-name"];
 
 pub(super) const SYSTEM: System = System {
     name: "volcano",
+    signs: &[QUEUE_NAME],
     kinds: &[
         ApiKind::new("scheduling.volcano.sh/v1beta1", "Queue", "queues").of_cluster().optional(),
         ApiKind::new("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups").optional(),

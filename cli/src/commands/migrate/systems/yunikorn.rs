@@ -22,6 +22,7 @@ const NO_ORDER: Becomes = Becomes::Nothing("waiting work has no order between wo
 
 pub(super) const SYSTEM: System = System {
     name: "yunikorn",
+    signs: &["yunikorn.apache.org/queue"],
     kinds: &[ApiKind {
         field_selector: "metadata.name=yunikorn-configs",
         ..ApiKind::new("v1", "ConfigMap", "configmaps")
