@@ -60,12 +60,14 @@ fn pod(name: &str) -> Result<Pod> {
 
 /// The same with these annotations.
 fn member(name: &str, annotations: &Value) -> Result<Pod> {
-    Ok(serde_json::from_value(json!({
-        "metadata": {"name": name, "annotations": annotations},
-        "spec": {"terminationGracePeriodSeconds": 0, "containers": [
-            {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}},
-        ]},
-    }))?)
+    let metadata = json!({"name": name, "annotations": annotations});
+    Ok(serde_json::from_value(json!({"metadata": metadata, "spec": pod_spec()}))?)
+}
+
+fn pod_spec() -> Value {
+    json!({"terminationGracePeriodSeconds": 0, "restartPolicy": "Never", "containers": [
+        {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}},
+    ]})
 }
 
 async fn create(stage: &Stage, namespace: &str, names: impl IntoIterator<Item = String>) -> Result<()> {
@@ -104,7 +106,30 @@ async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
     Ok(())
 }
 
-fn one_running_of(running: u32, pending: u32) -> PodCounts {
+/// The quota of Quotient in a namespace, if there is one.
+async fn quota(stage: &Stage, namespace: &str) -> Result<Option<ResourceQuota>> {
+    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
+    Ok(quotas.get_opt("quotient").await?)
+}
+
+async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) -> Result<()> {
+    eventually(format!("a quota in {namespace}: {is_there}"), PATIENCE, async || {
+        ensure!(quota(stage, namespace).await?.is_some() == is_there, "it is otherwise");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// Ends a pod at once.
+async fn end(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
+    let now = DeleteParams::default().grace_period(0);
+    pods(&stage.bed.client(), namespace).delete(name, &now).await?;
+    Ok(())
+}
+
+/// So many run, and so many wait.
+fn waiting(running: u32, pending: u32) -> PodCounts {
     PodCounts { running, pending, ..PodCounts::default() }
 }
 
@@ -119,11 +144,10 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     for team in ["a", "b"] {
         gated_queue(&stage, team, json!({})).await?;
     }
-    let quotas = |namespace: &str| -> Api<ResourceQuota> { Api::namespaced(stage.bed.client(), namespace) };
     // A node counts once it has been Ready for ten seconds.
     create(&stage, "a", ["before".to_owned()]).await?;
     stage.until_pods("a", PodCounts::running(1)).await?;
-    pods(&stage.bed.client(), "a").delete("before", &DeleteParams::default().grace_period(0)).await?;
+    end(&stage, "a", "before").await?;
     stage.until_quiet_for(Duration::from_secs(1)).await?;
 
     // On an idle cluster a pod starts at once.
@@ -138,7 +162,7 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     create(&stage, "a", (0..7).map(|number| format!("a-{number}"))).await?;
     stage.until_pods("a", PodCounts::running(8)).await?;
     create(&stage, "b", (0..8).map(|number| format!("b-{number}"))).await?;
-    stage.until_pods("b", one_running_of(4, 4)).await?;
+    stage.until_pods("b", waiting(4, 4)).await?;
     eventually("the status counts the gated pods", PATIENCE, async || {
         let counts = status(&stage, "b").await?.pods.context("no pods are counted")?;
         ensure!((counts.running, counts.pending, counts.gated) == (4, 0, 4), "{counts:?}");
@@ -146,12 +170,12 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     })
     .await?;
     for team in ["a", "b"] {
-        ensure!(quotas(team).get_opt("quotient").await?.is_none(), "{team} has a quota");
+        ensure!(quota(&stage, team).await?.is_none(), "{team} has a quota");
     }
     // The oldest pods of `b` were let in first, and what ends gives room to the next.
     ensure!(running(&stage, "b").await? == ["b-0", "b-1", "b-2", "b-3"].map(String::from).into());
     let begin = Instant::now();
-    pods(&stage.bed.client(), "b").delete("b-0", &DeleteParams::default().grace_period(0)).await?;
+    end(&stage, "b", "b-0").await?;
     eventually("the next pod of b runs", PATIENCE, async || {
         ensure!(running(&stage, "b").await?.contains("b-4"), "it does not");
         Ok(())
@@ -162,7 +186,8 @@ async fn pods_wait_for_their_share_and_none_is_refused() -> Result<()> {
     // A limit is the one thing that the quota holds.
     stage.patch_queue("b", "b", json!({"limit": {"cpu": "7"}})).await?;
     eventually("the quota holds the limit", PATIENCE, async || {
-        let hard = quotas("b").get("quotient").await?.spec.and_then(|spec| spec.hard).unwrap_or_default();
+        let spec = quota(&stage, "b").await?.and_then(|quota| quota.spec);
+        let hard = spec.and_then(|spec| spec.hard).unwrap_or_default();
         let shown: Vec<_> = hard.iter().map(|(key, amount)| format!("{key}={}", amount.0)).collect();
         ensure!(shown == ["requests.cpu=7"], "{shown:?}");
         Ok(())
@@ -186,7 +211,7 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
     let administrator = user("administrator", "cluster-admin", "clusterrolebinding", None).await?;
 
     create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
-    stage.until_pods("team", one_running_of(2, 1)).await?;
+    stage.until_pods("team", waiting(2, 1)).await?;
     ensure!(gated(&stage, "team").await? == ["p-2".to_owned()].into());
     let by_merge = Patch::Merge(json!({"spec": {"schedulingGates": null}}));
     let parameters = PatchParams::default();
@@ -226,7 +251,7 @@ async fn while_the_operator_is_down_new_pods_wait_and_then_run() -> Result<()> {
     operator.stop().await?;
     create(&stage, "team", ["two".to_owned(), "three".to_owned()]).await?;
     tokio::time::sleep(Duration::from_secs(5)).await;
-    stage.until_pods("team", one_running_of(1, 2)).await?;
+    stage.until_pods("team", waiting(1, 2)).await?;
     ensure!(gated(&stage, "team").await?.len() == 2);
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
     stage.until_pods("team", PodCounts::running(3)).await?;
@@ -245,14 +270,14 @@ async fn of_two_gangs_on_room_for_one_no_half_ever_runs() -> Result<()> {
             all.create(&PostParams::default(), &member(&format!("{gang}-{number}"), &annotations)?).await?;
         }
     }
-    stage.until_pods("team", one_running_of(8, 8)).await?;
+    stage.until_pods("team", waiting(8, 8)).await?;
     let first = running(&stage, "team").await?;
     let gang = first.first().context("nothing runs")?.split('-').next().unwrap_or_default().to_owned();
     ensure!(first.iter().all(|name| name.starts_with(&gang)), "{first:?}");
     for name in &first {
         // Until the last one is gone nothing of the other gang is let in.
         ensure!(gated(&stage, "team").await?.len() == 8);
-        all.delete(name, &DeleteParams::default().grace_period(0)).await?;
+        end(&stage, "team", name).await?;
     }
     stage.until_pods("team", PodCounts::running(8)).await?;
     let second = running(&stage, "team").await?;
@@ -265,25 +290,16 @@ async fn of_two_gangs_on_room_for_one_no_half_ever_runs() -> Result<()> {
 async fn nothing_stays_gated_where_gate_mode_ends() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
     gated_queue(&stage, "team", json!({})).await?;
-    let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), "team");
     create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
-    stage.until_pods("team", one_running_of(2, 1)).await?;
+    stage.until_pods("team", waiting(2, 1)).await?;
     let first = running(&stage, "team").await?;
 
-    // From Gate to Quota and back, and nobody is evicted.
+    // From Gate to Quota and back, and no pod is evicted.
     stage.patch_queue("team", "team", json!({"admission": "Quota"})).await?;
     until_none_is_gated(&stage, "team").await?;
-    eventually("the quota is back", PATIENCE, async || {
-        ensure!(quotas.get_opt("quotient").await?.is_some(), "there is none");
-        Ok(())
-    })
-    .await?;
+    until_quota(&stage, "team", true).await?;
     stage.patch_queue("team", "team", json!({"admission": "Gate"})).await?;
-    eventually("the quota is gone", PATIENCE, async || {
-        ensure!(quotas.get_opt("quotient").await?.is_none(), "it is there");
-        Ok(())
-    })
-    .await?;
+    until_quota(&stage, "team", false).await?;
     until_gating(&stage, "team").await?;
     ensure!(running(&stage, "team").await? == first);
 
@@ -313,7 +329,7 @@ async fn a_release_lets_all_pods_in_while_the_operator_is_down() -> Result<()> {
     let told = String::from_utf8_lossy(&released.stdout).into_owned();
     ensure!(released.status.success(), "{told}{}", String::from_utf8_lossy(&released.stderr));
     ensure!(gated(&stage, "team").await?.is_empty(), "{told}");
-    stage.until_pods("team", one_running_of(1, 2)).await?;
+    stage.until_pods("team", waiting(1, 2)).await?;
     stage.end(Tolerance::default()).await
 }
 
@@ -342,19 +358,16 @@ async fn jobs_of_gated_pods_give_their_room_to_a_newcomer() -> Result<()> {
         gated_queue(&stage, team, json!({})).await?;
     }
     stage.deployment("old", "web", 12, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
-    stage.until_pods("old", one_running_of(8, 4)).await?;
+    stage.until_pods("old", waiting(8, 4)).await?;
     let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "new");
     let begin = Instant::now();
     for number in 0..3 {
-        let job = json!({"metadata": {"name": format!("job-{number}")}, "spec": {"template": {"spec": {
-            "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
-            "containers": [{"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}],
-        }}}});
+        let job = json!({"metadata": {"name": format!("job-{number}")}, "spec": {"template": {"spec": pod_spec()}}});
         jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
     }
     stage.until_pods("new", PodCounts::running(3)).await?;
     println!("three Jobs of one pod run after {:?}", begin.elapsed());
-    stage.until_pods("old", one_running_of(5, 7)).await?;
+    stage.until_pods("old", waiting(5, 7)).await?;
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }
