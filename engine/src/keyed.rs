@@ -12,7 +12,7 @@ mod tests {
 
     use super::*;
 
-    /// Whoever knows the hashes of one map, or of one process, knows none of another.
+    /// The hashes of one map, or of one process, tell nothing of another.
     #[test]
     fn every_map_has_keys_of_its_own() {
         let hash = || KeyedSet::<&str>::default().hasher().hash_one("gang-1");

@@ -12,8 +12,9 @@ use crate::tree::Tree;
 /// The gates to remove by `plan`, in this order, queue by queue.
 ///
 /// In Gate mode no more than what the queue is allocated leaves room for. Where no queue in Gate mode governs the namespace
-/// any more, all of them: nothing stays gated. That a Queue is gone is certain only once the API server has confirmed it. A queue in Gate mode without a share keeps its pods waiting, because a mistake
-/// in a spec must not let in more pods than the spec before.
+/// any more, all of them: nothing stays gated. That a Queue is gone is certain only once the API server has confirmed it. A
+/// queue in Gate mode without a share keeps its pods waiting, because a mistake in a spec must not let in more pods than the
+/// spec before.
 pub(crate) fn removals(
     snapshot: &Snapshot,
     gated: &GatedNamespaces<'_>,
@@ -41,7 +42,7 @@ pub(crate) fn removals(
 /// Every gate in a namespace, by age.
 fn all(namespace: &Namespace, state: &NamespaceState) -> Vec<GateRemoval> {
     let mut pods: Vec<&Pod> = state.pods.iter().filter(|pod| pod.is_gated()).collect();
-    pods.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+    pods.sort_by(|a, b| Pod::by_age(a, b));
     pods.into_iter().filter_map(|pod| removal(namespace, pod)).collect()
 }
 

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
+use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{Namespace, OwnerUid};
 use crate::snapshot::{
     Admission, GATED_PODS, Gang, NamespaceState, Owner, OwnerKind, Pod, Queue, Quota, Shape, Snapshot,
@@ -40,10 +39,10 @@ impl<'a> GatedNamespace<'a> {
 
     /// The namespace as every other step reads it.
     fn without_gated_pods(&self) -> NamespaceState {
-        let is_known = self.state.owners.iter().map(|owner| &owner.uid).collect::<FxHashSet<_>>();
+        let known: KeyedSet<&OwnerUid> = self.state.owners.iter().map(|owner| &owner.uid).collect();
         let mut own: Vec<&Pod> =
-            self.pods().filter(|pod| pod.owner().is_none_or(|owner| !is_known.contains(owner))).collect();
-        own.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+            self.pods().filter(|pod| pod.owner().is_none_or(|owner| !known.contains(owner))).collect();
+        own.sort_by(|a, b| Pod::by_age(a, b));
         let owners = self.state.owners.iter().cloned().chain(asking_for_themselves(&own));
         NamespaceState {
             pods: self.state.pods.iter().filter(|pod| !pod.is_gated()).cloned().collect(),
@@ -55,7 +54,7 @@ impl<'a> GatedNamespace<'a> {
 
     /// What the ledger granted, as a quota that is enforced: the operator removes no gate above it.
     ///
-    /// Nobody can edit it, and no write of it can be late.
+    /// Only the operator writes it, and no write of it can be late.
     fn ledger_as_quota(&self) -> Option<Quota> {
         let quota = self.state.quota.as_ref()?;
         let granted = quota.granted.clone()?;
@@ -108,7 +107,7 @@ type Alike<'a> = (Option<&'a OwnerUid>, &'a Shape, i32, Option<&'a Gang>);
 /// Owners that want exactly these pods, one for alike ones, in the order of the first of each.
 fn asking_for_themselves(pods: &[&Pod]) -> Vec<Owner> {
     let mut owners: Vec<Owner> = Vec::new();
-    let mut known: FxHashMap<Alike<'_>, usize> = FxHashMap::default();
+    let mut known: KeyedMap<Alike<'_>, usize> = KeyedMap::default();
     for pod in pods {
         let alike = (pod.owner(), &*pod.shape, pod.priority, pod.gang());
         if let Some(owner) = known.get(&alike).and_then(|at| owners.get_mut(*at)) {

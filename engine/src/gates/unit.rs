@@ -76,8 +76,7 @@ impl<'a> GatedUnit<'a> {
 
 /// By priority, then age.
 fn in_order(one: &Pod, other: &Pod) -> Ordering {
-    let key = |pod: &Pod| (Reverse(pod.priority), pod.created);
-    key(one).cmp(&key(other)).then_with(|| (&one.name, &one.uid).cmp(&(&other.name, &other.uid)))
+    Reverse(one.priority).cmp(&Reverse(other.priority)).then_with(|| Pod::by_age(one, other))
 }
 
 /// How many live pods without a gate each of these gangs has.

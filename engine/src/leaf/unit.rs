@@ -47,7 +47,7 @@ impl<'a> Leaf<'a> {
         let goes: FxHashSet<&PodUid> = going.iter().map(|candidate| &candidate.pod.uid).collect();
         let kept = all.may_go.iter().filter(|candidate| !goes.contains(&candidate.pod.uid)).rev();
         let mut never: Vec<&Pod> = all.never.iter().map(|(pod, _)| *pod).collect();
-        never.sort_by(|a, b| (a.created, &a.name, &a.uid).cmp(&(b.created, &b.name, &b.uid)));
+        never.sort_by(|a, b| Pod::by_age(a, b));
 
         let mut units = Units { resources, all: Vec::new() };
         never

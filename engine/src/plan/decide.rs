@@ -357,7 +357,7 @@ fn queue_plan(
     let is_in_force = leaf.is_none() || is_open || quota.is_some_and(is_in_force);
     let mut pods = leaf.map(|leaf| leaf.namespace_usage.pods).unwrap_or_default();
     let (write, is_left_alone, is_in_force) = match gated {
-        // The ledger is always written: nobody can edit what it grants, and nothing of it falls while a pause lasts.
+        // The ledger is always written: only the operator changes what it grants, and nothing of it falls during a pause.
         Some(gated) => {
             pods.gated = gated.count();
             let write = limit_write(gated.quota(), branch.queue, &limit);

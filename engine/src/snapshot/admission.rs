@@ -1,7 +1,8 @@
 //! What keeps a pod waiting for which its queue has no room.
 
-use serde::{Deserialize, Serialize};
 use std::num::NonZeroU8;
+
+use serde::{Deserialize, Serialize};
 
 /// What happens to a new pod for which its queue has no room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

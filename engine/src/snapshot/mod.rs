@@ -1,7 +1,5 @@
 //! What is seen of the cluster at one instant: the engine's only input.
 
-use serde::{Deserialize, Serialize};
-
 mod admission;
 mod budget;
 mod grant_gate;
@@ -24,6 +22,8 @@ mod workload;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
 
 pub use admission::{Admission, GatePosition};
 pub use budget::Budget;

@@ -1,5 +1,6 @@
 //! A pod: what it requests, where it stands in life, and what protects it.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -101,6 +102,11 @@ impl Pod {
     /// Whether it holds what it requests: everything but finished pods, terminating ones included.
     pub fn is_charged(&self) -> bool {
         self.phase != Phase::Finished
+    }
+
+    /// The oldest first.
+    pub(crate) fn by_age(one: &Self, other: &Self) -> Ordering {
+        (one.created, &one.name, &one.uid).cmp(&(other.created, &other.name, &other.uid))
     }
 
     /// Whether it waits for room of its queue: it is demand, and uses nothing yet.

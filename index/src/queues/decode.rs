@@ -14,8 +14,8 @@ use crate::time::timestamp;
 ///
 /// Requests and guarantees are rounded up to the unit of their resource, limits down. A spec with a mistake
 /// gives a Queue that is `invalid`, with a text that names the field and says what to do, and with nothing else
-/// in it but whether it is a parent, how far Quotient may go in it and whether its pods wait gated: half of an intention is not acted on, and a parent with a mistake must not
-/// be taken for the Queue that governs its namespace.
+/// in it but whether it is a parent, how far Quotient may go in it and whether its pods wait gated: half of an
+/// intention is not acted on, and a parent with a mistake must not be taken for the Queue that governs its namespace.
 pub fn decode(queue: &Written) -> Queue {
     let QueueSpec {
         weight,

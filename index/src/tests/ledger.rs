@@ -166,7 +166,8 @@ fn a_quota_of_an_unmanaged_namespace_says_nothing_of_what_was_granted() {
     assert_eq!(index.newest_stamp(), Some(Generation::new(1 << 62)));
 }
 
-/// The ledger goes on after the latest stamp, and what it writes then is still read: otherwise it would write all quotas for ever.
+/// The ledger goes on after the latest stamp, and what it writes then is still read: otherwise it would write all quotas for
+/// ever.
 #[test]
 fn a_stamp_is_believed_up_to_a_bound_and_as_far_as_the_ledger_has_counted() {
     let stamped = |stamp: u64| index_of(&format!("{QUEUE}\n---\n{}", quota("5", stamp, 8, 8)));

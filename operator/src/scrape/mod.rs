@@ -1,4 +1,5 @@
-//! Who may read the metrics and the last decisions, and how: on loopback anybody, elsewhere whom the API server vouches for, over TLS.
+//! Which clients may read the metrics and the last decisions: on loopback all of them, elsewhere over TLS those that the API
+//! server vouches for.
 //!
 //! Shares and names of teams are not for every pod of the cluster. So there is no way to serve them openly beyond this
 //! machine (or pod): either they are bound to loopback, for a sidecar that knows who may read, or every scrape brings a
@@ -127,7 +128,7 @@ fn router(served: Served, gate: Option<Gate>) -> Router {
         .route("/decisions", get(decisions))
         .route("/decisions/{number}", get(decision))
         .with_state(served)
-        // Whoever may read metrics may read all of it: both name the queues of all teams.
+        // One right is for all of it: metrics and decisions name the queues of all teams.
         .layer(from_fn_with_state(gate, only_readers))
         .layer(map_response(only_answer))
 }

@@ -14,15 +14,15 @@ mod patience;
 mod pulses;
 mod synced;
 
+use std::sync::Mutex;
+use std::time::Duration;
+
 use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
 use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, ResourceQuota};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::scheduling::v1::PriorityClass;
-use std::sync::Mutex;
-use std::time::Duration;
-
 use kube::Client;
 use kube::runtime::watcher;
 use quotient_crds::{Queue, QueueJob};

@@ -39,7 +39,8 @@ const OTHERS: [&str; 21] = [
 ///
 /// `terminating` pods have to be gone at 1030 unless it says `terminating=SECONDS`; `forced` ones are terminating
 /// without any grace; of `failing` ones the kubelet reports that they crash or cannot start. `cost=-9` is a deletion cost,
-/// `grace=60` how long it may take to end. `gated` ones are pending and wait for room of their queue. `owner=agent daemonset` is a pod of a DaemonSet.
+/// `grace=60` how long it may take to end. `gated` ones are pending and wait for room of their queue. `owner=agent daemonset`
+/// is a pod of a DaemonSet.
 pub(super) fn pod(words: &Words<'_>) -> Pod {
     let (_, name) = words.path();
     let phase = match () {
