@@ -14,7 +14,8 @@ use crate::testbed::{AuditEvent, AuditLog, CENSUS};
 /// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
 pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<Judge> {
     let mut judge = Judge::new(tolerance);
-    let events = log.events()?;
+    let mut events = log.events()?;
+    answer_lost_ledgers(&mut events);
     let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
     let writes = events.iter().filter(tells).collect();
     let mut known = Known::new();
@@ -32,6 +33,39 @@ pub fn acquitted(judge: &Judge) -> anyhow::Result<()> {
     let violations: Vec<String> = judge.violations().iter().map(ToString::to_string).collect();
     ensure!(violations.is_empty(), "broken promises:\n{}", violations.join("\n"));
     Ok(())
+}
+
+/// Completes the writes of the ledger whose client was gone before the answer (504) and that were stored all the same: the
+/// next write names a version that no answer told, so it is theirs.
+fn answer_lost_ledgers(events: &mut [AuditEvent]) {
+    let is_ledger = |event: &AuditEvent| {
+        event.is_about("configmaps") && event.user == OPERATOR_USER && event.verb == "update"
+    };
+    let mut lost = None;
+    let mut newest = String::new();
+    for at in 0..events.len() {
+        let Some(event) = events.get(at).filter(|event| is_ledger(event)) else { continue };
+        let named = resource_version(event.request.as_ref()).unwrap_or_default().to_owned();
+        let answer = resource_version(event.response.as_ref()).filter(|_| event.succeeded());
+        let (answer, is_lost) = (answer.map(ToOwned::to_owned), event.code >= 500);
+        if let Some(stored) = lost.take_if(|_| named != newest).and_then(|lost: usize| events.get_mut(lost)) {
+            stored.response = stored.request.clone().map(|body| with_version(body, &named));
+            stored.code = 200;
+        }
+        lost = if is_lost { Some(at) } else { lost };
+        newest = answer.unwrap_or(named);
+    }
+}
+
+fn resource_version(object: Option<&Value>) -> Option<&str> {
+    object?.pointer("/metadata/resourceVersion")?.as_str()
+}
+
+fn with_version(mut object: Value, version: &str) -> Value {
+    if let Some(stored) = object.pointer_mut("/metadata/resourceVersion") {
+        *stored = Value::from(version);
+    }
+    object
 }
 
 /// Writes in the order in which they were stored. They are noted when they are answered: on a busy machine a controller has
@@ -59,8 +93,7 @@ fn is_census(event: &AuditEvent) -> bool {
 /// etcd.
 fn version(event: &AuditEvent) -> Option<u64> {
     let stores = matches!(event.verb.as_str(), "create" | "update" | "patch") || is_census(event);
-    let version = event.response.as_ref()?.pointer("/metadata/resourceVersion")?.as_str()?;
-    version.parse().ok().filter(|_| stores)
+    resource_version(event.response.as_ref())?.parse().ok().filter(|_| stores)
 }
 
 /// The same where an eviction comes before what its pod's kubelet did about it, though it may be answered later.
@@ -271,6 +304,25 @@ mod tests {
                 "last"
             ]
         );
+    }
+
+    #[test]
+    fn a_ledger_whose_writer_was_killed_counts_where_it_was_stored() {
+        let write = |code, named: &str, answered| AuditEvent {
+            user: OPERATOR_USER.to_owned(),
+            resource: "configmaps".to_owned(),
+            code,
+            request: Some(json!({"metadata": {"resourceVersion": named}})),
+            ..event("update", "quotient-ledger", answered)
+        };
+        let outcome = |events: &mut [AuditEvent]| {
+            answer_lost_ledgers(events);
+            events.iter().map(|event| version(event).filter(|_| event.succeeded())).collect::<Vec<_>>()
+        };
+        let mut stored = [write(200, "3", Some(5)), write(504, "5", None), write(200, "7", Some(9))];
+        assert_eq!(outcome(&mut stored), [Some(5), Some(7), Some(9)]);
+        let mut dropped = [write(200, "3", Some(5)), write(504, "5", None), write(200, "5", Some(9))];
+        assert_eq!(outcome(&mut dropped), [Some(5), None, Some(9)]);
     }
 
     #[test]
