@@ -57,6 +57,14 @@ impl Selector {
         Self(requirements.into_iter().collect())
     }
 
+    /// The labels of which everything that it matches has one: each key with the values that it may have.
+    pub(crate) fn required(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.0.iter().filter_map(|requirement| match requirement {
+            Requirement::In(key, values) => Some((key.as_str(), values.as_slice())),
+            _ => None,
+        })
+    }
+
     /// Whether `labels` meet every requirement.
     pub fn matches(&self, labels: &Labels) -> bool {
         self.0.iter().all(|requirement| requirement.holds(labels))

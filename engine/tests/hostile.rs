@@ -18,7 +18,7 @@ use crate::story::parse;
 const NUMBERS: [usize; 3] = [800, 1_600, 3_200];
 
 /// The number of objects that are compared with as many friendly ones.
-const NUMBER: usize = 800;
+const NUMBER: usize = 3_200;
 
 /// How many pods fit on a node, so that nodes grow as pods do.
 const PER_NODE: usize = 80;
@@ -103,11 +103,11 @@ fn no_slower_than_ordinary_pods(what: &str, cluster: impl Fn(usize) -> String) {
 }
 
 /// Nodes for `pods` pods of one cpu, the queues `a`, which uses all of them, and `b`, which claims half of them.
-fn full(pods: usize) -> String {
-    let nodes = pods / PER_NODE;
+fn full(pods: usize, per_node: usize) -> String {
+    let nodes = pods / per_node;
     let mut scenario = String::new();
     for node in 0..nodes {
-        writeln!(scenario, "node n{node} cpu={PER_NODE} memory=800Gi").unwrap();
+        writeln!(scenario, "node n{node} cpu={per_node} memory=800Gi").unwrap();
     }
     writeln!(scenario, "queue a\nqueue b\nquota a cpu={pods} memory=0\nquota b cpu=0 memory=0").unwrap();
     writeln!(scenario, "owner b/web replicas={} cpu=1", pods / 2).unwrap();
@@ -116,39 +116,53 @@ fn full(pods: usize) -> String {
 
 /// [`full`], with a pod of `a` for each number, and what `line` says of it after its name.
 fn full_of(pods: usize, line: impl Fn(usize) -> String) -> String {
-    let mut scenario = full(pods);
+    full_with(pods, PER_NODE, line)
+}
+
+/// The same with so many pods on a node.
+fn full_with(pods: usize, per_node: usize, line: impl Fn(usize) -> String) -> String {
+    let mut scenario = full(pods, per_node);
     for pod in 0..pods {
-        let node = pod / PER_NODE;
+        let node = pod / per_node;
         writeln!(scenario, "pod a/p{pod} node=n{node} started={} {}", pod % 900, line(pod)).unwrap();
     }
     scenario
 }
 
 #[test]
+fn of_ordinary_pods() {
+    doubles("ordinary pods", |number| full_of(number, |_| "cpu=1 owner=w".to_owned()));
+}
+
+#[test]
 fn of_budgets_for_one_pod_each() {
-    no_slower_than_ordinary_pods("budgets for one pod each", |number| {
+    let cluster = |number| {
         let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w labels=app:{pod}"));
         for budget in 0..number {
             writeln!(scenario, "budget a/b{budget} allowed=1 selects=app:{budget}").unwrap();
         }
         scenario
-    });
+    };
+    doubles("budgets for one pod each", cluster);
+    no_slower_than_ordinary_pods("budgets for one pod each", cluster);
 }
 
 #[test]
 fn of_budgets_for_all_pods() {
-    no_slower_than_ordinary_pods("budgets for all pods", |number| {
+    let cluster = |number| {
         let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w labels=app:x,at:{pod}"));
         for budget in 0..number {
             writeln!(scenario, "budget a/b{budget} allowed={number} selects=app:x").unwrap();
         }
         scenario
-    });
+    };
+    doubles("budgets for all pods", cluster);
+    no_slower_than_ordinary_pods("budgets for all pods", cluster);
 }
 
 #[test]
 fn of_priorities_with_pending_pods() {
-    no_slower_than_ordinary_pods("priorities with pending pods", |number| {
+    doubles("priorities with pending pods", |number| {
         let mut scenario = full_of(number, |pod| format!("cpu=1 owner=w{pod} priority={pod}"));
         scenario = scenario.replace("queue a\n", "queue a preemption=LowerPriority\n");
         for ask in 0..number {
@@ -161,7 +175,7 @@ fn of_priorities_with_pending_pods() {
 
 #[test]
 fn of_distinct_sizes() {
-    no_slower_than_ordinary_pods("distinct sizes", |number| {
+    doubles("distinct sizes", |number| {
         full_of(number, |pod| format!("cpu={}m memory={}Mi owner=w{pod}", 900 + pod % 97, 1 + pod))
     });
 }
@@ -178,16 +192,14 @@ fn of_slivers_beside_a_large_pod() {
 
 #[test]
 fn of_gangs() {
-    no_slower_than_ordinary_pods("gangs", |number| {
+    doubles("gangs", |number| {
         full_of(number, |pod| format!("cpu=1 owner=w{} gang=g{} min=2", pod / 2, pod / 2))
     });
 }
 
 #[test]
 fn of_pods_of_one_gang() {
-    no_slower_than_ordinary_pods("pods of one gang", |number| {
-        full_of(number, |_| "cpu=1 owner=w gang=g min=100".to_owned())
-    });
+    doubles("pods of one gang", |number| full_of(number, |_| "cpu=1 owner=w gang=g min=100".to_owned()));
 }
 
 /// Sizes that no cluster could run cost no more than those that one could.
@@ -211,12 +223,14 @@ fn of_terminating_pods() {
     });
 }
 
+/// Each size is looked for on every node, so these are doubled on as many nodes as before. Sizes that take several pods of a
+/// node cost as much as there are pods on all nodes.
 #[test]
 fn of_workloads_without_pods() {
-    no_slower_than_ordinary_pods("workloads without pods", |number| {
-        let mut scenario = full_of(number, |_| "cpu=1 owner=w".to_owned());
+    doubles("workloads without pods", |number| {
+        let mut scenario = full_with(number, number / 10, |_| "cpu=1 owner=w".to_owned());
         for owner in 0..number {
-            writeln!(scenario, "owner b/o{owner} replicas=1 cpu={}m", 900 + owner).unwrap();
+            writeln!(scenario, "owner b/o{owner} replicas=1 cpu={}m", 1 + owner * 999 / number).unwrap();
         }
         scenario
     });

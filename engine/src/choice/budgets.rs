@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::candidate::Candidate;
+use crate::keyed::KeyedMap;
 use crate::names::PodUid;
 use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
 
@@ -13,83 +14,137 @@ use crate::snapshot::{Budget, NamespaceState, Phase, Pod, Ties};
 pub(crate) struct Budgets<'a> {
     state: &'a NamespaceState,
     left: Vec<u32>,
+    by_label: ByLabel<'a>,
     /// Which budgets protect the pods of an owner; pods that share their ties share the answer.
-    matched: FxHashMap<*const Ties, Vec<usize>>,
+    matched: FxHashMap<*const Ties, CountsIn>,
+}
+
+/// The budgets that a pod counts in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CountsIn {
+    None,
+    One(usize),
+    /// It can never be evicted: the API server refuses to decide which one counts.
+    Several,
+}
+
+/// Budgets by a label that their pods have, so that a pod is compared with few of many.
+#[derive(Clone, Debug, Default)]
+struct ByLabel<'a> {
+    labelled: KeyedMap<(&'a str, &'a str), Vec<usize>>,
+    others: Vec<usize>,
+}
+
+impl<'a> ByLabel<'a> {
+    /// Every budget stands by the label that the fewest others ask for.
+    fn of(budgets: &'a [Budget]) -> Self {
+        let mut frequency: KeyedMap<(&str, &str), usize> = KeyedMap::default();
+        let labels = budgets.iter().flat_map(|budget| budget.selector.required());
+        for (key, value) in labels.flat_map(|(key, values)| values.iter().map(move |value| (key, &**value))) {
+            let times = frequency.entry((key, value)).or_default();
+            *times = times.saturating_add(1);
+        }
+        let mut by_label = Self::default();
+        for (at, budget) in budgets.iter().enumerate() {
+            let often = |(key, values): &(&str, &[String])| -> usize {
+                values.iter().filter_map(|value| frequency.get(&(*key, &**value))).sum()
+            };
+            match budget.selector.required().min_by_key(often) {
+                None => by_label.others.push(at),
+                Some((key, values)) => {
+                    for value in values {
+                        by_label.labelled.entry((key, value)).or_default().push(at);
+                    }
+                }
+            }
+        }
+        by_label
+    }
+
+    fn counts_in(&self, budgets: &[Budget], ties: &Ties) -> CountsIn {
+        let labelled = ties.labels.iter().filter_map(|label| self.labelled.get(&label)).flatten();
+        let matches =
+            |at: &&usize| budgets.get(**at).is_some_and(|budget| budget.selector.matches(&ties.labels));
+        let mut all = labelled.chain(&self.others).filter(matches);
+        match (all.next(), all.next()) {
+            (None, _) => CountsIn::None,
+            (Some(one), None) => CountsIn::One(*one),
+            (Some(_), Some(_)) => CountsIn::Several,
+        }
+    }
 }
 
 impl<'a> Budgets<'a> {
     pub(crate) fn of(state: &'a NamespaceState) -> Self {
         let left = state.budgets.iter().map(|budget| budget.allowed).collect();
-        Self { state, left, matched: FxHashMap::default() }
+        Self { state, left, by_label: ByLabel::of(&state.budgets), matched: FxHashMap::default() }
     }
 
     /// The budgets that `pod` counts in. A pod that has not started counts in none: its eviction disrupts nothing.
-    fn of_pod(&mut self, pod: &'a Pod) -> &[usize] {
+    fn of_pod(&mut self, pod: &Pod) -> CountsIn {
         if self.left.is_empty() || pod.phase != Phase::Running {
-            return &[];
+            return CountsIn::None;
         }
-        let budgets = &self.state.budgets;
-        self.matched.entry(Arc::as_ptr(&pod.ties)).or_insert_with(|| {
-            let matches =
-                |(at, budget): (usize, &Budget)| budget.selector.matches(&pod.ties.labels).then_some(at);
-            budgets.iter().enumerate().filter_map(matches).collect()
-        })
+        let counts_in = || self.by_label.counts_in(&self.state.budgets, &pod.ties);
+        *self.matched.entry(Arc::as_ptr(&pod.ties)).or_insert_with(counts_in)
     }
 
     /// How many of `victims`, in order, may go.
     ///
-    /// A pod of several budgets can never be evicted: the API server refuses to decide which one counts. Those of `chosen`
-    /// are in the books already: what follows a gang may have been chosen by itself.
+    /// Those of `chosen` are in the books already: what follows a gang may have been chosen by itself.
     pub(crate) fn allow(&mut self, victims: &[Candidate<'a>], chosen: &FxHashSet<&PodUid>) -> Vec<bool> {
         if self.left.is_empty() {
             return vec![true; victims.len()];
         }
-        let mut left = self.left.clone();
+        let mut used = Vec::new();
         let mut counted: FxHashSet<&PodUid> = FxHashSet::default();
         let allowed = victims.iter().map(|victim| {
-            let before = left.clone();
-            let mut pods = victim.everything().filter(|pod| !chosen.contains(&pod.uid));
-            let all =
-                pods.by_ref().filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut left));
+            let before = used.len();
+            let pods = victim.everything().filter(|pod| !chosen.contains(&pod.uid));
+            let all = pods.filter(|pod| counted.insert(&pod.uid)).all(|pod| self.takes(pod, &mut used));
             if !all {
-                left = before;
+                self.give_back(used.split_off(before));
             }
             all
         });
-        allowed.collect()
+        let allowed = allowed.collect();
+        self.give_back(used);
+        allowed
     }
 
-    fn takes(&mut self, pod: &'a Pod, left: &mut [u32]) -> bool {
-        match self.of_pod(pod) {
-            [] => true,
-            [one] => left.get_mut(*one).is_some_and(|left| match left.checked_sub(1) {
-                Some(less) => {
-                    *left = less;
-                    true
-                }
-                None => false,
-            }),
-            _ => false,
+    /// Whether `pod` may go; notes the budget that it used up.
+    fn takes(&mut self, pod: &Pod, used: &mut Vec<usize>) -> bool {
+        let one = match self.of_pod(pod) {
+            CountsIn::None => return true,
+            CountsIn::Several => return false,
+            CountsIn::One(one) => one,
+        };
+        let Some(left) = self.left.get_mut(one).filter(|left| **left > 0) else { return false };
+        *left = left.saturating_sub(1);
+        used.push(one);
+        true
+    }
+
+    fn give_back(&mut self, budgets: impl IntoIterator<Item = usize>) {
+        for budget in budgets {
+            if let Some(left) = self.left.get_mut(budget) {
+                *left = left.saturating_add(1);
+            }
         }
     }
 
     /// Books what `victim` uses up.
     pub(crate) fn book(&mut self, victim: &Candidate<'a>) {
-        let mut left = self.left.clone();
         for pod in victim.pods() {
-            self.takes(pod, &mut left);
+            self.takes(pod, &mut Vec::new());
         }
-        self.left = left;
     }
 
     /// Gives back what `victim` used up: it stays.
     pub(crate) fn unbook(&mut self, victim: &Candidate<'a>) {
         for pod in victim.pods() {
-            let of = self.of_pod(pod).to_vec();
-            if let [one] = of[..]
-                && let Some(left) = self.left.get_mut(one)
-            {
-                *left = left.saturating_add(1);
+            if let CountsIn::One(one) = self.of_pod(pod) {
+                self.give_back([one]);
             }
         }
     }

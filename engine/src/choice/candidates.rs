@@ -44,7 +44,7 @@ pub(crate) fn candidates<'a>(
         candidate.protected |= *last;
     }
     let mut in_floor = vec![false; all.len()];
-    for at in floors.iter().flat_map(|(_, floor)| floor) {
+    for at in floors.iter().flat_map(|(floor, _)| floor) {
         if let Some(entry) = in_floor.get_mut(*at) {
             *entry = true;
         }
@@ -57,8 +57,8 @@ pub(crate) fn candidates<'a>(
             .or_else(|| kept.then_some(Reason::LastReplica))
             .or_else(|| state.refused.contains(&pod.uid).then_some(Reason::EvictionRefused))
     };
-    for (_, floor) in &floors {
-        let Some(whole) = gangs::as_a_whole(&all, floor) else { continue };
+    for (floor, others) in &floors {
+        let Some(whole) = gangs::as_a_whole(&all, floor, others) else { continue };
         let members = floor.iter().filter_map(|at| Some((all.get(*at)?, last.get(*at)?)));
         let rule = if rules.gangs() == GangPolicy::Never {
             Some(Reason::GangFloor)

@@ -14,12 +14,12 @@ use crate::snapshot::{Owner, Pod, QueueJob, QueueTask};
 ///
 /// Running members above what the gang needs are surplus, those that would go first; the members of a gang that
 /// has too few to be of use count as not yet running; so do pods above the replicas that their owner wants count
-/// as surplus. Returns, in the order of their names, what each gang in use cannot do without.
+/// as surplus. Returns, in the order of their names, what each gang in use cannot do without, and its other members.
 pub(super) fn sort_into_stages<'a>(
     candidates: &mut [Candidate<'a>],
     owners: &[Owner],
     queue_jobs: &[QueueJob],
-) -> Vec<(GangName, Vec<usize>)> {
+) -> Vec<(Vec<usize>, Vec<usize>)> {
     let mut gangs: BTreeMap<&'a GangName, (usize, Vec<usize>)> = BTreeMap::new();
     let mut owned: BTreeMap<&'a OwnerUid, Vec<usize>> = BTreeMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
@@ -51,7 +51,9 @@ pub(super) fn sort_into_stages<'a>(
         };
         set_stage(candidates, &surplus, Stage::Surplus);
         if !floor.is_empty() {
-            floors.push((name.clone(), floor));
+            let in_floor: BTreeSet<usize> = floor.iter().copied().collect();
+            let others = members.into_iter().filter(|at| !in_floor.contains(at)).collect();
+            floors.push((floor, others));
         }
     }
     for owner in owners {
@@ -106,24 +108,26 @@ fn by_rank(candidates: &[Candidate<'_>], members: &mut [usize]) {
     });
 }
 
-/// The candidate that takes the members `floor` at once, and everything of their gang with them.
+/// The candidate that takes the members `floor` at once, and the `others` of their gang with them.
 ///
 /// It is protected if one of them is, and of the highest priority among them.
-pub(super) fn as_a_whole<'a>(candidates: &[Candidate<'a>], floor: &[usize]) -> Option<Candidate<'a>> {
-    let members: Vec<&Candidate<'a>> = floor.iter().filter_map(|at| candidates.get(*at)).collect();
+pub(super) fn as_a_whole<'a>(
+    candidates: &[Candidate<'a>],
+    floor: &[usize],
+    others: &[usize],
+) -> Option<Candidate<'a>> {
+    let all_at = |places: &[usize]| -> Vec<&Candidate<'a>> {
+        places.iter().filter_map(|at| candidates.get(*at)).collect()
+    };
+    let members = all_at(floor);
     let last = *members.last()?;
     let highest = members.iter().map(|member| member.pod.priority).max()?;
     let head = members.iter().rev().find(|member| member.pod.priority == highest).copied().unwrap_or(last);
-    let name = &head.pod.gang()?.name;
     let mut requests = Amounts::new();
     for member in &members {
         requests.add_all(member.pod.requests());
     }
-    let is_more = |candidate: &&Candidate<'a>| {
-        candidate.pod.gang().is_some_and(|gang| gang.name == *name)
-            && members.iter().all(|member| member.pod.uid != candidate.pod.uid)
-    };
-    let mut surplus: Vec<&Candidate<'a>> = candidates.iter().filter(is_more).collect();
+    let mut surplus = all_at(others);
     surplus.sort_by(|a, b| rank(a, b));
     Some(Candidate {
         pod: head.pod,

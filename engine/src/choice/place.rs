@@ -165,6 +165,10 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
         self.simulation.context.capacity
     }
 
+    fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool {
+        victim.candidate.pods().iter().any(|pod| self.simulation.gone.contains(&pod.uid))
+    }
+
     fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {
         let shortfall = self.node_resources.shortfall(node, self.shape).unwrap_or_default();
         let reclaimed = shortfall.of(self.simulation.context.resources);

@@ -9,7 +9,7 @@ use super::candidate::Candidate;
 use super::nodes::{At, NodeResources, Search};
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
-use crate::names::PodUid;
+use crate::names::{GangName, PodUid};
 use crate::reason::Reason;
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
@@ -64,6 +64,8 @@ pub(super) struct Simulation<'a> {
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
     placed: Vec<(At, &'a Shape)>,
+    /// The same by node, as places in that list.
+    placed_on: BTreeSet<(At, usize)>,
     /// What was promised, to which leaf.
     promised: Vec<(Index, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
@@ -123,6 +125,7 @@ impl<'a> Simulation<'a> {
             gone: FxHashSet::default(),
             victims: Vec::new(),
             placed: Vec::new(),
+            placed_on: BTreeSet::new(),
             promised: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
@@ -182,7 +185,8 @@ impl<'a> Simulation<'a> {
         for (at, amounts) in self.promised.split_off(mark.promised) {
             self.account(at, &amounts, true);
         }
-        for (node, shape) in self.placed.split_off(mark.placed) {
+        for (place, (node, shape)) in (mark.placed..).zip(self.placed.split_off(mark.placed)) {
+            self.placed_on.remove(&(node, place));
             if let Some(node_resources) = &mut self.node_resources {
                 node_resources.give(node, &shape.requests);
             }
@@ -248,6 +252,7 @@ impl<'a> Simulation<'a> {
         if let Some(node_resources) = &mut self.node_resources {
             node_resources.take(node, &shape.requests);
         }
+        self.placed_on.insert((node, self.placed.len()));
         self.placed.push((node, shape));
     }
 
@@ -299,21 +304,24 @@ impl<'a> Simulation<'a> {
     /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
     /// where they are is moved if it has room elsewhere.
     pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
-        for place in (mark.victims..self.victims.len()).rev() {
-            if self.victims.get(place).is_some_and(|victim| self.follows_its_gang(victim)) {
+        let mut whole_gangs = self.whole_gangs(mark);
+        let mut go = Vec::new();
+        for victim in self.victims.split_off(mark.victims).into_iter().rev() {
+            // Without the rest of its gang, which goes as a whole, it is of no use.
+            let gang = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none());
+            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.at, &gang.name))) {
+                go.push(victim);
                 continue;
             }
-            let victim = self.victims.remove(place);
             self.shift(victim.at, &victim.candidate, true);
-            let Victim { at, candidate, beneficiary, reason } = victim;
-            if suffices(self) && self.has_room_again(&candidate) {
-                continue;
-            }
-            self.remove(at, candidate, beneficiary, reason);
-            if let Some(again) = self.victims.pop() {
-                self.victims.insert(place, again);
+            if !(suffices(self) && self.has_room_again(&victim.candidate)) {
+                self.shift(victim.at, &victim.candidate, false);
+                go.push(victim);
+            } else if let Some(gang) = victim.candidate.pod.gang() {
+                whole_gangs.remove(&(victim.at, &gang.name));
             }
         }
+        self.victims.extend(go.into_iter().rev());
     }
 
     /// Whether the pods of `candidate` have room where they are, once what was placed there is moved.
@@ -339,19 +347,23 @@ impl<'a> Simulation<'a> {
                 .as_ref()
                 .is_some_and(|node_resources| !node_resources.has(node, &Amounts::new()))
         };
-        let mut place = 0;
-        while is_overfull(self) {
-            let Some((at, shape)) = self.placed.get(place).copied() else { return false };
-            let node_resources = self.node_resources.as_ref().filter(|_| at == node);
-            if let Some(other) =
-                node_resources.and_then(|node_resources| node_resources.free_beside(shape, node))
-            {
+        let here: Vec<usize> =
+            self.placed_on.range((node, 0)..=(node, usize::MAX)).map(|(_, place)| *place).collect();
+        for place in here {
+            if !is_overfull(self) {
+                break;
+            }
+            let shape = self.placed.get(place).map(|(_, shape)| *shape);
+            let other = self
+                .node_resources
+                .as_ref()
+                .and_then(|node_resources| node_resources.free_beside(shape?, node));
+            if let Some(other) = other {
                 self.move_to(place, other);
                 moved.push((place, node));
             }
-            place = place.saturating_add(1);
         }
-        true
+        !is_overfull(self)
     }
 
     fn move_to(&mut self, place: usize, node: At) {
@@ -360,6 +372,8 @@ impl<'a> Simulation<'a> {
         {
             node_resources.give(*at, &shape.requests);
             node_resources.take(node, &shape.requests);
+            self.placed_on.remove(&(*at, place));
+            self.placed_on.insert((node, place));
             *at = node;
         }
     }
@@ -374,16 +388,14 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the rest of the gang of `victim` goes as a whole: without it the victim is of no use.
-    fn follows_its_gang(&self, victim: &Victim<'a>) -> bool {
-        let Some(gang) = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none()) else {
-            return false;
-        };
-        self.victims.iter().any(|other| {
-            other.at == victim.at
-                && other.candidate.gang.is_some()
-                && other.candidate.pod.gang().is_some_and(|one| one.name == gang.name)
-        })
+    /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
+    fn whole_gangs(&self, mark: Mark) -> FxHashSet<(Index, &'a GangName)> {
+        let mut since = self.victims.iter().skip(mark.victims);
+        if since.all(|victim| victim.candidate.pod.gang().is_none()) {
+            return FxHashSet::default();
+        }
+        let whole = self.victims.iter().filter(|victim| victim.candidate.gang.is_some());
+        whole.filter_map(|victim| Some((victim.at, &victim.candidate.pod.gang()?.name))).collect()
     }
 
     fn occupies(&self, at: Index) -> Amounts {
@@ -453,7 +465,7 @@ impl<'a> Simulation<'a> {
             node_resources.take(node, pod.requests());
         }
         for search in self.search.iter_mut().chain(&mut self.search_everywhere) {
-            search.changed(node);
+            search.changed(node, !gives);
         }
     }
 

@@ -128,7 +128,7 @@ impl<'a> QueuePreemption<'a> {
                 .collect();
             let score = Cost::of(
                 &node_candidates,
-                Score::of(&node_candidates, node_resources, at, need.shape, &self.capacity, Vec::new()),
+                Score::of(&node_candidates, node_resources, at, need.shape, &self.capacity),
             );
             if best.as_ref().is_none_or(|(least, other, _)| (&score, at) < (least, *other)) {
                 best = Some((score, at, victims));

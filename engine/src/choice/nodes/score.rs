@@ -42,15 +42,14 @@ pub(crate) struct Score {
 type Turn = (Reverse<Option<Timestamp>>, Reverse<Timestamp>, Reverse<PodName>, Reverse<PodUid>);
 
 impl Score {
-    /// The cost of `victims` for a pod of `shape` on the node at `at`; `scale` is what there is of each resource, `level` how
-    /// far the queue is above its target that is the least above.
+    /// The cost of `victims` for a pod of `shape` on the node at `at`, but for the level; `scale` is what there is of each
+    /// resource.
     pub(crate) fn of(
         victims: &[NodeCandidate<'_>],
         node_resources: &NodeResources<'_>,
         at: At,
         shape: &Shape,
         scale: &Amounts,
-        level: Level,
     ) -> Self {
         let candidates = || victims.iter().map(|node_candidate| &node_candidate.candidate);
         let pods = |candidate: &Candidate<'_>| candidate.pods().len();
@@ -61,7 +60,7 @@ impl Score {
         Self {
             protected: candidates().filter(|candidate| candidate.protected).map(pods).sum(),
             running: candidates().any(|candidate| candidate.stage != Stage::NotRunning),
-            level: Reverse(level),
+            level: Reverse(Level::new()),
             gang_members: candidates().filter(|candidate| candidate.gang.is_some()).map(pods).sum(),
             stage: candidates().map(|candidate| candidate.stage).max(),
             priority: candidates().map(|candidate| candidate.pod.priority).max().unwrap_or(i32::MIN),
@@ -70,6 +69,11 @@ impl Score {
             dislike: Reverse(node_resources.preference(at, shape)),
             last: last.max(),
         }
+    }
+
+    /// The same where the queue that is the least above its target is so far above it.
+    pub(crate) fn at_level(&self, level: Level) -> Self {
+        Self { level: Reverse(level), ..self.clone() }
     }
 }
 

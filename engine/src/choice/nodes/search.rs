@@ -1,7 +1,6 @@
 //! Which node is the cheapest to free for an ask, and of which pods.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -28,12 +27,73 @@ pub(crate) struct NodeCandidate<'a> {
 /// The candidates by node, and what is known of the costs of nodes.
 ///
 /// Costs are computed for all nodes once per shape and group of givers. Later they are looked at again only when a
-/// node comes up as the cheapest: while victims are chosen, nodes only become more expensive, but for the one that
-/// was just freed.
+/// node comes up as the cheapest: while victims are chosen, nodes only become more expensive, but for the ones that
+/// were just freed.
 #[derive(Clone, Debug)]
 pub(crate) struct Search<'a> {
     on_node: Vec<NodeCandidates<'a>>,
-    costs: FxHashMap<(Group, *const Shape), Cheapest>,
+    costs: FxHashMap<(Group, *const Shape), Costs>,
+    /// The nodes whose room changed, in order.
+    changed: Vec<At>,
+}
+
+/// What is known of the costs of nodes for one shape and group of givers: no more than they are now.
+///
+/// A queue that loses a pod is less far above its target, on all nodes at once. So nodes are ordered below the queue
+/// whose level counts there, without the level, and queues by their cheapest nodes.
+#[derive(Clone, Debug, Default)]
+struct Costs {
+    /// Of each node the queue whose level counts there, and the cost.
+    of_nodes: FxHashMap<At, (Index, Score)>,
+    /// The nodes of each queue, and what is known of the first at the level of the queue.
+    of_leaves: FxHashMap<Index, (BTreeSet<Cost>, Option<Cost>)>,
+    /// The queues, by what is known of their first nodes; first those that are to be looked at again.
+    leaves: BTreeSet<(Option<Cost>, Index)>,
+    /// How many of the changes of nodes are known.
+    seen: usize,
+}
+
+/// What a node costs; of two alike the first node wins.
+type Cost = (Score, At);
+
+impl Costs {
+    fn insert(&mut self, at: At, leaf: Index, cost: Score) {
+        self.remove(at);
+        self.of_leaves.entry(leaf).or_default().0.insert((cost.clone(), at));
+        self.of_nodes.insert(at, (leaf, cost));
+        self.note(leaf, None);
+    }
+
+    fn remove(&mut self, at: At) {
+        let Some((leaf, cost)) = self.of_nodes.remove(&at) else { return };
+        if let Some((nodes, _)) = self.of_leaves.get_mut(&leaf) {
+            nodes.remove(&(cost, at));
+        }
+        self.note(leaf, None);
+    }
+
+    fn note(&mut self, leaf: Index, first: Option<Cost>) {
+        if let Some((_, known)) = self.of_leaves.get_mut(&leaf) {
+            self.leaves.remove(&(std::mem::replace(known, first.clone()), leaf));
+            self.leaves.insert((first, leaf));
+        }
+    }
+
+    /// The cheapest node as far as is known, where queues are that far above their targets.
+    fn first(&mut self, level: &dyn Fn(Index) -> Level) -> Option<At> {
+        loop {
+            let (known, leaf) = self.leaves.first()?.clone();
+            let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|(nodes, _)| nodes.first()) else {
+                self.leaves.pop_first();
+                continue;
+            };
+            let (now, at) = (Some((cost.at_level(level(leaf)), *at)), *at);
+            if known == now {
+                return Some(at);
+            }
+            self.note(leaf, now);
+        }
+    }
 }
 
 /// The candidates on one node.
@@ -43,6 +103,15 @@ struct NodeCandidates<'a> {
     all: Vec<NodeCandidate<'a>>,
     /// Whether they are known to request all the same, as most do.
     alike: bool,
+    /// How many of the first are gone.
+    gone: usize,
+}
+
+impl<'a> NodeCandidates<'a> {
+    /// Those behind the first that are gone.
+    fn left(&self) -> &[NodeCandidate<'a>] {
+        self.all.get(self.gone..).unwrap_or_default()
+    }
 }
 
 /// Whose pods may go for an ask: asks of one group may share what is known of costs.
@@ -62,19 +131,25 @@ pub(crate) trait Question<'a> {
     fn shape(&self) -> &'a Shape;
     /// What there is of each resource.
     fn scale(&self) -> &'a Amounts;
+    /// Whether some of a victim's pods are chosen already.
+    fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool;
     /// Which of some victims on a node, in this order, may go together.
     fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool>;
     /// How far a leaf is above its target.
     fn level(&self, leaf: Index) -> Level;
 
-    fn score(&self, node: At, victims: &[NodeCandidate<'a>]) -> Score {
-        let level = victims.iter().map(|victim| self.level(victim.leaf)).min().unwrap_or_default();
-        Score::of(victims, self.node_resources(), node, self.shape(), self.scale(), level)
+    /// What the victims of a node cost but for the level, and the leaf whose level counts: the least of them.
+    fn cost(&self, node: At, victims: &[NodeCandidate<'a>]) -> Option<(Index, Score)> {
+        let first = victims.first()?.leaf;
+        let leaf = if victims.iter().all(|victim| victim.leaf == first) {
+            first
+        } else {
+            let levels = victims.iter().map(|victim| (self.level(victim.leaf), victim.leaf));
+            levels.min().map(|(_, leaf)| leaf)?
+        };
+        Some((leaf, Score::of(victims, self.node_resources(), node, self.shape(), self.scale())))
     }
 }
-
-/// Nodes, the cheapest first; one without a score is to be looked at again.
-type Cheapest = BinaryHeap<Reverse<(Option<Score>, At)>>;
 
 impl<'a> Search<'a> {
     /// `candidates` by leaf; those on nodes that do not count free no room.
@@ -121,7 +196,7 @@ impl<'a> Search<'a> {
             };
             node_candidates.alike = node_candidates.all.iter().all(like_first);
         }
-        Self { on_node, costs: FxHashMap::default() }
+        Self { on_node, costs: FxHashMap::default(), changed: Vec::new() }
     }
 
     /// The cheapest node, none of those `tried`, that the pod which asks fits on once the returned victims are gone. `group`
@@ -133,46 +208,69 @@ impl<'a> Search<'a> {
         question: &mut dyn Question<'a>,
     ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
         let key: (Group, *const Shape) = (group, question.shape());
-        let mut heap = match self.costs.remove(&key) {
-            Some(heap) => heap,
-            None => (0..question.node_resources().len())
-                .filter_map(|at| {
-                    let victims = self.victims(at, question)?;
-                    Some(Reverse((Some(question.score(at, &victims)), at)))
-                })
-                .collect(),
+        let known = self.costs.remove(&key);
+        let to_look_at: BTreeSet<At> = match &known {
+            Some(costs) => self.changed.iter().skip(costs.seen).copied().collect(),
+            None => (0..question.node_resources().len()).collect(),
         };
-        let mut found = None;
+        let mut costs = known.unwrap_or_default();
+        costs.seen = self.changed.len();
+        for at in to_look_at {
+            if let Some((_, leaf, cost)) = self.look_at(at, question) {
+                costs.insert(at, leaf, cost);
+            }
+        }
         let mut put_back = Vec::new();
-        while let Some(Reverse((known, at))) = heap.pop() {
+        let mut found = None;
+        while let Some(at) = costs.first(&|leaf| question.level(leaf)) {
+            let known = costs.of_nodes.get(&at).cloned();
+            costs.remove(at);
             if tried.contains(&at) {
-                put_back.push(Reverse((known, at)));
+                put_back.extend(known.map(|(leaf, cost)| (at, leaf, cost)));
                 continue;
             }
-            let Some(victims) = self.victims(at, question) else { continue };
-            let score = Some(question.score(at, &victims));
-            if heap.peek().is_none_or(|Reverse((next, other))| (&score, at) <= (next, *other)) {
-                heap.push(Reverse((score, at)));
+            let Some((victims, leaf, cost)) = self.look_at(at, question) else { continue };
+            let now = Some((leaf, cost.clone()));
+            costs.insert(at, leaf, cost);
+            if known == now {
                 found = Some((at, victims));
                 break;
             }
-            heap.push(Reverse((score, at)));
         }
-        heap.extend(put_back);
-        self.costs.insert(key, heap);
+        for (at, leaf, cost) in put_back {
+            costs.insert(at, leaf, cost);
+        }
+        self.costs.insert(key, costs);
         found
     }
 
-    /// The node at `at` has another room than before: it may have become cheaper.
-    pub(crate) fn changed(&mut self, at: At) {
-        for heap in self.costs.values_mut() {
-            heap.push(Reverse((None, at)));
+    /// The victims that make room on the node at `at`, what they cost, and the leaf whose level counts.
+    fn look_at(
+        &mut self,
+        at: At,
+        question: &mut dyn Question<'a>,
+    ) -> Option<(Vec<NodeCandidate<'a>>, Index, Score)> {
+        let node_candidates = self.on_node.get_mut(at)?;
+        while node_candidates.left().first().is_some_and(|first| question.is_gone(first)) {
+            node_candidates.gone = node_candidates.gone.saturating_add(1);
         }
+        let victims = self.victims(at, question)?;
+        let (leaf, cost) = question.cost(at, &victims)?;
+        Some((victims, leaf, cost))
+    }
+
+    /// The node at `at` has another room than before, because a pod is gone or back: it may have become cheaper.
+    pub(crate) fn changed(&mut self, at: At, is_back: bool) {
+        if let Some(node_candidates) = self.on_node.get_mut(at).filter(|_| is_back) {
+            node_candidates.gone = 0;
+        }
+        self.changed.push(at);
     }
 
     /// Forgets what is known of costs.
     pub(crate) fn forget(&mut self) {
         self.costs.clear();
+        self.changed.clear();
     }
 
     /// The victims that make room on the node at `at`, in two passes: first those that help it and may go one by one,
@@ -180,8 +278,7 @@ impl<'a> Search<'a> {
     fn victims(&self, at: At, question: &mut dyn Question<'a>) -> Option<Vec<NodeCandidate<'a>>> {
         let shortfall = question.node_resources().shortfall(at, question.shape())?;
         let node_candidates = self.on_node.get(at)?;
-        let helps =
-            |node_candidate: &&NodeCandidate<'a>| node_candidate.candidate.requests().overlaps(&shortfall);
+        let helps = |one: &&NodeCandidate<'a>| one.candidate.requests().overlaps(&shortfall);
         if let Some(one) = one_suffices(node_candidates, &shortfall, at, question) {
             return Some(vec![one]);
         }
@@ -189,7 +286,7 @@ impl<'a> Search<'a> {
             question.may_go(at, std::slice::from_ref(*node_candidate)).iter().all(|may| *may)
         };
         let mut able: Vec<NodeCandidate<'a>> =
-            node_candidates.all.iter().filter(helps).filter(&mut alone).cloned().collect();
+            node_candidates.left().iter().filter(helps).filter(&mut alone).cloned().collect();
         loop {
             let candidates: Vec<Candidate<'a>> =
                 able.iter().map(|node_candidate| node_candidate.candidate.clone()).collect();
@@ -229,9 +326,10 @@ fn one_suffices<'a>(
     at: At,
     question: &mut dyn Question<'a>,
 ) -> Option<NodeCandidate<'a>> {
-    let helpful = || node_candidates.all.iter().filter(|one| one.candidate.requests().overlaps(shortfall));
-    let first =
-        helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
+    let helpful = || node_candidates.left().iter().filter(|one| one.candidate.requests().overlaps(shortfall));
+    let first = helpful().find(|one| {
+        !question.is_gone(one) && question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may)
+    })?;
     let of_its_class = |one: &&NodeCandidate<'a>| class(&one.candidate) == class(&first.candidate);
     let of_its_size = |one: &NodeCandidate<'a>| one.candidate.requests() == first.candidate.requests();
     let plain = shortfall.fits_in(first.candidate.requests())
