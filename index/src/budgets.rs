@@ -4,48 +4,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use k8s_openapi::api::policy::v1::PodDisruptionBudget as Object;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use quotient_engine::labels::Selector;
-use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Budget;
 
 use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::Keeps;
-use crate::namespace::BudgetNote;
-use crate::reading::uid_of;
-use crate::relist::Relist;
-use crate::resource_version::Age;
+use crate::namespace::NamespaceEntry;
 use crate::selector::selector;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 
 /// The most labels and values of one selector that are kept. Each is compared with every pod of the namespace; an object has room
 /// for a hundred thousand. A budget with more counts like one that cannot be decoded.
 const MOST_VALUES: usize = 1024;
 
-/// What is remembered of budgets as a kind; the budgets themselves stand in their namespaces.
-#[derive(Debug)]
-pub(crate) struct BudgetKind(Relist<Key>);
+impl Kind for Object {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::Budget;
 
-type Key = (Namespace, Arc<str>);
-
-impl Default for BudgetKind {
-    fn default() -> Self {
-        Self(Relist::idle())
-    }
-}
-
-impl Keeps<Object> for Index {
-    fn apply(&mut self, object: &Object) -> bool {
-        // Without a selector it protects nothing, unlike with an empty one.
-        let written = object.spec.as_ref().and_then(|spec| spec.selector.as_ref());
-        if <Self as Keeps<Object>>::excess(object).is_some() {
-            return self.put_budget(&object.metadata, Some(Selector::default()), 0);
-        }
-        self.put_budget(&object.metadata, written.and_then(selector), allowed(object))
-    }
-
-    fn excess(object: &Object) -> Option<String> {
-        let values = object.spec.as_ref().and_then(|spec| spec.selector.as_ref()).map_or(0, size);
+    fn excess(&self) -> Option<String> {
+        let values = self.spec.as_ref().and_then(|spec| spec.selector.as_ref()).map_or(0, size);
         let why = || {
             format!(
                 "its selector has {values} labels and values, and of more than {MOST_VALUES} none is kept"
@@ -54,57 +32,39 @@ impl Keeps<Object> for Index {
         (values > MOST_VALUES).then(why)
     }
 
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+        index.entry(namespace)?.budget(name).map(Meta::kept)
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.keys(NamespaceEntry::budget_names)
+    }
+
+    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+        if object.excess().is_some() {
+            return put(index, key, meta, Selector::default(), 0);
+        }
+        // Without a selector it protects nothing, unlike with an empty one.
+        let written = object.spec.as_ref().and_then(|spec| spec.selector.as_ref());
+        match written.and_then(selector) {
+            Some(selector) => put(index, key, meta, selector, allowed(object)),
+            None => index.forget::<Self>(&key),
+        }
+    }
+
     /// Which pods the budget selects is not known, and neither is how many of them may go: it counts as one that selects all pods
     /// of its namespace and allows no disruption. What was known of it before may allow what it forbids now.
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.put_budget(&object.metadata, Some(Selector::default()), 0)
+    fn put_undecodable(index: &mut Index, key: Key, meta: Meta, _object: &Undecodable) -> bool {
+        put(index, key, meta, Selector::default(), 0)
     }
 
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        let key = (Namespace::from(namespace), name.into());
-        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(name));
-        kept.is_some_and(|kept| *kept.uid == *uid) && self.remove_budget(&key)
-    }
-
-    fn relist_begin(&mut self) {
-        let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
-            entry.budget_names().map(|name| (namespace.clone(), name.clone()))
-        });
-        self.budgets.0.begin(kept);
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        let missing = self.budgets.0.finish();
-        missing.iter().fold(false, |changed, key| self.remove_budget(key) | changed)
+    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+        index.entry_mut(namespace).remove_budget(name)
     }
 }
 
-impl Index {
-    fn put_budget(&mut self, metadata: &ObjectMeta, selector: Option<Selector>, allowed: u32) -> bool {
-        let Some(uid) = uid_of(metadata) else { return false };
-        let name: Arc<str> = metadata.name.as_deref().unwrap_or_default().into();
-        let key = (Namespace::from(metadata.namespace.as_deref().unwrap_or_default()), name);
-        self.budgets.0.seen(&key);
-        let age = Age::of(metadata);
-        let kept = self.namespaces.get(&key.0).and_then(|entry| entry.budget(&key.1));
-        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
-            return false;
-        }
-        let Some(selector) = selector else {
-            return kept.is_some() && self.remove_budget(&key);
-        };
-        let budget = Budget { name: key.1, selector, allowed };
-        let note = BudgetNote { uid: (*uid).into(), age };
-        self.namespaces.entry(key.0).or_default().put_budget(budget, note)
-    }
-
-    fn remove_budget(&mut self, key: &Key) -> bool {
-        self.budgets.0.seen(key);
-        let Some(entry) = self.namespaces.get_mut(&key.0) else { return false };
-        let changed = entry.remove_budget(&key.1);
-        self.drop_if_empty(&key.0);
-        changed
-    }
+fn put(index: &mut Index, (namespace, name): Key, meta: Meta, selector: Selector, allowed: u32) -> bool {
+    index.entry_mut(&namespace).put_budget(Budget { name, selector, allowed }, meta)
 }
 
 /// How many labels and values `selector` has.

@@ -16,9 +16,8 @@ use serde_json::value::RawValue;
 
 use crate::fields::Fields;
 use crate::index::Index;
-use crate::keeps::Keeps;
+use crate::keeps::{Keeps, ListLoss};
 use crate::metadata::{Metadata, Names};
-use crate::relist::ListLoss;
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;
@@ -144,6 +143,10 @@ where
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
         self.skip(kind_name::<K>(), object) | Keeps::<K>::apply_undecodable(self, object)
+    }
+
+    fn excess(object: &Decoded<K>) -> Option<String> {
+        object.0.as_ref().ok().and_then(<Self as Keeps<K>>::excess)
     }
 
     fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {

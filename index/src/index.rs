@@ -9,22 +9,18 @@ use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{ReclaimGate, Remembered, Settings, Shape, Snapshot, Ties};
 use quotient_engine::time::Timestamp;
 
-use crate::budgets::BudgetKind;
-use crate::gangs::PodGroupKinds;
 use crate::interned::Interned;
 use crate::labels::NamespaceLabels;
 use crate::limit_ranges::LimitRangeKind;
 use crate::namespace::NamespaceEntry;
 use crate::nodes::Nodes;
-use crate::owners::OwnerKinds;
 use crate::pods::PodKind;
 use crate::priority_classes::PriorityClasses;
-use crate::queue_jobs::QueueJobKind;
-use crate::queues::{ObservedQueue, QueueKind};
+use crate::queues::ObservedQueue;
 use crate::quotas::{ObservedQuota, QuotaKind};
 use crate::settings::IndexSettings;
-use crate::sizes::{AutoscalerKind, DeploymentKind};
 use crate::skipped::SkippedObjects;
+use crate::table::Tables;
 
 /// What is known of the cluster: fed through [`Keeps`](crate::Keeps), read through [`snapshot`](Self::snapshot).
 ///
@@ -33,19 +29,13 @@ use crate::skipped::SkippedObjects;
 #[derive(Debug)]
 pub struct Index {
     pub(crate) settings: IndexSettings,
+    pub(crate) tables: Tables,
     pub(crate) namespaces: BTreeMap<Namespace, NamespaceEntry>,
     pub(crate) nodes: Nodes,
     pub(crate) pods: PodKind,
-    pub(crate) owners: OwnerKinds,
-    pub(crate) budgets: BudgetKind,
-    pub(crate) deployments: DeploymentKind,
-    pub(crate) autoscalers: AutoscalerKind,
     pub(crate) priority_classes: PriorityClasses,
-    pub(crate) queues: QueueKind,
-    pub(crate) queue_jobs: QueueJobKind,
     pub(crate) quotas: QuotaKind,
     pub(crate) limit_ranges: LimitRangeKind,
-    pub(crate) pod_groups: PodGroupKinds,
     pub(crate) skipped: SkippedObjects,
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) labels: NamespaceLabels,
@@ -59,19 +49,13 @@ impl Index {
     pub fn new(settings: IndexSettings) -> Self {
         Self {
             settings,
+            tables: Tables::default(),
             namespaces: BTreeMap::new(),
             nodes: Nodes::default(),
             pods: PodKind::default(),
-            owners: OwnerKinds::default(),
-            budgets: BudgetKind::default(),
-            deployments: DeploymentKind::default(),
-            autoscalers: AutoscalerKind::default(),
             priority_classes: PriorityClasses::default(),
-            queues: QueueKind::default(),
-            queue_jobs: QueueJobKind::default(),
             quotas: QuotaKind::default(),
             limit_ranges: LimitRangeKind::default(),
-            pod_groups: PodGroupKinds::default(),
             skipped: SkippedObjects::default(),
             ledger: None,
             labels: NamespaceLabels::default(),

@@ -1,7 +1,15 @@
 //! What the index offers for every kind of object that it keeps.
 
 use crate::decoded::Undecodable;
-use crate::relist::ListLoss;
+
+/// How much of what was kept a list has not contained so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ListLoss {
+    /// How many objects it has not contained.
+    pub missing: usize,
+    /// How many were kept when it began.
+    pub kept: usize,
+}
 
 /// Takes the life of objects of kind `K` in, as a watch or a directory of manifests tells it.
 ///
@@ -21,9 +29,7 @@ pub trait Keeps<K> {
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool;
 
     /// What of `object` is too much to be kept, if anything is; what the object counts as then is the kind's careful reading.
-    fn excess(_object: &K) -> Option<String> {
-        None
-    }
+    fn excess(object: &K) -> Option<String>;
 
     /// Forgets the object of this name. A successor under the same name, with another uid, stays.
     ///
@@ -37,9 +43,7 @@ pub trait Keeps<K> {
     fn relist_begin(&mut self);
 
     /// What of the kept objects the running list has not contained so far. Of a kind that says nothing every list is believed.
-    fn relist_loss(&self) -> ListLoss {
-        ListLoss::default()
-    }
+    fn relist_loss(&self) -> ListLoss;
 
     /// Ends a full list: forgets everything that was kept when it began and that it did not contain.
     ///

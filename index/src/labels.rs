@@ -7,88 +7,66 @@ use k8s_openapi::api::core::v1::Namespace as Object;
 use quotient_engine::labels::Labels;
 use quotient_engine::names::Namespace;
 
-use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::Keeps;
-use crate::reading::uid_of;
-use crate::relist::Relist;
-use crate::resource_version::Age;
 use crate::shared_labels::shared_labels;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 
 /// The labels of every namespace that the API server knows.
 ///
 /// They stand here, in a few hundred bytes a namespace, and are shown only of namespaces with Queues: a cluster may
 /// have ten thousand namespaces that take part in nothing, and snapshots do not mention them.
-#[derive(Debug)]
-pub(crate) struct NamespaceLabels {
-    entries: BTreeMap<Namespace, Entry>,
-    relist: Relist<Namespace>,
-}
+#[derive(Debug, Default)]
+pub(crate) struct NamespaceLabels(BTreeMap<Namespace, Entry>);
 
 #[derive(Debug)]
 struct Entry {
-    uid: Arc<str>,
-    age: Age,
+    meta: Meta,
     labels: Labels,
-}
-
-impl Default for NamespaceLabels {
-    fn default() -> Self {
-        Self { entries: BTreeMap::new(), relist: Relist::idle() }
-    }
 }
 
 impl NamespaceLabels {
     /// The labels of `namespace`; none if it is not known.
     pub(crate) fn of(&self, namespace: &Namespace) -> Labels {
-        self.entries.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
+        self.0.get(namespace).map(|entry| entry.labels.clone()).unwrap_or_default()
     }
 
     /// Whether the API server knows `namespace`.
     pub(crate) fn knows(&self, namespace: &Namespace) -> bool {
-        self.entries.contains_key(namespace)
+        self.0.contains_key(namespace)
     }
 }
 
-impl Keeps<Object> for Index {
-    fn apply(&mut self, object: &Object) -> bool {
-        let Some(uid) = uid_of(&object.metadata) else { return false };
-        let name = Namespace::from(object.metadata.name.as_deref().unwrap_or_default());
-        let age = Age::of(&object.metadata);
-        self.labels.relist.seen(&name);
-        let kept = self.labels.entries.get(&name);
-        if kept.is_some_and(|kept| age.is_stale_beside(kept.age)) {
-            return false;
-        }
-        let known = kept.map(|kept| &kept.labels);
+impl Kind for Object {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::Namespace;
+
+    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+        index.labels.0.get(&namespace(name)).map(|entry| entry.meta.kept())
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.labels.0.keys().map(|name| (Namespace::default(), name.as_str().into()))
+    }
+
+    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+        let name = namespace(&name);
+        let known = index.labels.0.get(&name).map(|kept| &kept.labels);
         let labels =
-            shared_labels(&mut self.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
-        self.labels.entries.insert(name.clone(), Entry { uid: (*uid).into(), age, labels });
+            shared_labels(&mut index.texts, known, object.metadata.labels.as_ref(), |_| true, usize::MAX);
+        index.labels.0.insert(name.clone(), Entry { meta, labels });
         // What was granted there may land from now on.
-        self.show_quota(&name) | self.show_labels(&name)
+        index.show_quota(&name) | index.show_labels(&name)
     }
 
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.labels.relist.seen(&Namespace::from(&*object.key().1));
-        false
+    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+        let name = namespace(name);
+        index.labels.0.remove(&name);
+        index.show_quota(&name) | index.show_labels(&name)
     }
+}
 
-    fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {
-        let name = Namespace::from(name);
-        if self.labels.entries.get(&name).is_none_or(|kept| *kept.uid != *uid) {
-            return false;
-        }
-        self.remove_labels(&name)
-    }
-
-    fn relist_begin(&mut self) {
-        self.labels.relist.begin(self.labels.entries.keys().cloned());
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        let missing = self.labels.relist.finish();
-        missing.iter().fold(false, |changed, name| self.remove_labels(name) | changed)
-    }
+fn namespace(name: &Arc<str>) -> Namespace {
+    Namespace::new(Arc::clone(name))
 }
 
 impl Index {
@@ -98,11 +76,5 @@ impl Index {
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
         let matter = entry.queue_names().next().is_some();
         entry.set_labels(if matter { self.labels.of(namespace) } else { Labels::default() })
-    }
-
-    fn remove_labels(&mut self, name: &Namespace) -> bool {
-        self.labels.relist.seen(name);
-        self.labels.entries.remove(name);
-        self.show_quota(name) | self.show_labels(name)
     }
 }

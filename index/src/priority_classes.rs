@@ -7,13 +7,10 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::PodSpec;
 use k8s_openapi::api::scheduling::v1::PriorityClass as Object;
+use quotient_engine::names::Namespace;
 
-use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::Keeps;
-use crate::reading::uid_of;
-use crate::relist::Relist;
-use crate::resource_version::Age;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 
 /// The classes that every API server creates for itself; manifests rarely repeat them.
 const BUILT_IN: [(&str, i32); 2] =
@@ -43,24 +40,14 @@ impl AskedPriority {
 }
 
 /// Every PriorityClass that the API server knows: a handful.
-#[derive(Debug)]
-pub(crate) struct PriorityClasses {
-    entries: BTreeMap<Arc<str>, Class>,
-    relist: Relist<Arc<str>>,
-}
+#[derive(Debug, Default)]
+pub(crate) struct PriorityClasses(BTreeMap<Arc<str>, Class>);
 
 #[derive(Debug)]
 struct Class {
-    uid: Arc<str>,
-    age: Age,
+    meta: Meta,
     value: i32,
     is_default: bool,
-}
-
-impl Default for PriorityClasses {
-    fn default() -> Self {
-        Self { entries: BTreeMap::new(), relist: Relist::idle() }
-    }
 }
 
 impl PriorityClasses {
@@ -71,61 +58,40 @@ impl PriorityClasses {
             AskedPriority::Number(number) => *number,
             AskedPriority::Class(name) => {
                 let built_in = || BUILT_IN.into_iter().find(|(class, _)| *class == &**name);
-                let known = self.entries.get(name).map(|class| class.value);
+                let known = self.0.get(name).map(|class| class.value);
                 known.or_else(|| built_in().map(|(_, value)| value)).unwrap_or_default()
             }
             // Of several defaults admission takes the lowest.
             AskedPriority::Default => {
-                let defaults = self.entries.values().filter(|class| class.is_default);
+                let defaults = self.0.values().filter(|class| class.is_default);
                 defaults.map(|class| class.value).min().unwrap_or_default()
             }
         }
     }
 }
 
-impl Keeps<Object> for Index {
-    fn apply(&mut self, object: &Object) -> bool {
-        let Some(uid) = uid_of(&object.metadata) else { return false };
-        let name = object.metadata.name.as_deref().unwrap_or_default();
-        let age = Age::of(&object.metadata);
-        self.priority_classes.relist.seen(&name.into());
-        if self.priority_classes.entries.get(name).is_some_and(|kept| age.is_stale_beside(kept.age)) {
-            return false;
-        }
-        let class = Class {
-            uid: (*uid).into(),
-            age,
-            value: object.value.unwrap_or_default(),
-            is_default: object.global_default.unwrap_or_default(),
-        };
-        self.priority_classes.entries.insert(name.into(), class);
-        self.show_priorities()
+impl Kind for Object {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::PriorityClass;
+
+    fn kept<'i>(index: &'i Index, (_, name): &Key) -> Option<Kept<'i>> {
+        index.priority_classes.0.get(name).map(|class| class.meta.kept())
     }
 
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        self.priority_classes.relist.seen(&object.key().1);
-        false
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.priority_classes.0.keys().map(|name| (Namespace::default(), name.clone()))
     }
 
-    fn delete(&mut self, _namespace: &str, name: &str, uid: &str) -> bool {
-        if self.priority_classes.entries.get(name).is_none_or(|kept| *kept.uid != *uid) {
-            return false;
-        }
-        self.priority_classes.relist.seen(&name.into());
-        self.priority_classes.entries.remove(name);
-        self.show_priorities()
+    fn put(index: &mut Index, (_, name): Key, meta: Meta, object: &Self) -> bool {
+        let value = object.value.unwrap_or_default();
+        let is_default = object.global_default.unwrap_or_default();
+        index.priority_classes.0.insert(name, Class { meta, value, is_default });
+        index.show_priorities()
     }
 
-    fn relist_begin(&mut self) {
-        self.priority_classes.relist.begin(self.priority_classes.entries.keys().cloned());
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        let missing = self.priority_classes.relist.finish();
-        for name in &missing {
-            self.priority_classes.entries.remove(name);
-        }
-        !missing.is_empty() && self.show_priorities()
+    fn remove(index: &mut Index, (_, name): &Key) -> bool {
+        index.priority_classes.0.remove(name);
+        index.show_priorities()
     }
 }
 

@@ -8,7 +8,7 @@ use quotient_engine::names::Namespace;
 use crate::decoded::Undecodable;
 use crate::index::Index;
 use crate::namespace::NamespaceEntry;
-use crate::relist::Relist;
+use crate::table::{Key, Table};
 
 /// The most objects of one namespace that are kept. The message of a condition has room for one name and a number, and a tenant
 /// can create objects that cannot be decoded by the thousand.
@@ -29,10 +29,8 @@ pub struct SkippedObject {
 #[derive(Debug, Default)]
 pub(crate) struct SkippedObjects {
     of_namespaces: BTreeMap<Namespace, Arc<Vec<SkippedObject>>>,
-    relists: BTreeMap<Arc<str>, Relist<Key>>,
+    tables: BTreeMap<Arc<str>, Table<Arc<str>>>,
 }
-
-type Key = (Namespace, Arc<str>);
 
 impl SkippedObjects {
     /// Keeps `object`, unless the namespace has as many already. Says whether that is news.
@@ -69,8 +67,8 @@ impl SkippedObjects {
     }
 
     fn seen(&mut self, kind: &str, key: &Key) {
-        if let Some(relist) = self.relists.get_mut(kind) {
-            relist.seen(key);
+        if let Some(table) = self.tables.get_mut(kind) {
+            table.seen(key);
         }
     }
 }
@@ -113,18 +111,17 @@ impl Index {
 
     /// A full list of a kind begins.
     pub(crate) fn begin_skipped(&mut self, kind: Arc<str>) {
-        let mut relist = Relist::idle();
         let kept = self.skipped.of_namespaces.iter().flat_map(|(namespace, objects)| {
             let of_kind = objects.iter().filter(|object| object.kind == kind);
             of_kind.map(|object| (namespace.clone(), object.name.clone()))
         });
-        relist.begin(kept);
-        self.skipped.relists.insert(kind, relist);
+        let kept = kept.collect();
+        self.skipped.tables.entry(kind).or_default().begin(kept);
     }
 
     /// A full list of a kind ends: forgets the objects that it did not contain. Says whether a condition has to tell that.
     pub(crate) fn finish_skipped(&mut self, kind: &str) -> bool {
-        let missing = self.skipped.relists.remove(kind).map(|mut relist| relist.finish()).unwrap_or_default();
+        let missing = self.skipped.tables.get_mut(kind).map(Table::finish).unwrap_or_default();
         missing
             .iter()
             .fold(false, |changed, key| (self.skipped.remove(kind, key) && self.is_managed(&key.0)) | changed)

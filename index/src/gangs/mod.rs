@@ -7,7 +7,6 @@ mod stated;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Gang;
 
-pub(crate) use kind::PodGroupKinds;
 pub(crate) use pod_group::GroupName;
 pub use pod_group::{
     Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano,

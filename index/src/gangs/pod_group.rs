@@ -76,9 +76,6 @@ macro_rules! schedulers {
                 const SIZE: &'static str = $size;
             }
         )*
-
-        /// How many there are.
-        pub(crate) const PLACES: usize = [$($place),*].len();
     };
 }
 

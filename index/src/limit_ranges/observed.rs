@@ -34,14 +34,14 @@ pub(crate) struct ObservedLimitRange {
 
 impl ObservedLimitRange {
     /// What is kept of `object`; none if it is of no concern.
-    pub(super) fn of(object: &LimitRange, name: Arc<str>, uid: &str) -> Option<Self> {
+    pub(super) fn of(object: &LimitRange, name: Arc<str>, uid: Arc<str>) -> Option<Self> {
         let keeper = object.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
         let has_our_name = *name == *LIMIT_RANGE;
         let items = object.spec.as_ref().map_or(&[][..], |spec| &spec.limits);
         let defaults = defaults(items);
         (has_our_name || !defaults.is_empty()).then(|| Self {
             ours: has_our_name && keeper.is_some_and(|keeper| keeper == MANAGED_BY_QUOTIENT),
-            uid: uid.into(),
+            uid,
             owner: owning_queue(&object.metadata),
             resource_version: ResourceVersion::of(&object.metadata),
             says_more: says_more(items, &defaults),

@@ -5,24 +5,15 @@ use std::sync::Arc;
 use quotient_engine::snapshot::Budget;
 
 use super::NamespaceEntry;
-use crate::resource_version::Age;
-
-/// What only the index needs to know of a budget.
-#[derive(Debug)]
-pub(crate) struct BudgetNote {
-    /// Its id.
-    pub(crate) uid: Arc<str>,
-    /// How new it is.
-    pub(crate) age: Age,
-}
+use crate::table::Meta;
 
 impl NamespaceEntry {
     /// Keeps `budget`. Says whether anything changed that a decision depends on.
-    pub(crate) fn put_budget(&mut self, budget: Budget, note: BudgetNote) -> bool {
+    pub(crate) fn put_budget(&mut self, budget: Budget, meta: Meta) -> bool {
         match self.find_budget(&budget.name) {
             Ok(at) => {
-                let Some(kept_note) = self.budgets.get_mut(at) else { return false };
-                *kept_note = note;
+                let Some(kept_meta) = self.budgets.get_mut(at) else { return false };
+                *kept_meta = meta;
                 if self.state.budgets.get(at) == Some(&budget) {
                     return false;
                 }
@@ -32,14 +23,14 @@ impl NamespaceEntry {
             }
             Err(at) => {
                 Arc::make_mut(&mut self.state).budgets.insert(at, budget);
-                self.budgets.insert(at, note);
+                self.budgets.insert(at, meta);
             }
         }
         self.has_queues()
     }
 
     /// What only the index knows of the budget of this name.
-    pub(crate) fn budget(&self, name: &str) -> Option<&BudgetNote> {
+    pub(crate) fn budget(&self, name: &str) -> Option<&Meta> {
         self.budgets.get(self.find_budget(name).ok()?)
     }
 

@@ -6,13 +6,12 @@ use quotient_engine::snapshot::{Gang, Ties};
 
 use super::NamespaceEntry;
 use crate::gangs::GroupName;
-use crate::resource_version::Age;
+use crate::table::Meta;
 
 /// What is kept of a PodGroup.
 #[derive(Debug)]
 pub(crate) struct GroupNote {
-    pub(crate) uid: Arc<str>,
-    pub(crate) age: Age,
+    pub(crate) meta: Meta,
     /// How many of its members have to run.
     pub(crate) size: u32,
     /// In which version it was seen.

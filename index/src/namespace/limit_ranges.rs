@@ -33,14 +33,11 @@ impl NamespaceEntry {
         }
     }
 
-    /// Forgets a LimitRange, if it is the one with this uid. Says whether it was kept.
-    pub(crate) fn remove_limit_range(&mut self, name: &str, uid: Option<&str>) -> bool {
-        let Ok(at) = self.find_limit_range(name) else { return false };
-        if uid.is_some_and(|uid| self.limit_ranges.get(at).is_none_or(|kept| *kept.uid != *uid)) {
-            return false;
+    /// Forgets a LimitRange.
+    pub(crate) fn remove_limit_range(&mut self, name: &str) {
+        if let Ok(at) = self.find_limit_range(name) {
+            self.limit_ranges.remove(at);
         }
-        self.limit_ranges.remove(at);
-        true
     }
 
     /// The names of the LimitRanges, in order.

@@ -23,8 +23,8 @@ use crate::queue_jobs::{QueueJobEntry, TaskJob};
 use crate::quotas::{ForeignQuota, ObservedQuota};
 use crate::resource_version::Age;
 use crate::sizes::{Autoscaler, DeploymentSize};
+use crate::table::Meta;
 
-pub(crate) use budgets::BudgetNote;
 pub(crate) use gangs::GroupNote;
 pub(crate) use owners::OwnerNote;
 use queues::QueueEntry;
@@ -40,7 +40,7 @@ pub(crate) struct NamespaceEntry {
     pod_ages: Vec<Age>,
     queues: Vec<QueueEntry>,
     owners: Vec<OwnerNote>,
-    budgets: Vec<BudgetNote>,
+    budgets: Vec<Meta>,
     /// The shapes of the owners among which the pods of one object are divided, by its uid, where there are several.
     pub(crate) divided: BTreeMap<OwnerUid, Vec<Arc<Shape>>>,
     deployments: BTreeMap<Arc<str>, DeploymentSize>,

@@ -41,12 +41,9 @@ impl NamespaceEntry {
         self.state.pods.get(at).zip(self.pod_ages.get(at).copied())
     }
 
-    /// Forgets the pod of this name, if it is the one with this uid. Returns what was kept.
-    pub(crate) fn remove_pod(&mut self, name: &PodName, uid: Option<&PodUid>) -> Option<Pod> {
+    /// Forgets the pod of this name. Returns what was kept.
+    pub(crate) fn remove_pod(&mut self, name: &PodName) -> Option<Pod> {
         let at = self.find_pod(name).ok()?;
-        if uid.is_some_and(|uid| self.state.pods.get(at).is_none_or(|kept| kept.uid != *uid)) {
-            return None;
-        }
         self.pod_ages.remove(at);
         Some(Arc::make_mut(&mut self.state).pods.remove(at))
     }

@@ -68,15 +68,11 @@ impl NamespaceEntry {
         self.queues.get(self.find_queue(name).ok()?).map(|entry| &entry.observed)
     }
 
-    /// Forgets the Queue of this name, if it is the one with this uid.
-    pub(crate) fn remove_queue(&mut self, name: &str, uid: Option<&str>) -> bool {
-        let Ok(at) = self.find_queue(name) else { return false };
-        if uid.is_some_and(|uid| self.queues.get(at).is_none_or(|kept| kept.observed.uid.as_str() != uid)) {
-            return false;
-        }
+    /// Forgets the Queue of this name.
+    pub(crate) fn remove_queue(&mut self, name: &str) {
+        let Ok(at) = self.find_queue(name) else { return };
         self.queues.remove(at);
         Arc::make_mut(&mut self.state).queues.remove(at);
-        true
     }
 
     /// Notes whether the API server has confirmed that no Queue governs the namespace.

@@ -63,12 +63,9 @@ impl NamespaceEntry {
         self.show_foreign_quotas()
     }
 
-    /// Forgets somebody else's quota, if it is the one with this uid. Says whether that changes what a Queue may get.
-    pub(crate) fn remove_foreign_quota(&mut self, name: &str, uid: Option<&str>) -> bool {
+    /// Forgets somebody else's quota. Says whether that changes what a Queue may get.
+    pub(crate) fn remove_foreign_quota(&mut self, name: &str) -> bool {
         let Ok(at) = self.find_foreign_quota(name) else { return false };
-        if uid.is_some_and(|uid| self.foreign_quotas.get(at).is_none_or(|kept| *kept.uid != *uid)) {
-            return false;
-        }
         self.foreign_quotas.remove(at);
         self.show_foreign_quotas()
     }

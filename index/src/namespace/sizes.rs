@@ -238,10 +238,10 @@ impl NamespaceEntry {
     fn setter<'n>(&'n self, owner: &Owner, note: &'n OwnerNote) -> Option<(Setter, &'n Said)> {
         if let Some(controller) = deployment_of(note) {
             let deployment = self.deployments.get(&controller.name)?;
-            if !controller.uid.as_str().is_empty() && *deployment.uid != *controller.uid.as_str() {
+            if !controller.uid.as_str().is_empty() && *deployment.meta.uid != *controller.uid.as_str() {
                 return None;
             }
-            let uid = OwnerUid::new(Arc::clone(&deployment.uid));
+            let uid = OwnerUid::new(Arc::clone(&deployment.meta.uid));
             let setter = Setter { kind: SetterKind::Deployment, name: Arc::clone(&controller.name), uid };
             return Some((setter, &deployment.said));
         }

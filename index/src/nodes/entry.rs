@@ -13,7 +13,7 @@ use super::readiness::Readiness;
 use super::selection::{is_schedulable, is_selected};
 use crate::placement::taints;
 use crate::reading::{Reading, Rounding, UnreadableQuantity};
-use crate::resource_version::Age;
+use crate::table::Meta;
 
 /// The most resources of one node that are shared out beside cpu and memory: the first by name. A kubelet can report thousands,
 /// and each of them becomes a part of every quota. Nodes with many kinds of devices have about twenty.
@@ -22,8 +22,7 @@ const MOST_RESOURCES: usize = 64;
 /// A node as it was seen last.
 #[derive(Debug)]
 pub(crate) struct NodeEntry {
-    pub(super) uid: Arc<str>,
-    pub(super) age: Age,
+    pub(super) meta: Meta,
     node: Arc<Node>,
     selected: bool,
     eligible: bool,
@@ -31,12 +30,11 @@ pub(crate) struct NodeEntry {
 }
 
 impl NodeEntry {
-    pub(super) fn of(object: &Object, uid: &str, labels: Labels, selector: &Selector) -> Self {
+    pub(super) fn of(object: &Object, meta: Meta, labels: Labels, selector: &Selector) -> Self {
         let selected = is_selected(object, selector);
         let written = object.spec.as_ref().and_then(|spec| spec.taints.as_deref());
         Self {
-            uid: uid.into(),
-            age: Age::of(&object.metadata),
+            meta,
             node: Arc::new(Node {
                 allocatable: allocatable(object, &mut Reading::default()),
                 counts: false,

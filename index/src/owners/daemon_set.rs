@@ -2,17 +2,12 @@
 
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
 
 impl OwnerObject for DaemonSet {
     const KIND: OwnerKind = OwnerKind::DaemonSet;
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
 
     fn wanted(&self) -> u32 {
         let desired = self.status.as_ref().map(|status| status.desired_number_scheduled);

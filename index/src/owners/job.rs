@@ -2,7 +2,6 @@
 
 use k8s_openapi::api::batch::v1::{Job, JobSpec, JobStatus};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
@@ -16,10 +15,6 @@ const CONTROLLER: &str = "kubernetes.io/job-controller";
 
 impl OwnerObject for Job {
     const KIND: OwnerKind = OwnerKind::Job;
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
 
     fn wanted(&self) -> u32 {
         self.wanted_at(self.written())

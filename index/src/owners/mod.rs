@@ -8,5 +8,3 @@ mod job;
 mod kind;
 mod rejection;
 mod replicas;
-
-pub(crate) use kind::OwnerKinds;

@@ -2,7 +2,6 @@
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, StatefulSet};
 use k8s_openapi::api::core::v1::PodTemplateSpec;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::snapshot::OwnerKind;
 
 use super::kind::OwnerObject;
@@ -10,10 +9,6 @@ use super::rejection::{Refusal, refusal};
 
 impl OwnerObject for ReplicaSet {
     const KIND: OwnerKind = OwnerKind::ReplicaSet;
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
 
     fn wanted(&self) -> u32 {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()
@@ -38,10 +33,6 @@ impl OwnerObject for ReplicaSet {
 
 impl OwnerObject for StatefulSet {
     const KIND: OwnerKind = OwnerKind::StatefulSet;
-
-    fn metadata(&self) -> &ObjectMeta {
-        &self.metadata
-    }
 
     fn wanted(&self) -> u32 {
         self.spec.as_ref().map(|spec| replicas(spec.replicas)).unwrap_or_default()

@@ -19,37 +19,22 @@ use super::reluctance::is_reluctant;
 use super::requests::effective_requests;
 use super::stuck::{is_failing, stuck};
 use super::ties;
-use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::Keeps;
+use crate::namespace::NamespaceEntry;
 use crate::placement::{self, placement};
-use crate::reading::uid_of;
-use crate::relist::{ListLoss, Relist};
 use crate::resource_version::Age;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 use crate::time::timestamp;
 
 /// What is remembered of pods as a kind; the pods themselves stand in their namespaces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct PodKind {
-    relist: Relist<(Namespace, PodName)>,
     /// The newest version of a pod that was seen.
     pub(crate) newest: Age,
     /// Namespaces in which a gated pod was seen, unless no Queue governed them when that was confirmed last.
     pub(crate) gated: BTreeSet<Namespace>,
     evictions: UnseenEvictions,
     refusals: Refusals,
-}
-
-impl Default for PodKind {
-    fn default() -> Self {
-        Self {
-            relist: Relist::idle(),
-            newest: Age::default(),
-            gated: BTreeSet::new(),
-            evictions: UnseenEvictions::default(),
-            refusals: Refusals::default(),
-        }
-    }
 }
 
 impl PodKind {
@@ -78,66 +63,48 @@ impl PodKind {
     }
 }
 
-impl Keeps<Object> for Index {
-    fn apply(&mut self, object: &Object) -> bool {
-        let Some(uid) = uid_of(&object.metadata) else { return false };
-        let name = PodName::from(object.metadata.name.as_deref().unwrap_or_default());
-        let namespace = Namespace::from(object.metadata.namespace.as_deref().unwrap_or_default());
-        let age = Age::of(&object.metadata);
-        self.pods.relist.seen(&(namespace.clone(), name.clone()));
-        let kept = self.namespaces.get(&namespace).and_then(|entry| entry.pod(&name));
+impl Kind for Object {
+    type Name = PodName;
+    const ID: KindId = KindId::Pod;
+    const LISTS_ARE_DOUBTED: bool = true;
+
+    fn excess(&self) -> Option<String> {
+        self.spec.as_ref().and_then(placement::excess).or_else(|| ties::excess(self))
+    }
+
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key<PodName>) -> Option<Kept<'i>> {
+        let (kept, age) = index.entry(namespace)?.pod(name)?;
+        Some(Kept { uid: kept.uid.as_str(), age })
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key<PodName>> {
+        index.keys(NamespaceEntry::pod_names)
+    }
+
+    fn put(index: &mut Index, (namespace, name): Key<PodName>, meta: Meta, object: &Self) -> bool {
+        let uid = PodUid::new(meta.uid);
         let mut known = None;
-        if let Some((kept, kept_age)) = kept {
-            if age.is_stale_beside(kept_age) {
-                return false;
-            }
-            if kept.uid.as_str() == &*uid {
+        if let Some((kept, _)) = index.entry(&namespace).and_then(|entry| entry.pod(&name)) {
+            if kept.uid == uid {
                 known = Some((Arc::clone(&kept.shape), Arc::clone(&kept.ties)));
             } else {
                 // Its deletion was missed; whatever was done to it does not concern its successor.
                 let former = kept.uid.clone();
-                self.forget_overlays(&namespace, &former);
+                index.forget_overlays(&namespace, &former);
             }
         }
-        let pod = self.read_pod(object, &namespace, name, PodUid::new(&*uid), known.as_ref());
-        if pod.is_gated() && !self.pods.gated.contains(&namespace) {
-            self.pods.gated.insert(namespace.clone());
+        let pod = index.read_pod(object, &namespace, name, uid, known.as_ref());
+        if pod.is_gated() && !index.pods.gated.contains(&namespace) {
+            index.pods.gated.insert(namespace.clone());
         }
-        let changed = self.namespaces.entry(namespace).or_default().put_pod(pod, age);
-        self.pods_seen_until(age) | changed
+        let changed = index.namespaces.entry(namespace).or_default().put_pod(pod, meta.age);
+        index.pods_seen_until(meta.age) | changed
     }
 
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        let (namespace, name) = object.key();
-        self.pods.relist.seen(&(namespace, PodName::from(&*name)));
-        false
-    }
-
-    fn excess(object: &Object) -> Option<String> {
-        object.spec.as_ref().and_then(placement::excess).or_else(|| ties::excess(object))
-    }
-
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        self.remove_pod(&namespace.into(), &name.into(), Some(&uid.into()))
-    }
-
-    fn relist_begin(&mut self) {
-        let kept = self
-            .namespaces
-            .iter()
-            .flat_map(|(namespace, entry)| entry.pod_names().map(|name| (namespace.clone(), name.clone())));
-        self.pods.relist.begin(kept);
-    }
-
-    fn relist_loss(&self) -> ListLoss {
-        self.pods.relist.loss()
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        let missing = self.pods.relist.finish();
-        missing
-            .iter()
-            .fold(false, |changed, (namespace, name)| self.remove_pod(namespace, name, None) | changed)
+    fn remove(index: &mut Index, (namespace, name): &Key<PodName>) -> bool {
+        let Some(removed) = index.entry_mut(namespace).remove_pod(name) else { return false };
+        index.forget_overlays(namespace, &removed.uid);
+        true
     }
 }
 
@@ -188,15 +155,6 @@ impl Index {
             uid,
             name,
         }
-    }
-
-    fn remove_pod(&mut self, namespace: &Namespace, name: &PodName, uid: Option<&PodUid>) -> bool {
-        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let Some(removed) = entry.remove_pod(name, uid) else { return false };
-        self.forget_overlays(namespace, &removed.uid);
-        self.pods.relist.seen(&(namespace.clone(), name.clone()));
-        self.drop_if_empty(namespace);
-        true
     }
 
     /// Forgets what was done to a pod that is gone.

@@ -13,13 +13,12 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use kube::Resource;
+use quotient_engine::names::PodName;
 use serde::{Deserialize, Deserializer};
 
-use crate::decoded::Undecodable;
 use crate::index::Index;
-use crate::keeps::Keeps;
 use crate::metadata::Metadata;
-use crate::relist::ListLoss;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
 #[derive(Clone, Debug)]
@@ -184,32 +183,28 @@ impl Resource for LeanPod {
     }
 }
 
-impl Keeps<LeanPod> for Index {
-    fn apply(&mut self, object: &LeanPod) -> bool {
-        Keeps::<Pod>::apply(self, &object.0)
+impl Kind for LeanPod {
+    type Name = PodName;
+    const ID: KindId = Pod::ID;
+    const LISTS_ARE_DOUBTED: bool = Pod::LISTS_ARE_DOUBTED;
+
+    fn excess(&self) -> Option<String> {
+        self.0.excess()
     }
 
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
-        Keeps::<Pod>::apply_undecodable(self, object)
+    fn kept<'i>(index: &'i Index, key: &Key<PodName>) -> Option<Kept<'i>> {
+        Pod::kept(index, key)
     }
 
-    fn excess(object: &LeanPod) -> Option<String> {
-        <Self as Keeps<Pod>>::excess(&object.0)
+    fn keys(index: &Index) -> impl Iterator<Item = Key<PodName>> {
+        Pod::keys(index)
     }
 
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        Keeps::<Pod>::delete(self, namespace, name, uid)
+    fn put(index: &mut Index, key: Key<PodName>, meta: Meta, object: &Self) -> bool {
+        Pod::put(index, key, meta, &object.0)
     }
 
-    fn relist_begin(&mut self) {
-        Keeps::<Pod>::relist_begin(self);
-    }
-
-    fn relist_loss(&self) -> ListLoss {
-        Keeps::<Pod>::relist_loss(self)
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        Keeps::<Pod>::relist_finish(self)
+    fn remove(index: &mut Index, key: &Key<PodName>) -> bool {
+        Pod::remove(index, key)
     }
 }

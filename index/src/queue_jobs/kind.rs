@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::QueueJob as Written;
 use quotient_engine::names::Namespace;
 
@@ -10,95 +9,51 @@ use super::decode::undecodable;
 use super::show::QueueJobEntry;
 use super::task_job::TaskJob;
 use crate::decoded::Undecodable;
-use crate::gone::Gone;
 use crate::index::Index;
-use crate::keeps::Keeps;
-use crate::reading::uid_of;
-use crate::relist::{ListLoss, Relist};
-use crate::resource_version::Age;
+use crate::table::{Kept, Key, Kind, KindId, Meta};
 
-/// What is remembered of QueueJobs as a kind.
-#[derive(Debug)]
-pub(crate) struct QueueJobKind {
-    relist: Relist<(Namespace, Arc<str>)>,
-    gone: Gone,
-}
+impl Kind for Written {
+    type Name = Arc<str>;
+    const ID: KindId = KindId::QueueJob;
+    const LISTS_ARE_DOUBTED: bool = true;
 
-impl Default for QueueJobKind {
-    fn default() -> Self {
-        Self { relist: Relist::idle(), gone: Gone::default() }
-    }
-}
-
-impl Keeps<Written> for Index {
-    fn apply(&mut self, object: &Written) -> bool {
-        self.put_queue_job(&object.metadata, |index, uid| index.decode_queue_job(object, uid))
+    fn is_written(_name: &str) -> bool {
+        true
     }
 
-    fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
+    fn kept<'i>(index: &'i Index, (namespace, name): &Key) -> Option<Kept<'i>> {
+        let kept = &index.entry(namespace)?.queue_jobs.get(name)?.observed;
+        Some(Kept { uid: kept.uid.as_str(), age: kept.age() })
+    }
+
+    fn keys(index: &Index) -> impl Iterator<Item = Key> {
+        index.keys(|entry| entry.queue_jobs.keys())
+    }
+
+    fn put(index: &mut Index, key: Key, meta: Meta, object: &Self) -> bool {
+        let decoded = index.decode_queue_job(object, &meta.uid);
+        index.put_queue_job(&key, decoded)
+    }
+
+    fn put_undecodable(index: &mut Index, key: Key, meta: Meta, object: &Undecodable) -> bool {
         let problem =
             format!("the QueueJob cannot be read: {}; correct the field and apply it again", object.error);
-        let (metadata, status) = (&object.metadata, object.status());
-        self.put_queue_job(metadata, |_, uid| undecodable(metadata, uid, Some(&problem), status.as_ref()))
+        let status = object.status();
+        index.put_queue_job(&key, undecodable(&object.metadata, &meta.uid, Some(&problem), status.as_ref()))
     }
 
-    fn delete(&mut self, namespace: &str, name: &str, uid: &str) -> bool {
-        self.queue_jobs.gone.insert(uid);
-        self.remove_queue_job(&namespace.into(), name, Some(uid))
-    }
-
-    fn relist_begin(&mut self) {
-        let kept = self.namespaces.iter().flat_map(|(namespace, entry)| {
-            entry.queue_jobs.keys().map(|name| (namespace.clone(), name.clone()))
-        });
-        self.queue_jobs.relist.begin(kept);
-    }
-
-    fn relist_loss(&self) -> ListLoss {
-        self.queue_jobs.relist.loss()
-    }
-
-    fn relist_finish(&mut self) -> bool {
-        let missing = self.queue_jobs.relist.finish();
-        missing
-            .iter()
-            .fold(false, |changed, (namespace, name)| self.remove_queue_job(namespace, name, None) | changed)
+    fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
+        index.entry_mut(namespace).queue_jobs.remove(name);
+        index.show_queue_job(namespace, name)
     }
 }
 
 impl Index {
-    fn put_queue_job(
-        &mut self,
-        metadata: &ObjectMeta,
-        decode: impl FnOnce(&mut Self, &str) -> QueueJobEntry,
-    ) -> bool {
-        let Some(uid) = uid_of(metadata) else { return false };
-        let name: Arc<str> = metadata.name.as_deref().unwrap_or_default().into();
-        let namespace = Namespace::from(metadata.namespace.as_deref().unwrap_or_default());
-        self.queue_jobs.relist.seen(&(namespace.clone(), name.clone()));
-        if self.queue_jobs.gone.contains(&uid) {
-            return false;
-        }
-        let kept = self.namespaces.get(&namespace).and_then(|entry| entry.queue_jobs.get(&name));
-        if kept.is_some_and(|kept| Age::of(metadata).is_stale_beside(kept.observed.age())) {
-            return false;
-        }
-        let before = kept.map(|kept| kept.observed.generation);
-        let decoded = decode(self, &uid);
-        let edited = before != Some(decoded.observed.generation);
-        self.namespaces.entry(namespace.clone()).or_default().queue_jobs.insert(name.clone(), decoded);
-        self.show_queue_job(&namespace, &name) | edited
-    }
-
-    fn remove_queue_job(&mut self, namespace: &Namespace, name: &str, uid: Option<&str>) -> bool {
-        let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
-        let kept = entry.queue_jobs.get(name);
-        if kept.is_none_or(|kept| uid.is_some_and(|uid| kept.observed.uid.as_str() != uid)) {
-            return false;
-        }
-        entry.queue_jobs.remove(name);
-        self.queue_jobs.relist.seen(&(namespace.clone(), name.into()));
-        self.show_queue_job(namespace, name)
+    fn put_queue_job(&mut self, (namespace, name): &Key, decoded: QueueJobEntry) -> bool {
+        let generation = decoded.observed.generation;
+        let former = self.entry_mut(namespace).queue_jobs.insert(name.clone(), decoded);
+        let edited = former.is_none_or(|former| former.observed.generation != generation);
+        self.show_queue_job(namespace, name) | edited
     }
 
     /// Keeps the Job `name` of a QueueJob, or forgets it. Says whether a decision depends on the difference.

@@ -11,7 +11,6 @@ mod observed;
 mod show;
 mod task_job;
 
-pub(crate) use kind::QueueJobKind;
 pub(crate) use show::QueueJobEntry;
 pub(crate) use task_job::{TaskJob, task_job};
 

@@ -11,5 +11,4 @@ mod rules;
 mod tree;
 
 pub use decode::{decode, undecodable};
-pub(crate) use kind::QueueKind;
 pub use observed::ObservedQueue;

@@ -6,28 +6,26 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_engine::amounts::{Amount, Bounds, Resource};
 
 use super::bounds_from_hard;
-use crate::resource_version::Age;
+use crate::table::Meta;
 
 /// Somebody else's quota as it was seen last.
 #[derive(Debug)]
 pub(crate) struct ForeignQuota {
     pub(crate) name: Arc<str>,
-    pub(crate) uid: Arc<str>,
-    pub(crate) age: Age,
+    pub(crate) meta: Meta,
     /// `spec.hard`, of the resources that can be shared.
     hard: Box<[(Resource, Amount)]>,
 }
 
 impl ForeignQuota {
     /// What `quota` bounds; none if it bounds nothing that is shared out, or only some of the pods.
-    pub(super) fn of(quota: &ResourceQuota, name: Arc<str>, uid: &str) -> Option<Self> {
+    pub(super) fn of(quota: &ResourceQuota, name: Arc<str>, meta: Meta) -> Option<Self> {
         let spec = quota.spec.as_ref()?;
         let scoped = spec.scopes.as_ref().is_some_and(|scopes| !scopes.is_empty())
             || spec.scope_selector.as_ref().is_some_and(|selector| selector.match_expressions.is_some());
         let hard = spec.hard.as_ref().map(bounds_from_hard).unwrap_or_default();
         let hard: Box<[_]> = hard.iter().map(|(resource, amount)| (resource.clone(), amount)).collect();
-        let age = Age::of(&quota.metadata);
-        (!scoped && !hard.is_empty()).then(|| Self { name, uid: uid.into(), age, hard })
+        (!scoped && !hard.is_empty()).then_some(Self { name, meta, hard })
     }
 }
 

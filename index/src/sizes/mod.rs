@@ -9,8 +9,8 @@ mod deployments;
 mod said;
 mod surge;
 
-pub(crate) use autoscalers::{Autoscaler, AutoscalerKind};
-pub(crate) use deployments::{DeploymentKind, DeploymentSize};
+pub(crate) use autoscalers::Autoscaler;
+pub(crate) use deployments::DeploymentSize;
 pub use said::Said;
 
 use quotient_engine::names::Namespace;
@@ -26,7 +26,7 @@ impl Index {
         let owner = |kind| entry.owner(kind, &setter.name).is_some_and(|(owner, _)| owner.uid == setter.uid);
         match setter.kind {
             SetterKind::Deployment => {
-                entry.deployment(&setter.name).is_some_and(|kept| *kept.uid == *setter.uid.as_str())
+                entry.deployment(&setter.name).is_some_and(|kept| *kept.meta.uid == *setter.uid.as_str())
             }
             SetterKind::ReplicaSet => owner(OwnerKind::ReplicaSet),
             SetterKind::StatefulSet => owner(OwnerKind::StatefulSet),

@@ -15,9 +15,8 @@ use crate::namespace::OwnerNote;
 use crate::pods::unspecified;
 use crate::resource_version::Age;
 use crate::sizes::Said;
+use crate::table::{Key, KindId, Table};
 use crate::workload::controller;
-
-type Key = (Namespace, Arc<str>);
 
 /// As [`Keeps`](crate::Keeps), which is written for types: of these kinds there is one type for all.
 impl Index {
@@ -27,7 +26,7 @@ impl Index {
         let object = match &object.0 {
             Ok(object) => object,
             Err(undecodable) => {
-                self.owners.relist(owner_kind).seen(&undecodable.key());
+                self.workloads(owner_kind).seen(&undecodable.key());
                 return self.skip(kind.name.into(), undecodable);
             }
         };
@@ -43,7 +42,7 @@ impl Index {
             return false;
         };
         let key: Key = (Namespace::from(namespace.as_str()), name.into());
-        self.owners.relist(owner_kind).seen(&key);
+        self.workloads(owner_kind).seen(&key);
         let age = Age::of(metadata);
         let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(owner_kind, &key.1));
         if kept.is_some_and(|(_, kept_age)| age.is_stale_beside(kept_age)) {
@@ -101,14 +100,15 @@ impl Index {
             let objects = entry.owner_names(kind).filter(|name| !name.contains('/'));
             objects.map(|name| (namespace.clone(), Arc::clone(name)))
         });
-        self.owners.relist(kind).begin(kept);
+        let kept = kept.collect();
+        self.workloads(kind).begin(kept);
     }
 
     /// Ends a full list of the kind: forgets the objects that it did not contain.
     pub fn finish_workloads(&mut self, kind: &WorkloadKind) -> bool {
         let gone = self.finish_skipped(kind.name);
         let kind = OwnerKind::Configured(kind.kind);
-        let missing = self.owners.relist(kind).finish();
+        let missing = self.workloads(kind).finish();
         missing.iter().fold(gone, |changed, key| {
             let kept = self.namespaces.get(&key.0).and_then(|entry| entry.owner(kind, &key.1));
             let kept = kept.map(|(owner, _)| owner.uid.clone());
@@ -116,8 +116,12 @@ impl Index {
         })
     }
 
+    fn workloads(&mut self, kind: OwnerKind) -> &mut Table<Arc<str>> {
+        self.tables.of(KindId::Owner(kind))
+    }
+
     fn remove_workload(&mut self, kind: OwnerKind, key: &Key, uid: &OwnerUid) -> bool {
-        self.owners.relist(kind).seen(key);
+        self.workloads(kind).seen(key);
         let removed = self.remove_owners_from(kind, key, 0);
         let divided = self.divide_pods(&key.0, uid, &[]);
         self.drop_if_empty(&key.0);

@@ -11,12 +11,12 @@ const REMEMBERED: usize = 1024;
 /// The reply to a write may be applied after the watch has shown the deletion of the object. A uid never comes
 /// back, so such a late reply is recognised by it; without this it would leave an entry that nothing removes.
 #[derive(Debug, Default)]
-pub(crate) struct Gone {
+pub(crate) struct Tombstones {
     uids: BTreeSet<Arc<str>>,
     oldest_first: VecDeque<Arc<str>>,
 }
 
-impl Gone {
+impl Tombstones {
     /// The object with this uid was deleted.
     pub(crate) fn insert(&mut self, uid: &str) {
         let uid: Arc<str> = uid.into();
@@ -43,14 +43,14 @@ mod tests {
 
     #[test]
     fn the_oldest_deletions_are_forgotten() {
-        let mut gone = Gone::default();
+        let mut tombstones = Tombstones::default();
         for number in 0..=REMEMBERED {
-            gone.insert(&number.to_string());
-            gone.insert(&number.to_string());
+            tombstones.insert(&number.to_string());
+            tombstones.insert(&number.to_string());
         }
-        assert!(!gone.contains("0"));
-        assert!(gone.contains("1"));
-        assert!(gone.contains(&REMEMBERED.to_string()));
-        assert_eq!(gone.uids.len(), REMEMBERED);
+        assert!(!tombstones.contains("0"));
+        assert!(tombstones.contains("1"));
+        assert!(tombstones.contains(&REMEMBERED.to_string()));
+        assert_eq!(tombstones.uids.len(), REMEMBERED);
     }
 }
