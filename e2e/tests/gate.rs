@@ -243,14 +243,14 @@ async fn a_tenant_neither_removes_the_gate_nor_goes_without() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_operator_is_down_new_pods_wait_and_then_run() -> Result<()> {
+async fn while_the_operator_is_down_for_a_minute_new_pods_wait_and_then_run() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
     gated_queue(&stage, "team", json!({})).await?;
     create(&stage, "team", ["one".to_owned()]).await?;
     stage.until_pods("team", PodCounts::running(1)).await?;
     operator.stop().await?;
     create(&stage, "team", ["two".to_owned(), "three".to_owned()]).await?;
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
     stage.until_pods("team", waiting(1, 2)).await?;
     ensure!(gated(&stage, "team").await?.len() == 2);
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
@@ -259,29 +259,81 @@ async fn while_the_operator_is_down_new_pods_wait_and_then_run() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
+/// In how many orders the pods of two gangs are created. Each takes some seconds.
+const ORDERS: u64 = 20;
+
+/// The pods of two gangs of eight, in an order that `seed` decides (Fisher and Yates, with a linear congruential generator).
+fn interleaved(seed: u64) -> Vec<String> {
+    let mut names: Vec<String> =
+        (0..16).map(|number| format!("{}-{}", ["x", "y"][number % 2], number / 2)).collect();
+    let mut state = seed;
+    for place in (1..names.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        names.swap(place, usize::try_from(state >> 33).unwrap_or_default() % (place + 1));
+    }
+    names
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_gangs_on_room_for_one_no_half_ever_runs() -> Result<()> {
+async fn of_two_gangs_on_room_for_one_no_half_ever_runs_in_any_order() -> Result<()> {
     let (stage, operator) = gated_stage(&[("node-1", "8", "64Gi")]).await?;
     gated_queue(&stage, "team", json!({})).await?;
     let all = pods(&stage.bed.client(), "team");
-    for number in 0..8 {
-        for gang in ["x", "y"] {
-            let annotations = json!({"quotient.dev/gang": gang, "quotient.dev/gang-min-available": "8"});
-            all.create(&PostParams::default(), &member(&format!("{gang}-{number}"), &annotations)?).await?;
+    for order in 0..ORDERS {
+        for name in interleaved(order) {
+            let annotations =
+                json!({"quotient.dev/gang": &name[..1], "quotient.dev/gang-min-available": "8"});
+            all.create(&PostParams::default(), &member(&name, &annotations)?).await?;
         }
+        stage.until_pods("team", waiting(8, 8)).await?;
+        let first = running(&stage, "team").await?;
+        let gang = first.first().context("nothing runs")?.split('-').next().unwrap_or_default().to_owned();
+        ensure!(first.iter().all(|name| name.starts_with(&gang)), "order {order}: {first:?}");
+        for name in &first {
+            // Until the last one is gone nothing of the other gang is let in.
+            ensure!(gated(&stage, "team").await?.len() == 8, "order {order}");
+            end(&stage, "team", name).await?;
+        }
+        stage.until_pods("team", PodCounts::running(8)).await?;
+        let second = running(&stage, "team").await?;
+        ensure!(second.is_disjoint(&first), "order {order}: {second:?}");
+        for name in &second {
+            end(&stage, "team", name).await?;
+        }
+        stage.until_pods("team", PodCounts::default()).await?;
     }
-    stage.until_pods("team", waiting(8, 8)).await?;
-    let first = running(&stage, "team").await?;
-    let gang = first.first().context("nothing runs")?.split('-').next().unwrap_or_default().to_owned();
-    ensure!(first.iter().all(|name| name.starts_with(&gang)), "{first:?}");
-    for name in &first {
-        // Until the last one is gone nothing of the other gang is let in.
-        ensure!(gated(&stage, "team").await?.len() == 8);
-        end(&stage, "team", name).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_gated_pods_are_let_in_as_queues_share_and_by_age() -> Result<()> {
+    let nodes = ["node-1", "node-2", "node-3", "node-4"].map(|name| (name, "2500m", "64Gi"));
+    let (stage, operator) = gated_stage(&nodes).await?;
+    // Ten cpu are room for 200 pods.
+    let shares = [("one", 1, 40), ("two", 2, 80), ("three", 2, 80)];
+    for (team, weight, _) in shares {
+        gated_queue(&stage, team, json!({"weight": weight})).await?;
     }
-    stage.until_pods("team", PodCounts::running(8)).await?;
-    let second = running(&stage, "team").await?;
-    ensure!(second.is_disjoint(&first), "{second:?}");
+    operator.stop().await?;
+    let mut small = pod_spec();
+    small["containers"][0]["resources"]["requests"] = json!({"cpu": "50m", "memory": "64Mi"});
+    for number in 0..500 {
+        let (team, _, _) = shares[number % 3];
+        let pod = json!({"metadata": {"name": format!("p-{number:03}")}, "spec": small});
+        let pod = serde_json::from_value(pod)?;
+        pods(&stage.bed.client(), team).create(&PostParams::default(), &pod).await?;
+    }
+    let begin = Instant::now();
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    for (place, (team, _, share)) in shares.into_iter().enumerate() {
+        let numbers: Vec<usize> = (0..500).filter(|number| number % 3 == place).collect();
+        let rest = u32::try_from(numbers.len())? - share;
+        stage.until_pods(team, waiting(share, rest)).await?;
+        let oldest = numbers.iter().take(usize::try_from(share)?).map(|number| format!("p-{number:03}"));
+        ensure!(running(&stage, team).await? == oldest.collect(), "{team}");
+    }
+    println!("200 of 500 pods run {:?} after the start of the operator", begin.elapsed());
     operator.stop().await?;
     stage.end(Tolerance::default()).await
 }

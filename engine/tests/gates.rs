@@ -291,3 +291,31 @@ fn a_pause_keeps_the_amounts_and_lets_in_what_is_free() {
         "#]],
     );
 }
+
+#[test]
+fn of_a_rollout_that_waits_the_newest_revision_comes_first() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         owner a/web-1 replicas=2 cpu=1 memory=1Gi deployment=web of=4 created=100
+         owner a/web-2 replicas=2 cpu=1 memory=1Gi deployment=web of=4 created=500
+         owner a/other replicas=2 cpu=1 memory=1Gi created=50
+         pod a/old-1 cpu=1 memory=1Gi gated created=900 owner=web-1
+         pod a/old-2 cpu=1 memory=1Gi gated created=901 owner=web-1
+         pod a/other-1 cpu=1 memory=1Gi gated created=902 owner=other
+         pod a/new-1 cpu=1 memory=1Gi gated created=990 owner=web-2
+         pod a/new-2 cpu=1 memory=1Gi gated created=991 owner=web-2
+         pod a/other-2 cpu=1 memory=1Gi gated created=992 owner=other",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 0c 0
+                2 pods of ReplicaSet other, 1c 1Gi each: RoomAvailable
+                2 pods of ReplicaSet web-1, 1c 1Gi each: RoomAvailable
+                2 pods of ReplicaSet web-2, 1c 1Gi each: RoomAvailable
+              remove the gate of a/new-1
+              remove the gate of a/new-2
+              remove the gate of a/other-1
+              remove the gate of a/old-1
+        "#]],
+    );
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use quotient_engine::amounts::{Amounts, Resource};
 
 use crate::rules;
-use crate::rules::Changes;
+use crate::rules::{Changes, UnderWay};
 use crate::truth::{LedgerFacts, Place, Truth};
 use crate::violation::{Invariant, Violation};
 use crate::write::Write;
@@ -44,6 +44,8 @@ pub struct Judge {
     pub(crate) changes: Changes,
     /// When an operator wrote the quota of a namespace last, where evictions may be under way meanwhile.
     pub(crate) opened: BTreeMap<String, i64>,
+    /// What removals of gates may be under way with.
+    pub(crate) under_way: UnderWay,
     /// When the ledger owed each resource last.
     pub(crate) owed: BTreeMap<Resource, i64>,
     evicted: BTreeSet<String>,
@@ -62,6 +64,7 @@ impl Judge {
             truth,
             changes: Changes::default(),
             opened: BTreeMap::new(),
+            under_way: UnderWay::default(),
             owed: BTreeMap::new(),
             evicted: BTreeSet::new(),
             strays: BTreeSet::new(),
@@ -103,8 +106,12 @@ impl Judge {
     /// A write was carried out.
     pub fn see(&mut self, write: &Write<'_>) {
         self.changes.forget_before(write.at.saturating_sub(self.tolerance.lag));
+        self.under_way.forget_before(write.at.saturating_sub(self.tolerance.under_way));
         let place = self.truth.places.get(write.namespace);
-        let mut found = rules::own::broken(write, place.is_some_and(Place::is_in_gate_mode));
+        // The mode may have changed since the operator decided.
+        let may_be_gated = place.is_some_and(Place::is_in_gate_mode)
+            || self.changes.of_queues_above(&self.truth, write.namespace);
+        let mut found = rules::own::broken(write, may_be_gated);
         if write.by_operator && write.resource == "pods" && write.subresource == "eviction" {
             found.extend(rules::eviction::broken(self, write));
             if let Some(pod) =
@@ -135,7 +142,8 @@ impl Judge {
 
     /// Everything rests since long: what has to be true then?
     pub fn rests(&mut self, at: i64) {
-        let found = rules::rest::broken(&self.truth, self.time(at));
+        let mut found = rules::rest::broken(&self.truth, self.time(at));
+        found.extend(rules::gated::broken(&self.truth, self.time(at)));
         self.report(None, at, found);
     }
 
@@ -151,7 +159,12 @@ impl Judge {
         let was_gated = self.is_gated(write);
         self.truth.follow(write);
         if write.by_operator && was_gated && !self.is_gated(write) {
-            return rules::gate::broken(self, write).into_iter().collect();
+            let found = rules::gate::broken(self, write);
+            let pod = self.truth.places.get(write.namespace).and_then(|place| place.pods.get(write.name));
+            if let Some(pod) = pod.filter(|_| self.tolerance.under_way > 0) {
+                self.under_way.let_in(write, pod);
+            }
+            return found;
         }
         if write.by_operator && write.resource == "resourcequotas" {
             if self.tolerance.under_way > 0 {
@@ -176,6 +189,9 @@ impl Judge {
 
     fn follow_ledger(&mut self, write: &Write<'_>) -> Vec<(Invariant, String)> {
         let standing = self.truth.ledger.clone();
+        if self.tolerance.under_way > 0 {
+            self.under_way.grants(&self.truth, write.at);
+        }
         self.truth.follow(write);
         let owed = standing.iter().chain(&self.truth.ledger).map(LedgerFacts::owed);
         for (resource, _) in owed.collect::<Vec<_>>().iter().flat_map(Amounts::iter) {
@@ -184,7 +200,23 @@ impl Judge {
         if !write.by_operator {
             return Vec::new();
         }
+        self.note_raised_grants(standing.as_ref(), write.at);
         rules::ledger::broken(self, standing.as_ref(), &self.truth.capacity())
+    }
+
+    /// In Gate mode a pod may come back as soon as the ledger grants more, while an eviction is under way.
+    fn note_raised_grants(&mut self, standing: Option<&LedgerFacts>, at: i64) {
+        if self.tolerance.under_way == 0 {
+            return;
+        }
+        for (namespace, entry) in self.truth.ledger.iter().flat_map(|ledger| &ledger.entries) {
+            let before = standing.and_then(|ledger| ledger.entries.get(namespace));
+            let is_raised = before.is_none_or(|before| !entry.granted.less(&before.granted).is_empty());
+            let is_gated = self.truth.places.get(namespace).is_some_and(Place::is_in_gate_mode);
+            if is_raised && is_gated {
+                self.opened.insert(namespace.clone(), at);
+            }
+        }
     }
 
     /// Whether the ledger owes some of one of the `resources`, or did a moment ago; or queues occupy more of it than there is,

@@ -14,6 +14,8 @@ mod violation;
 mod write;
 
 pub use judge::{Judge, Tolerance};
-pub use truth::{EntryFacts, LedgerFacts, NodeFacts, Place, PodFacts, QueueFacts, QuotaFacts, Truth};
+pub use truth::{
+    EntryFacts, GangFacts, LedgerFacts, NodeFacts, Place, PodFacts, QueueFacts, QuotaFacts, Truth,
+};
 pub use violation::{Invariant, Violation};
 pub use write::{Verb, Write};

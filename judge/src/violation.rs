@@ -35,6 +35,10 @@ pub enum Invariant {
     KeepsToItsOwn,
     /// In Gate mode no gate is removed above what the ledger grants.
     GatesWithinShare,
+    /// In Gate mode no pod of a gang is let in while the gang lacks pods to its minimum, and no part of one stays let in.
+    GangsWhole,
+    /// No pod stays gated that has room in what the ledger grants, once everything rests.
+    NothingWaitsWithRoom,
     /// A quota's stamp never goes back.
     GenerationsRise,
     /// No pod is evicted from or for a queue that is not in mode Full or is paused; no quota is written in mode Observe, and none
@@ -62,6 +66,8 @@ impl Invariant {
             Self::Gentle => "I23",
             Self::KeepsToItsOwn => "I24",
             Self::GatesWithinShare => "I32",
+            Self::GangsWhole => "I33",
+            Self::NothingWaitsWithRoom => "L9",
             Self::GenerationsRise => "I27",
             Self::Restrained => "I28",
             Self::SharesArrive => "L7",

@@ -581,3 +581,50 @@ fn a_pause_ends() {
     court.evict("pod-3");
     assert_eq!(court.found(), [Invariant::Restrained]);
 }
+
+/// `gainer` in Gate mode, long ago by now, with two gated pods of a gang.
+fn gated(minimum: &str) -> Court {
+    let mut court = Court::sits();
+    court.gone("pod-4");
+    court.gone("pod-3");
+    restrain(&mut court, "gainer", &json!({"admission": "Gate"}));
+    for name in ["x-1", "x-2"] {
+        court.other("pods", "gainer", name, Some(member(name, minimum, true)));
+    }
+    court.at += 60_000;
+    court
+}
+
+fn member(name: &str, minimum: &str, is_gated: bool) -> Value {
+    let gates = if is_gated { json!([{"name": "quotient.dev/share"}]) } else { json!([]) };
+    json!({
+        "metadata": {"uid": name, "annotations": {
+            "quotient.dev/gang": "x", "quotient.dev/gang-min-available": minimum,
+        }},
+        "spec": {"schedulingGates": gates, "containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+    })
+}
+
+#[test]
+fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
+    let removal = |minimum: &str| {
+        let mut court = gated(minimum);
+        court.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", minimum, false)));
+        court
+    };
+    // Without a ledger nothing is granted.
+    assert_eq!(removal("2").found(), [Invariant::GatesWithinShare]);
+    let mut lacking = removal("3");
+    assert_eq!(lacking.found(), [Invariant::GatesWithinShare, Invariant::GangsWhole]);
+    // At rest it is let in in part.
+    lacking.judge.rests(lacking.at);
+    assert_eq!(lacking.found().last(), Some(&Invariant::GangsWhole));
+}
+
+#[test]
+fn no_pod_stays_gated_where_no_queue_is_in_gate_mode() {
+    let mut court = gated("2");
+    court.other("queues", "gainer", "gainer", None);
+    court.judge.rests(court.at);
+    assert_eq!(court.found().last(), Some(&Invariant::NothingWaitsWithRoom));
+}

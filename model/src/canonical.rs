@@ -41,8 +41,9 @@ impl World {
 
     pub(crate) fn known_ids(&self, at: usize) -> u16 {
         let operators = self.operators.iter();
-        let of_operators =
-            operators.map(|operator| operator.cache.pods[at].all() | operator.work.evictions[at]);
+        let of_operators = operators.map(|operator| {
+            operator.cache.pods[at].all() | operator.work.evictions[at] | operator.work.gates[at]
+        });
         let of_late = self.late.iter().flatten().map(|write| write.pod(at));
         of_operators.chain(of_late).fold(self.truth.pods[at].all(), |all, some| all | some)
     }
@@ -51,6 +52,7 @@ impl World {
         let rank = |id: u8| count(known & ((1 << id) - 1));
         let rename = |set: u16| ids(set).fold(0_u16, |renamed, id| renamed | (1 << rank(id)));
         let pods = |pods: Pods| Pods {
+            gated: rename(pods.gated),
             pending: rename(pods.pending),
             running: rename(pods.running),
             terminating: rename(pods.terminating),
@@ -59,9 +61,10 @@ impl World {
         for operator in &mut self.operators {
             operator.cache.pods[at] = pods(operator.cache.pods[at]);
             operator.work.evictions[at] = rename(operator.work.evictions[at]);
+            operator.work.gates[at] = rename(operator.work.gates[at]);
         }
         for write in self.late.iter_mut().flatten() {
-            if let Write::Evict(of, id) = write
+            if let Write::Evict(of, id) | Write::LetIn(of, id) = write
                 && *of == at
             {
                 *id = rank(*id);
@@ -84,7 +87,7 @@ impl World {
             match write {
                 Write::Ledger(write) => of_ledger_write(write, visit),
                 Write::Quota(_, write) => of_quota_write(write, visit),
-                Write::Evict(..) => {}
+                Write::Evict(..) | Write::LetIn(..) => {}
             }
         }
     }
@@ -158,7 +161,7 @@ mod tests {
     /// One queue with pods 2 and 5, of which 5 is about to be evicted, and a quota of generation 7.
     fn world() -> World {
         let mut world = World::default();
-        world.truth.pods[0] = Pods { pending: 0, running: 0b10_0100, terminating: 0 };
+        world.truth.pods[0] = Pods { running: 0b10_0100, ..Pods::default() };
         world.truth.quotas[0] = Some(Quota { generation: 7, ..Quota::default() });
         world.operators[1].work.evictions[0] = 0b10_0000;
         world

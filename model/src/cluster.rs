@@ -70,6 +70,11 @@ impl Cluster {
         }
     }
 
+    /// What the ledger grants to queue `at`.
+    pub fn granted(&self, at: usize) -> u8 {
+        self.ledger.and_then(|ledger| ledger.entries[at]).map_or(0, |entry| entry.granted)
+    }
+
     /// What queue `at` can occupy: what admission lets in, or what is there.
     pub fn occupied(&self, at: usize) -> u8 {
         let charged = self.pods[at].charged();

@@ -3,6 +3,7 @@
 use stateright::{Model, Property};
 
 use crate::action::Action;
+use crate::cluster::Cluster;
 use crate::pods::count;
 use crate::stage::Stage;
 use crate::world::{Broken, World};
@@ -15,6 +16,8 @@ pub const NEED: &str = "nobody goes without need";
 pub const FEW: &str = "no more go than have to";
 /// What an older ledger said never replaces what a newer one said.
 pub const ORDER: &str = "no older generation replaces a newer one";
+/// In Gate mode pods are let in above what the ledger grants only by a late write or another leader.
+pub const LOANS: &str = "no gate is removed above the ledger";
 /// Where nothing can happen any more, everybody has what they deserve, and no more.
 pub const REST: &str = "every rest is a good one";
 
@@ -22,8 +25,21 @@ impl Stage {
     /// Whether what queues can occupy fits the nodes. Whoever raises a quota by hand lends what is not there, until
     /// an operator takes it back.
     fn has_room(&self, world: &World) -> bool {
-        let occupied = self.scenario.each().map(|at| world.truth.occupied(at)).sum::<u8>();
-        world.happened.raises > 0 || occupied <= self.scenario.capacity
+        let occupied = self.scenario.each().map(|at| self.occupied(&world.truth, at)).sum::<u8>();
+        world.loans > 0 || world.happened.raises > 0 || occupied <= self.scenario.capacity
+    }
+
+    /// What queue `at` can occupy. In Gate mode no gate is removed above what the ledger grants.
+    fn occupied(&self, truth: &Cluster, at: usize) -> u8 {
+        if self.scenario.is_in_gate_mode() {
+            return truth.pods[at].charged().max(truth.granted(at));
+        }
+        truth.occupied(at)
+    }
+
+    /// Whether only a late write, or the write of another leader, has let in a pod above what the ledger grants.
+    fn grants_first(&self, world: &World) -> bool {
+        world.loans == 0 || world.happened.late > 0 || self.scenario.operators > 1
     }
 
     /// Whether no queue has lost more pods than it ever held above its share.
@@ -43,7 +59,8 @@ impl Stage {
         let later = (0..world.truth.demand)
             .map(|demand| deserved(demand).saturating_sub(deserved(demand + 1)))
             .sum::<u8>();
-        first + later + world.happened.raises * self.scenario.capacity + world.happened.losses
+        let by_hand = world.happened.raises * self.scenario.capacity;
+        first + later + by_hand + world.happened.losses + world.loans
     }
 
     /// Whether nothing happens any more without a fault or a person.
@@ -72,7 +89,15 @@ impl Stage {
         self.scenario.each().all(|at| {
             let deserved = self.memo.deserved(world.truth.demand, at);
             let quota = world.truth.quotas[at];
-            let in_force = quota.is_some_and(|quota| quota.hard == deserved && quota.enforced == deserved);
+            // In Gate mode the quota holds the limit, and the ledger is what is in force.
+            let (hard, is_granted) = if self.scenario.is_in_gate_mode() {
+                let limit = self.scenario.demands[usize::from(world.truth.demand)][at];
+                (limit, world.truth.granted(at) == deserved)
+            } else {
+                (deserved, true)
+            };
+            let in_force =
+                is_granted && quota.is_some_and(|quota| quota.hard == hard && quota.enforced == hard);
             let pods = world.truth.pods[at];
             let waits_in_vain = world.happened.raises > 0 && pods.terminating == 0;
             let holds_no_more = pods.charged() == deserved || waits_in_vain;
@@ -103,6 +128,7 @@ impl Model for Stage {
             Property::always(NEED, |_, world: &World| world.broken != Some(Broken::BelowShare)),
             Property::always(FEW, Self::few_went),
             Property::always(ORDER, |_, world: &World| world.broken != Some(Broken::Older)),
+            Property::always(LOANS, Self::grants_first),
             Property::always(REST, |stage, world| stage.is_good(world) || !stage.rests(world)),
             Property::sometimes("everybody is served", |stage: &Self, world: &World| {
                 usize::from(world.truth.demand) + 1 == stage.scenario.demands.len() && stage.is_good(world)
@@ -120,6 +146,8 @@ impl Model for Stage {
         sometimes(faults.late > 0, "every late write was late", |stage, world| {
             world.happened.late == stage.scenario.faults.late
         });
+        let may_lend = self.scenario.is_in_gate_mode() && faults.late > 0 && self.scenario.operators > 1;
+        sometimes(may_lend, "a late write lets in a pod on loan", |_, world| world.loans > 0);
         sometimes(faults.deaths > 0, "pods end by themselves", |stage, world| {
             world.happened.deaths == stage.scenario.faults.deaths
         });

@@ -4,6 +4,8 @@
 /// anybody remembers it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pods {
+    /// Created, and gated: they use nothing.
+    pub gated: u16,
     /// Created, on no node yet.
     pub pending: u16,
     /// On a node.
@@ -15,22 +17,30 @@ pub struct Pods {
 impl Pods {
     /// The `count` oldest ids, all of them on nodes.
     pub const fn running(count: u8) -> Self {
-        Self { pending: 0, running: first(count), terminating: 0 }
+        Self { gated: 0, pending: 0, running: first(count), terminating: 0 }
     }
 
     /// Every id in use.
     pub const fn all(self) -> u16 {
-        self.pending | self.running | self.terminating
+        self.gated | self.pending | self.running | self.terminating
     }
 
-    /// Those that nobody has asked to leave.
+    /// Those that are not gated and that nobody has asked to leave.
     pub const fn staying(self) -> u16 {
         self.pending | self.running
     }
 
-    /// What quota admission charges.
+    /// What its queue uses.
     pub const fn charged(self) -> u8 {
-        count(self.all())
+        count(self.pending | self.running | self.terminating)
+    }
+
+    /// Removes the gate of these pods. Those that have none make no difference. Returns how many had one.
+    pub const fn let_in(&mut self, pods: u16) -> u8 {
+        let hit = pods & self.gated;
+        self.gated &= !hit;
+        self.pending |= hit;
+        count(hit)
     }
 
     /// Asks `pods` to leave. One that waits for a node is gone at once, as the API server does it; those that are not

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use quotient_engine::plan::{Eviction, Plan, QueuePlan, plan};
+use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan, plan};
 
 use crate::cluster::{Cluster, PerQueue};
 use crate::ledger::{Entry, Ledger};
@@ -164,14 +164,23 @@ pub(crate) fn cpu(amounts: &quotient_engine::amounts::Amounts) -> u8 {
 
 /// The victims, by queue.
 pub(crate) fn victims<'a>(evictions: impl Iterator<Item = &'a Eviction>) -> PerQueue<u16> {
-    let mut victims = PerQueue::default();
+    by_queue(evictions.map(|eviction| &eviction.pod))
+}
+
+/// The pods whose gates are removed, by queue.
+pub(crate) fn let_in(plan: &Plan) -> PerQueue<u16> {
+    by_queue(plan.gate_removals.iter().map(|removal| &removal.pod))
+}
+
+fn by_queue<'a>(pods: impl Iterator<Item = &'a PodId>) -> PerQueue<u16> {
+    let mut by_queue = PerQueue::default();
     let mut seen = BTreeSet::new();
-    for eviction in evictions {
-        assert!(seen.insert(&eviction.pod), "no pod is evicted twice by one plan");
-        let (queue, id) = eviction.pod.uid.as_str().split_once('-').expect("uids are queue and id");
-        let at = Scenario::NAMES.iter().position(|name| *name == queue).expect("victims are in queues");
-        let id: u8 = id.parse().expect("only pods that are seen are victims");
-        victims[at] |= 1 << id;
+    for pod in pods {
+        assert!(seen.insert(pod), "no pod is named twice by one plan");
+        let (queue, id) = pod.uid.as_str().split_once('-').expect("uids are queue and id");
+        let at = Scenario::NAMES.iter().position(|name| *name == queue).expect("pods are in queues");
+        let id: u8 = id.parse().expect("only pods that are seen are named");
+        by_queue[at] |= 1 << id;
     }
-    victims
+    by_queue
 }

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub quotas: PerQueue<Option<u8>>,
     /// Whether there is a ledger at the beginning; it then says what the quotas say.
     pub ledger: bool,
+    /// In Gate mode what the ledger grants at the beginning; quotas then hold limits. None in Quota mode.
+    pub gated: Option<PerQueue<u8>>,
     /// How many pods run at the beginning.
     pub pods: PerQueue<u8>,
     /// How many operators believe that they lead.
@@ -51,6 +53,11 @@ pub struct Faults {
 }
 
 impl Scenario {
+    /// Whether all queues are in Gate mode.
+    pub const fn is_in_gate_mode(&self) -> bool {
+        self.gated.is_some()
+    }
+
     /// How many pods the owners of queue `at` want: all that any of its demands speaks of, and those that run.
     ///
     /// A smaller claim does not change what its workloads want: they take back whatever their quota lets them.
@@ -79,7 +86,8 @@ impl Scenario {
         }
         if self.ledger {
             let entry = |hard: u8| Entry { granted: hard, largest: hard, owed: 0, changed: 1 };
-            let entries = self.quotas.map(|hard| hard.map(entry));
+            let granted = self.gated.map_or(self.quotas, |granted| granted.map(Some));
+            let entries = granted.map(|granted| granted.map(entry));
             cluster.ledger = Some(Ledger { version: 1, generation: 1, entries, rebuilt: false });
         }
         cluster

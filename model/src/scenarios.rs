@@ -31,6 +31,7 @@ pub fn halves(name: &'static str) -> Scenario {
         demands: vec![[4, 4, 0]],
         quotas: [Some(4), Some(0), None],
         ledger: true,
+        gated: None,
         pods: [4, 0, 0],
         operators: 1,
         lagging: &[],
@@ -64,6 +65,16 @@ pub fn thirds(name: &'static str) -> Scenario {
 /// `a` has filled the cluster before it had a Queue and a quota; `b` asks for its half.
 fn newcomer(name: &'static str) -> Scenario {
     Scenario { quotas: [None, Some(0), None], ..halves(name) }
+}
+
+/// Four units, all of them held by `a`; `b` asks for its half, and its pods wait gated.
+pub fn gated_halves(name: &'static str) -> Scenario {
+    Scenario { quotas: [Some(4), Some(4), None], gated: Some([4, 0, 0]), ..halves(name) }
+}
+
+/// The same with two units that are free; first `b` asks for both, then `b` and `c` for one each.
+pub fn gated_free(name: &'static str) -> Scenario {
+    Scenario { quotas: [Some(2), Some(2), Some(0)], gated: Some([2, 0, 0]), ..free(name) }
 }
 
 /// Seconds each.
@@ -130,6 +141,19 @@ pub fn small() -> Vec<Scenario> {
             operators: two,
             faults: CRASH,
             ..newcomer("a Queue for a full namespace, two leaders, crash")
+        },
+        Scenario { faults: CRASH, ..gated_halves("gated halves, one leader, crash") },
+        Scenario { faults: CRASH_LATE, ..gated_free("gated free, one leader, crash, late write") },
+        Scenario {
+            operators: two,
+            faults: CRASH_LATE,
+            ..gated_free("gated free, two leaders, crash, late write")
+        },
+        Scenario { operators: two, faults: CRASH, ..gated_halves("gated halves, two leaders, crash") },
+        Scenario {
+            operators: two,
+            lagging: &[Kind::Ledger],
+            ..gated_free("gated free, two leaders, ledger lags")
         },
         Scenario { protocol: AND_USED, lagging: ALL, ..free("free, one leader, all lag, with status.used") },
     ]

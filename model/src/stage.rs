@@ -207,6 +207,14 @@ impl Stage {
                 let is_below = left < self.memo.least_deserved(world.truth.demand, at);
                 is_below.then_some(Broken::BelowShare)
             }
+            Write::LetIn(at, _) => {
+                let is_above = world.truth.pods[at].charged() > world.truth.granted(at);
+                world.loans += u8::from(is_above);
+                if self.scenario.starts_at_once {
+                    self.bind(world, at);
+                }
+                None
+            }
         };
         world.broken = world.broken.or(broken);
     }
@@ -214,13 +222,17 @@ impl Stage {
     fn create(&self, world: &mut World, at: usize) {
         let known = world.known_ids(at);
         let pods = &mut world.truth.pods[at];
-        let wanted = count(pods.staying()) < self.scenario.wanted(at);
-        // Without a quota nothing is refused.
-        let admitted = world.truth.quotas[at].is_none_or(|quota| pods.charged() < quota.enforced);
+        let wanted = count(pods.staying() | pods.gated) < self.scenario.wanted(at);
+        // Without a quota nothing is refused. It counts gated pods as all others.
+        let admitted = world.truth.quotas[at].is_none_or(|quota| count(pods.all()) < quota.enforced);
         if wanted && admitted {
             // Younger than every pod that anybody has ever heard of.
             let id = 16 - known.leading_zeros();
             assert!(id < 16, "no more than 16 pods of a queue are remembered at once");
+            if self.scenario.is_in_gate_mode() {
+                pods.gated |= 1 << id;
+                return;
+            }
             pods.pending |= 1 << id;
             let charged = pods.charged();
             if let Some(quota) = world.truth.quotas[at].as_mut().filter(|_| self.scenario.tells_used()) {

@@ -40,7 +40,11 @@ fn state(scenario: &Scenario, truth: &Cluster) -> String {
             0 => String::new(),
             leaving => format!("-{leaving}"),
         };
-        format!("{} {quota}: {}{leaving}", Scenario::NAMES[at], pods.charged())
+        let gated = match count(pods.gated) {
+            0 => String::new(),
+            gated => format!(" ({gated} gated)"),
+        };
+        format!("{} {quota}: {}{leaving}{gated}", Scenario::NAMES[at], pods.charged())
     };
     scenario.each().map(queue).collect::<Vec<_>>().join(", ")
 }
@@ -107,6 +111,7 @@ fn write(scenario: &Scenario, write: &Write) -> String {
         Write::Ledger(write) => ledger(scenario, &write.ledger),
         Write::Quota(at, write) => format!("quota {} {}", Scenario::NAMES[at], write.hard),
         Write::Evict(at, id) => format!("evict {}{id}", Scenario::NAMES[at]),
+        Write::LetIn(at, id) => format!("let in {}{id}", Scenario::NAMES[at]),
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::snapshot::{
-    NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings, Shape, Snapshot, Ties,
-    Workload,
+    Admission, GatePosition, NamespaceState, Node, Owner, OwnerKind, Phase, Pod, Queue, Quota, Settings,
+    Shape, Snapshot, Ties, Workload,
 };
 use quotient_engine::time::Timestamp;
 
@@ -77,6 +77,7 @@ fn namespace(
         weight: 1,
         request: demand.clone(),
         limit: demand,
+        admission: if scenario.is_in_gate_mode() { Admission::Gate } else { Admission::Quota },
         ..Queue::default()
     };
     let quota = seen.quotas[at].map(|quota| Quota {
@@ -88,7 +89,8 @@ fn namespace(
     });
     let pods = seen.pods[at];
     let pod = |id: u8| {
-        let bound = pods.pending & (1 << id) == 0;
+        let is_gated = pods.gated & (1 << id) != 0;
+        let bound = !is_gated && pods.pending & (1 << id) == 0;
         Pod {
             uid: PodUid::from(format!("{name}-{id}").as_str()),
             name: PodName::from(format!("{name}-{id:02}").as_str()),
@@ -96,6 +98,7 @@ fn namespace(
             ties: Arc::clone(&ties),
             node: bound.then(|| NodeName::from("node")),
             phase: if bound { Phase::Running } else { Phase::Pending },
+            gate: is_gated.then(GatePosition::default),
             created: Timestamp::from_seconds(i64::from(id)),
             started: bound.then(|| Timestamp::from_seconds(100 + i64::from(id))),
             deletion: (pods.terminating & (1 << id) != 0).then(|| now.plus_seconds(30)),

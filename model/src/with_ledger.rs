@@ -11,7 +11,7 @@ use quotient_engine::snapshot::Quota;
 
 use crate::cluster::Cluster;
 use crate::ledger::{Ledger, stamp};
-use crate::protocol::{queues, victims};
+use crate::protocol::{let_in, queues, victims};
 use crate::scenario::Scenario;
 use crate::view::{only, snapshot};
 use crate::write::{Base, LedgerWrite, QuotaWrite, Work};
@@ -27,6 +27,8 @@ pub enum Rules {
     AllButOrder,
     /// A ledger that is made up begins with the generation after the latest stamp.
     AllButLeap,
+    /// Gates are removed before the ledger is written.
+    GatesFirst,
     /// All of it, and what quotas say is charged counts as held where they are newer than the pods that are seen. This
     /// is the operator's; where pods are not seen late it makes no difference but many more states.
     AndUsed,
@@ -98,7 +100,12 @@ pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work 
     // One that was made up has to be there before anything is done in its name.
     let to_write = next.clone().or_else(|| found.is_none().then(|| ledger.clone()));
     let ledger = next.unwrap_or(ledger);
-    let mut work = Work { evictions: victims(plan.evictions.iter()), ..Work::default() };
+    let mut work = Work {
+        evictions: victims(plan.evictions.iter()),
+        gates: let_in(&plan),
+        gates_first: rules == Rules::GatesFirst,
+        ..Work::default()
+    };
     work.ledger = to_write.map(|ledger| LedgerWrite {
         based_on: seen.ledger.map(|ledger| ledger.version),
         ledger: Ledger::of_engine(&ledger),

@@ -21,6 +21,8 @@ pub struct World {
     pub happened: Faults,
     /// How many pods of each queue were evicted.
     pub evicted: PerQueue<u8>,
+    /// How many pods were let in above what the ledger grants.
+    pub loans: u8,
     /// A rule that the last step broke.
     pub broken: Option<Broken>,
 }

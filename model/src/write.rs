@@ -13,6 +13,8 @@ pub enum Write {
     Quota(usize, QuotaWrite),
     /// Evicts exactly this pod of a queue: the request carries its uid.
     Evict(usize, u8),
+    /// Removes the gate of exactly this pod of a queue: the request tests its uid and its gate.
+    LetIn(usize, u8),
 }
 
 /// A new ledger.
@@ -92,6 +94,10 @@ impl Write {
                 0 => Outcome::Nothing,
                 _ => Outcome::Done,
             },
+            Self::LetIn(at, id) => match cluster.pods[at].let_in(1 << id) {
+                0 => Outcome::Nothing,
+                _ => Outcome::Done,
+            },
         }
     }
 
@@ -100,7 +106,7 @@ impl Write {
         match self {
             Self::Ledger(_) => Kind::Ledger,
             Self::Quota(..) => Kind::Quotas,
-            Self::Evict(..) => Kind::Pods,
+            Self::Evict(..) | Self::LetIn(..) => Kind::Pods,
         }
     }
 
@@ -116,10 +122,10 @@ impl Write {
         Some(Self::Quota(at, QuotaWrite { based_on, ..write }))
     }
 
-    /// Of an eviction the set with that one pod; of everything else none.
+    /// Of an eviction, or the removal of a gate, the set with that one pod; of everything else none.
     pub const fn pod(&self, of: usize) -> u16 {
         match *self {
-            Self::Evict(at, id) if at == of => 1 << id,
+            Self::Evict(at, id) | Self::LetIn(at, id) if at == of => 1 << id,
             _ => 0,
         }
     }
@@ -134,16 +140,25 @@ pub struct Work {
     pub quotas: PerQueue<Option<QuotaWrite>>,
     /// At last the pods to evict.
     pub evictions: PerQueue<u16>,
+    /// Beside them the pods whose gates are removed. Where a difference shows, removals are early.
+    pub gates: PerQueue<u16>,
+    /// Whether gates are removed before everything else: a protocol that is wrong.
+    pub gates_first: bool,
 }
 
 impl Work {
     /// Whether nothing is left.
     pub fn is_done(&self) -> bool {
-        *self == Self::default()
+        *self == Self { gates_first: self.gates_first, ..Self::default() }
     }
 
     /// The next write.
     pub fn next(&self) -> Option<Write> {
+        if self.gates_first
+            && let Some(write) = self.next_gate()
+        {
+            return Some(write);
+        }
         if let Some(write) = self.ledger {
             return Some(Write::Ledger(write));
         }
@@ -154,9 +169,18 @@ impl Work {
         if let Some((at, write)) = quota(true).or_else(|| quota(false)) {
             return Some(Write::Quota(at, write));
         }
+        if let Some(write) = self.next_gate() {
+            return Some(write);
+        }
         let (at, pods) = self.evictions.iter().enumerate().find(|(_, pods)| count(**pods) > 0)?;
         // The plan names the youngest first.
         ids(*pods).next_back().map(|id| Write::Evict(at, id))
+    }
+
+    /// The next gate to remove: that of the oldest pod.
+    fn next_gate(&self) -> Option<Write> {
+        let (at, pods) = self.gates.iter().enumerate().find(|(_, pods)| count(**pods) > 0)?;
+        ids(*pods).next().map(|id| Write::LetIn(at, id))
     }
 
     /// Crosses the write off.
@@ -165,6 +189,7 @@ impl Work {
             Write::Ledger(_) => self.ledger = None,
             Write::Quota(at, _) => self.quotas[at] = None,
             Write::Evict(at, id) => self.evictions[at] &= !(1 << id),
+            Write::LetIn(at, id) => self.gates[at] &= !(1 << id),
         }
     }
 }

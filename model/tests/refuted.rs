@@ -5,10 +5,10 @@
 use expect_test::expect;
 use quotient_model::check::{HEADING, refute};
 use quotient_model::cluster::Kind;
-use quotient_model::laws::{FEW, NEED, REST, ROOM};
+use quotient_model::laws::{FEW, LOANS, NEED, REST, ROOM};
 use quotient_model::protocol::Protocol;
 use quotient_model::scenario::{Faults, Scenario};
-use quotient_model::scenarios::{free, halves};
+use quotient_model::scenarios::{free, gated_free, halves};
 use quotient_model::with_ledger::Rules;
 
 /// Asserts that `law` is broken, prints the shortest way there, and returns it.
@@ -78,6 +78,12 @@ fn ledger_made_up_with_the_next_generation() {
         &Scenario { protocol, operators: 2, faults, ..free("a ledger made up with the next generation") },
         ROOM,
     );
+}
+
+#[test]
+fn gates_removed_before_the_ledger_is_written() {
+    let protocol = Protocol::Ledger(Rules::GatesFirst);
+    refuted(&Scenario { protocol, ..gated_free("gates first") }, LOANS);
 }
 
 /// Without what quotas say is charged: `Rules::AndUsed`, as the operator does it, holds.

@@ -6,6 +6,7 @@
 mod broken;
 mod every_write;
 mod faults;
+mod gangs;
 mod guards;
 mod lists;
 mod sample;

@@ -53,9 +53,10 @@ pub struct AuditEvent {
 }
 
 impl AuditEvent {
-    /// Whether the request was to change something (which it may have been refused).
+    /// Whether the request was to change something (which it may have been refused). A dry run was not.
     pub fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
+            && !self.uri.contains("dryRun=All")
     }
 
     /// Whether the answer was a success (2xx).

@@ -17,6 +17,7 @@
 //! among the first to be evicted.
 
 mod removals;
+mod revisions;
 mod separated;
 mod unit;
 

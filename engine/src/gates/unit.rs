@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
+use super::revisions::newest_first;
 use crate::amounts::{Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::names::GangName;
@@ -20,7 +21,7 @@ pub(super) struct GatedUnit<'a> {
 
 impl<'a> GatedUnit<'a> {
     /// The units of `pods`, the first to be let in first: what some node could run before what none could, then by
-    /// priority, then age.
+    /// priority, then age; of one Deployment the newest revision first.
     ///
     /// A gang that lacks pods to its minimum that are not created yet is left out: in parts it is of no use. Pods beyond the
     /// minimum are units of their own.
@@ -54,7 +55,7 @@ impl<'a> GatedUnit<'a> {
             units.extend(surplus.into_iter().map(|pod| Self::new(vec![pod], leaf, resources)));
         }
         units.sort_by(|a, b| (!a.fits_node).cmp(&!b.fits_node).then_with(|| a.in_order(b)));
-        units
+        newest_first(units, leaf)
     }
 
     fn new(pods: Vec<&'a Pod>, leaf: &Leaf<'_>, resources: &[Resource]) -> Self {

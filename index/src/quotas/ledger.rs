@@ -60,7 +60,13 @@ impl Index {
 
     /// Somebody else wrote the ledger, and may have seen Queues since that was confirmed.
     pub fn doubt_vacancies(&mut self) {
-        self.namespaces.values_mut().for_each(|entry| entry.set_vacant(false));
+        for (namespace, entry) in self.namespaces.iter_mut().filter(|(_, entry)| entry.state().vacant) {
+            // The ledger may have no entry any more that would have it asked about again.
+            if entry.state().pods.iter().any(Pod::is_gated) {
+                self.pods.gated.insert(namespace.clone());
+            }
+            entry.set_vacant(false);
+        }
     }
 
     /// Every quota of the name `quotient` in a managed namespace. In others anyone may write a quota of that name, with any

@@ -134,6 +134,20 @@ fn a_namespace_of_an_entry_is_vacant_once_that_is_confirmed() {
 }
 
 #[test]
+fn a_namespace_with_gated_pods_is_asked_about_again_once_that_is_in_doubt() {
+    let pod = "{kind: Pod, metadata: {name: p, namespace: a, uid: p}, \
+               spec: {containers: [], schedulingGates: [{name: quotient.dev/share}]}}";
+    let mut index = index_of(&format!("{NAMESPACE}\n---\n{pod}"));
+    let doubtful = |index: &mut Index| index.entries_without_queue().len();
+    assert_eq!(doubtful(&mut index), 1);
+    index.confirm_vacant(&"a".into());
+    assert_eq!(doubtful(&mut index), 0);
+    // The answer to a write of the ledger was lost, and its entry with it.
+    index.doubt_vacancies();
+    assert_eq!(doubtful(&mut index), 1);
+}
+
+#[test]
 fn a_queue_proves_its_namespace() {
     let mut index = Index::new(crate::IndexSettings::default());
     index.set_ledger(Some(ledger().into()));

@@ -3,6 +3,7 @@
 mod changes;
 pub(crate) mod eviction;
 pub(crate) mod gate;
+pub(crate) mod gated;
 pub(crate) mod grant;
 pub(crate) mod ledger;
 pub(crate) mod own;
@@ -10,3 +11,4 @@ pub(crate) mod rest;
 pub(crate) mod restraint;
 
 pub(crate) use changes::Changes;
+pub(crate) use gate::UnderWay;

@@ -18,7 +18,8 @@ const LOWERED: &str = "quotient.dev/replicas-lowered-to";
 /// The one annotation that it sets on pods, and the one value.
 const DELETION_COST: (&str, &str) = ("controller.kubernetes.io/pod-deletion-cost", "-2147483648");
 
-/// The promises that a write breaks, whatever the cluster looks like but for whether the namespace is in Gate mode.
+/// The promises that a write breaks, whatever the cluster looks like but for whether the namespace is in Gate mode, or was a
+/// moment ago.
 pub(crate) fn broken(write: &Write<'_>, is_in_gate_mode: bool) -> Vec<(Invariant, String)> {
     if !write.by_operator {
         return Vec::new();

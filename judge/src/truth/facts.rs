@@ -18,6 +18,15 @@ pub struct NodeFacts {
     pub counts: bool,
 }
 
+/// The gang of a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GangFacts {
+    /// Its name: as the annotation says, or the uid of what controls the pod.
+    pub name: String,
+    /// How many of its pods are of use together.
+    pub minimum: u32,
+}
+
 /// A pod.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the pod")]
@@ -40,6 +49,12 @@ pub struct PodFacts {
     pub has_finalizers: bool,
     /// Whether it has succeeded or failed.
     pub has_ended: bool,
+    /// Its gang, if it says how many of it are of use together.
+    pub gang: Option<GangFacts>,
+    /// Its priority.
+    pub priority: i64,
+    /// When it was created, as it stands there: it sorts.
+    pub created: String,
 }
 
 /// The ResourceQuota `quotient` of a namespace.
@@ -136,6 +151,9 @@ impl PodFacts {
                 .and_then(Value::as_u64),
             has_finalizers: has(pod, "/metadata/finalizers/0"),
             has_ended: matches!(phase.as_deref(), Some("Succeeded" | "Failed")),
+            gang: gang(pod),
+            priority: pod.pointer("/spec/priority").and_then(Value::as_i64).unwrap_or_default(),
+            created: text(pod, "/metadata/creationTimestamp").unwrap_or_default(),
         }
     }
 }
@@ -195,6 +213,13 @@ impl QueueFacts {
                 .collect(),
         }
     }
+}
+
+fn gang(pod: &Value) -> Option<GangFacts> {
+    let minimum = text(pod, "/metadata/annotations/quotient.dev~1gang-min-available")?.parse().ok()?;
+    let named = text(pod, "/metadata/annotations/quotient.dev~1gang");
+    let owner = || text(pod, "/metadata/ownerReferences/0/uid");
+    Some(GangFacts { name: named.or_else(owner).unwrap_or_default(), minimum })
 }
 
 fn parent(queue: &Value) -> Option<(String, String)> {

@@ -11,7 +11,7 @@ use quotient_engine::amounts::{Amount, Amounts, Resource};
 use serde_json::Value;
 
 pub(crate) use facts::SHARE_GATE;
-pub use facts::{NodeFacts, PodFacts, QueueFacts, QuotaFacts};
+pub use facts::{GangFacts, NodeFacts, PodFacts, QueueFacts, QuotaFacts};
 pub use ledger::{EntryFacts, LedgerFacts};
 pub(crate) use restraint::Restraint;
 
@@ -31,6 +31,8 @@ pub struct Truth {
     pub expandable: Amounts,
     /// The ledger; none before it was written, and where it cannot be read.
     pub ledger: Option<LedgerFacts>,
+    /// The last ledger that could be read.
+    pub(crate) last_ledger: Option<LedgerFacts>,
 }
 
 /// What is in one namespace.
@@ -44,6 +46,15 @@ pub struct Place {
     pub queues: BTreeMap<String, QueueFacts>,
 }
 
+/// How many live pods of a gang there are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Members {
+    /// All of them.
+    pub(crate) all: u32,
+    /// Those that are not gated.
+    pub(crate) admitted: u32,
+}
+
 impl Truth {
     /// Follows a write.
     pub fn follow(&mut self, write: &Write<'_>) {
@@ -51,6 +62,9 @@ impl Truth {
             "pods" if write.subresource == "eviction" => self.evict(write),
             "configmaps" if write.name == LEDGER => {
                 self.ledger = write.after.and_then(LedgerFacts::of);
+                if let Some(ledger) = &self.ledger {
+                    self.last_ledger = Some(ledger.clone());
+                }
             }
             "nodes" => follow(&mut self.nodes, write, NodeFacts::of),
             "pods" => follow(&mut self.place(write).pods, write, PodFacts::of),
@@ -155,10 +169,10 @@ impl Truth {
     }
 
     /// What is enforced in a namespace: by its quota, or in Gate mode by the ledger, because no gate is removed above it. None if
-    /// nothing is.
+    /// nothing is. A ledger that a user deletes is what counts until the operator writes another one.
     pub(crate) fn enforced<'a>(&'a self, namespace: &str, place: &'a Place) -> Option<&'a Amounts> {
         if place.is_in_gate_mode() {
-            return self.ledger.as_ref()?.entries.get(namespace).map(|entry| &entry.granted);
+            return self.last_ledger.as_ref()?.entries.get(namespace).map(|entry| &entry.granted);
         }
         place.quota.as_ref().map(|quota| &quota.enforced)
     }
@@ -204,6 +218,17 @@ impl Place {
     pub fn leaf(&self) -> Option<(&String, &QueueFacts)> {
         let leaves = self.queues.iter().filter(|(_, queue)| !queue.is_parent);
         leaves.min_by(|(_, one), (_, other)| (&one.created, &one.uid).cmp(&(&other.created, &other.uid)))
+    }
+
+    /// How many pods of the gang of this name there are.
+    pub(crate) fn gang(&self, name: &str) -> Members {
+        let live = self.pods.values().filter(|pod| !pod.has_ended && !pod.is_terminating);
+        let mut members = Members::default();
+        for pod in live.filter(|pod| pod.gang.as_ref().is_some_and(|gang| gang.name == name)) {
+            members.all = members.all.saturating_add(1);
+            members.admitted = members.admitted.saturating_add(u32::from(!pod.is_gated));
+        }
+        members
     }
 
     /// What its pods are charged for: all that have not ended.

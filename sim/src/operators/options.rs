@@ -86,7 +86,8 @@ impl OperatorOptions {
 
     /// The settings of one life.
     pub(super) fn settings(&self, identity: &str, clock: Clock) -> Settings {
-        let line = ["quotient-operator", "--identity", identity].into_iter();
+        // The simulated API server gates pods as the policy of the chart does.
+        let line = ["quotient-operator", "--gate-mode", "--identity", identity].into_iter();
         let args = Args::try_parse_from(line.chain(self.flags.iter().map(String::as_str)));
         let args = args.unwrap_or_else(|error| panic!("the operator's command line: {error}"));
         let settings = Settings::from_args(&args, NAMESPACE);

@@ -30,6 +30,7 @@ impl State {
         self.fill_in(kind, &mut created);
         if kind == Kind::Pod {
             self.resolve_priority(&key, &mut created)?;
+            self.gate(&key, &mut created);
             self.admit(&key, &created)?;
         }
         let change = self.commit(key.clone(), Some(created));
@@ -123,6 +124,9 @@ impl State {
         let mut pod = (**found).clone();
         if pod["spec"]["nodeName"].is_string() || object::is_leaving(&pod) {
             return Err(Failure::conflict(&call.key, "pod is already assigned to a node or is to go"));
+        }
+        if pod["spec"]["schedulingGates"].as_array().is_some_and(|gates| !gates.is_empty()) {
+            return Err(Failure::conflict(&call.key, "pod has non-empty .spec.schedulingGates"));
         }
         object::member_mut(&mut pod, "spec").insert("nodeName".to_owned(), binding["target"]["name"].clone());
         object::set_condition(&mut pod, "PodScheduled", "True", "Scheduled", &self.date());

@@ -12,7 +12,7 @@ mod create;
 mod delete;
 mod evict;
 mod failure;
-
+mod gates;
 mod json_patch;
 mod key;
 mod kind;
@@ -31,6 +31,7 @@ pub use call::{Answer, Body, Call, Query, Reply};
 pub use charges::{Amounts, charged_until, is_charged, is_terminal, quantities, quantity, requests, text};
 pub(crate) use charges::{add, in_words_of_quota};
 pub use failure::Failure;
+pub use gates::is_gated;
 pub use key::Key;
 pub use kind::Kind;
 pub use store::{Change, Store};

@@ -8,6 +8,7 @@ use flate2::read::{GzDecoder, GzEncoder};
 use k8s_openapi::ByteString;
 use quotient_sim::operators::Tamper;
 use quotient_sim::server::{Answer, Body, Call, Key, Kind, Reply};
+use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 /// How a request is carried out.
@@ -86,6 +87,10 @@ impl Tamper for Keeps {
 
 pub(crate) fn is_eviction(call: &Call) -> bool {
     call.subresource == "eviction"
+}
+
+pub(crate) fn is_gate_removal(call: &Call) -> bool {
+    call.key.kind == Kind::Pod && call.verb == Verb::Patch && matches!(&call.body, Body::JsonPatch(_))
 }
 
 pub(crate) fn is_quota_write(call: &Call) -> bool {

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_sim::operators::Tamper;
-use quotient_sim::server::{Call, Kind};
+use quotient_sim::server::{Call, Kind, is_gated};
 use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, entries, is_eviction, is_leaving,
-    is_quota_write, operations, success, uncounted,
+    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, entries, is_eviction, is_gate_removal,
+    is_leaving, is_quota_write, operations, success, uncounted,
 };
 use super::stage::Stage;
 
@@ -247,6 +248,47 @@ pub(crate) const ALL: &[Mutant] = &[
                 });
             }
         })
+    }),
+    mutant("gates are removed before the ledger is written", Stage::Plain("gated"), "I32", |_| {
+        asks(|call| {
+            entries(call, |entry| entry["granted"] = json!({}));
+        })
+    }),
+    mutant("for every gate that is removed another one is", Stage::Plain("gated"), "I32", |_| {
+        Arc::new(Deals(|call, server| {
+            if is_gate_removal(&call) {
+                for number in 0..10 {
+                    let mut other = call.clone();
+                    operations(&mut other, |operation| operation["path"] != "/metadata/uid");
+                    other.key.name = format!("db-{number}").into();
+                    if server(&other).is_ok() {
+                        break;
+                    }
+                }
+            }
+            server(&call)
+        }))
+    }),
+    mutant("gates are removed by place, whatever is there", Stage::TwoGates, "I23", |_| {
+        asks(|call| {
+            if is_gate_removal(call) {
+                operations(call, |operation| operation["op"] != "test");
+            }
+        })
+    }),
+    mutant("of gated pods the gang is not read", Stage::WaitingGang, "I33", |_| {
+        sees(|kind, object| {
+            if kind == Kind::Pod
+                && let Some(annotations) = object["metadata"]["annotations"].as_object_mut()
+            {
+                annotations.remove(GANG_ANNOTATION);
+                annotations.remove(GANG_MIN_AVAILABLE_ANNOTATION);
+            }
+            true
+        })
+    }),
+    mutant("gated pods are forgotten", Stage::Plain("gated"), "L9", |_| {
+        sees(|kind, object| kind != Kind::Pod || !is_gated(object))
     }),
     mutant("no reason is given for a pending reclaim", Stage::Named("P37", 0), "L7", |_| {
         asks(|call| {

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quotient_crds::names::SHARE_GATE;
 use quotient_judge::Tolerance;
 use quotient_sim::actors::{Lags, STOPS_SECONDS};
+use quotient_sim::campaign::workloads::gated;
 use quotient_sim::campaign::{Case, Occasion, Trial, Verdict, workloads};
 use quotient_sim::faults::{Fault, Match, What};
 use quotient_sim::operators::{OperatorOptions, Tamper};
@@ -13,6 +15,7 @@ use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
 use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds, teams};
 use quotient_sim::server::Kind;
+use quotient_sim::trace::Verb;
 use serde_json::json;
 
 /// What is played.
@@ -30,6 +33,10 @@ pub(crate) enum Stage {
     Guaranteed,
     /// Demand goes back and forth between two queues, and two operators lead, one of which sees and does all of it late.
     Leaders,
+    /// A gang waits, and there is room for half of it.
+    WaitingGang,
+    /// Pods have two gates, and answers to the removal of the first one are lost.
+    TwoGates,
     /// One play of a perturbation that has a name.
     Named(&'static str, usize),
 }
@@ -65,6 +72,14 @@ impl Stage {
             }
             Self::Guaranteed => run(guaranteed().reference()),
             Self::Leaders => run(leaders(&back_and_forth())),
+            Self::WaitingGang => run(gated::waiting_gang().reference()),
+            Self::TwoGates => {
+                let removals = Match { kind: Some(Kind::Pod), verb: Some(Verb::Patch), ..Match::default() };
+                let lost = Fault::on(removals, What::ReplyLost);
+                let watch_lag = Lag::new(5_000, 6_000);
+                let operators = vec![OperatorOptions { watch_lag, ..OperatorOptions::default().fault(lost) }];
+                run(Trial { operators, ..two_gates().reference() })
+            }
             Self::Named(name, nth) => {
                 let occasion = Occasion::parse(&format!("{name}/{nth}#{seed}"));
                 run(occasion.unwrap_or_else(|| panic!("there is no {name}/{nth}")).trial)
@@ -82,6 +97,8 @@ impl fmt::Display for Stage {
             Self::SlowQuotas(workload) => write!(formatter, "`{workload}`, slow quotas"),
             Self::Guaranteed => formatter.write_str("a guarantee"),
             Self::Leaders => formatter.write_str("two leaders"),
+            Self::WaitingGang => formatter.write_str("a gang waits"),
+            Self::TwoGates => formatter.write_str("two gates"),
             Self::Named(name, nth) => write!(formatter, "`{name}/{nth}`"),
         }
     }
@@ -145,6 +162,31 @@ fn halved() -> Case {
         evictions: 4,
     };
     Case::new(workload, "pods that are slow to stop")
+}
+
+/// Two pods that have another gate behind the one of Quotient, until a user removes it.
+fn two_gates() -> Case {
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(1));
+    objects.push(gated::queue("team-1"));
+    let mut later = Vec::new();
+    for name in ["p-0", "p-1"] {
+        let mut pod = build::pod("team-1", name, &build::work("1", "1Gi"));
+        pod["spec"]["schedulingGates"] = json!([{"name": SHARE_GATE}, {"name": "example.org/other"}]);
+        later.push((seconds(20), created(Kind::Pod, pod)));
+        let open = json!({"spec": {"schedulingGates": null}});
+        later.push((seconds(50), merged(Kind::Pod, "team-1", name, open)));
+    }
+    let workload = Workload {
+        name: "two-gates",
+        objects,
+        later,
+        length: seconds(51),
+        hard: vec![("team-1", "")],
+        running_cpu: vec![("team-1", "2")],
+        evictions: 0,
+    };
+    Case::new(workload, "pods with two gates")
 }
 
 /// Of four cpus team-1 asks for two; the others are asked for by team-2 and team-3 in turn.

@@ -1,5 +1,6 @@
 //! What is played: small clusters with everything in them that the operator has to deal with.
 
+pub mod gated;
 mod guarded;
 mod moving;
 pub(crate) mod plain;
@@ -47,6 +48,7 @@ pub fn all() -> Vec<Case> {
     all.extend(guarded::all());
     all.extend(moving::all());
     all.extend(trouble::all());
+    all.extend(gated::all());
     all
 }
 

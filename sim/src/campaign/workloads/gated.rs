@@ -1,0 +1,130 @@
+//! Gate mode: pods wait gated for room of their queue.
+
+use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
+use serde_json::{Value, json};
+
+use super::Case;
+use crate::actors::RUNS_SECONDS;
+use crate::faults::Act;
+use crate::scenario::build::{created, merged, queue_of, seconds, teams};
+use crate::scenario::{Workload, build};
+use crate::server::Kind;
+
+pub(super) fn all() -> Vec<Case> {
+    vec![
+        Case::new(gated(), "pods of two queues in Gate mode wait for their half"),
+        // Pods that the operator does not see for a minute are not let in. Others take their room meanwhile and lose it again.
+        Case::new(beside(), "a queue in Gate mode takes its half of one in Quota mode").evicting(4..=8),
+        Case::new(gangs(), "two gangs in Gate mode, and room for one and a half"),
+        Case::new(left(), "Gate mode ends while pods wait").evicting(0..=4),
+    ]
+}
+
+/// A Queue of this name in Gate mode.
+pub fn queue(name: &str) -> (Kind, Value) {
+    queue_of(name, name, json!({"admission": "Gate"}))
+}
+
+/// team-1 fills the cluster with pods that come back under the same names, and has more that wait; then team-2 comes.
+fn gated() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut set = build::stateful_set("team-1", "db", 10, &small);
+    set["spec"]["podManagementPolicy"] = "Parallel".into();
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(2));
+    objects.extend([queue("team-1"), queue("team-2")]);
+    Workload {
+        name: "gated",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::StatefulSet, set)),
+            (seconds(30), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+        ],
+        length: seconds(60),
+        hard: vec![("team-1", ""), ("team-2", "")],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    }
+}
+
+/// team-1 holds everything in Quota mode; team-2 comes in Gate mode.
+fn beside() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
+    objects.extend(teams(2));
+    objects.extend([queue_of("team-1", "team-1", json!({})), queue("team-2")]);
+    Workload {
+        name: "gated-beside",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(30), created(Kind::Job, build::job("team-2", "train", 8, &small))),
+        ],
+        length: seconds(60),
+        hard: vec![("team-1", "requests.cpu 4, requests.memory 4Gi"), ("team-2", "")],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    }
+}
+
+/// A Job of eight pods of team-1 that are a gang. They run for so many seconds, or for ever.
+fn gang(name: &str, runs: Option<&str>) -> Act {
+    let mut job = build::job("team-1", name, 8, &build::work("1", "1Gi"));
+    if runs.is_some() {
+        job["spec"]["completions"] = 8.into();
+    }
+    let metadata = &mut job["spec"]["template"]["metadata"];
+    metadata["annotations"] = json!({GANG_ANNOTATION: name, GANG_MIN_AVAILABLE_ANNOTATION: "8"});
+    if let Some(runs) = runs {
+        metadata["annotations"][RUNS_SECONDS] = runs.into();
+    }
+    created(Kind::Job, job)
+}
+
+/// The pods of the first gang run for a while and end, those of the second run for ever.
+fn gangs() -> Workload {
+    let mut objects = vec![(Kind::Node, build::node("node-1", "12", "12Gi"))];
+    objects.extend(teams(1));
+    objects.push(queue("team-1"));
+    Workload {
+        name: "gated-gangs",
+        objects,
+        later: vec![(seconds(12), gang("first", Some("20"))), (seconds(14), gang("second", None))],
+        length: seconds(60),
+        hard: vec![("team-1", "")],
+        running_cpu: vec![("team-1", "8")],
+        evictions: 0,
+    }
+}
+
+/// The same with a third gang, which waits for ever.
+pub fn waiting_gang() -> Case {
+    let mut workload = gangs();
+    workload.name = "gated-waiting-gang";
+    workload.later.push((seconds(16), gang("third", None)));
+    Case::new(workload, "three gangs in Gate mode, and room for one and a half")
+}
+
+/// Pods of team-1 wait while its Queue goes over to Quota mode, and those of team-2 while its Queue is deleted.
+fn left() -> Workload {
+    let small = build::work("1", "1Gi");
+    let mut objects = vec![(Kind::Node, build::node("node-1", "4", "4Gi"))];
+    objects.extend(teams(2));
+    objects.extend([queue("team-1"), queue("team-2")]);
+    let mode = json!({"spec": {"admission": "Quota"}});
+    Workload {
+        name: "gated-left",
+        objects,
+        later: vec![
+            (seconds(12), created(Kind::Job, build::job("team-1", "train", 4, &small))),
+            (seconds(12), created(Kind::Job, build::job("team-2", "train", 4, &small))),
+            (seconds(30), build::deleted(Kind::Queue, "team-2", "team-2")),
+            (seconds(40), merged(Kind::Queue, "team-1", "team-1", mode)),
+        ],
+        length: seconds(60),
+        // How many pods of each run depends on which of the two was let in first. What counts is that none stays gated.
+        hard: vec![("team-2", "")],
+        running_cpu: Vec::new(),
+        evictions: 0,
+    }
+}
