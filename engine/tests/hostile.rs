@@ -239,7 +239,7 @@ fn of_workloads_without_pods() {
 #[test]
 fn of_gated_pods() {
     no_slower_than_ordinary_pods("gated pods", |number| {
-        let mut scenario = full(number);
+        let mut scenario = full(number, PER_NODE);
         scenario.push_str("queue c admission=Gate\n");
         for pod in 0..number {
             let (size, gang) = (100 + pod % 900, pod / 8);
@@ -253,7 +253,7 @@ fn of_gated_pods() {
 #[test]
 fn of_gated_pods_of_distinct_sizes() {
     no_slower_than_ordinary_pods("gated pods of distinct sizes", |number| {
-        let mut scenario = full(number);
+        let mut scenario = full(number, PER_NODE);
         scenario.push_str("queue c admission=Gate\n");
         for pod in 0..number {
             writeln!(scenario, "pod c/p{pod} cpu={}m gated created={} priority={pod}", 1 + pod, pod % 900)
