@@ -96,6 +96,7 @@ fuzz: tools ## read, decide on and play CASES damaged clusters (20000) instead o
 .PHONY: faults
 faults: tools ## the fault campaign: every write of every workload meets every fault (SEEDS=1, CHANCE=400); minutes
 	$(CARGO) run --profile fast --bin faults -- --seeds $(SEEDS) --chance $(CHANCE)
+	QUOTIENT_GANG_ORDERS=1000 $(CARGO) test --workspace --test executions gangs::
 
 .PHONY: kills
 kills: testbed ## kill the operator at every write of the seeds' example on a real control plane, before it and after it
