@@ -1,5 +1,6 @@
 //! Disruption budgets: no plan goes beyond what they allow.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -52,7 +53,8 @@ impl<'a> ByLabel<'a> {
             match budget.selector.required().min_by_key(often) {
                 None => by_label.others.push(at),
                 Some((key, values)) => {
-                    for value in values {
+                    // A value that is named twice is one value.
+                    for value in values.iter().collect::<BTreeSet<_>>() {
                         by_label.labelled.entry((key, value)).or_default().push(at);
                     }
                 }
@@ -147,5 +149,24 @@ impl<'a> Budgets<'a> {
                 self.give_back([one]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::labels::{Requirement, Selector};
+
+    /// Otherwise a tenant could make pods immune to eviction.
+    #[test]
+    fn a_budget_that_names_a_value_twice_counts_once() {
+        let values = vec!["web".to_owned(), "web".to_owned()];
+        let budgets = [Budget {
+            name: "budget".into(),
+            selector: Selector::new([Requirement::In("app".to_owned(), values)]),
+            allowed: 1,
+        }];
+        let ties = Ties { labels: [("app", "web")].into_iter().collect(), ..Ties::default() };
+        assert_eq!(ByLabel::of(&budgets).counts_in(&budgets, &ties), CountsIn::One(0));
     }
 }
