@@ -166,7 +166,7 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
     }
 
     fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool {
-        victim.candidate.pods().iter().any(|pod| self.simulation.gone.contains(&pod.uid))
+        self.simulation.is_gone(&victim.candidate)
     }
 
     fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {

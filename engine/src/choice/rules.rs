@@ -141,7 +141,7 @@ impl<'a> Simulation<'a> {
         reclaimed: &Amounts,
         scope: &Scope,
     ) -> Result<Amounts, Option<Reason>> {
-        if !self.gives(at, scope) || candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid)) {
+        if !self.gives(at, scope) || self.is_gone(candidate) {
             return Err(None);
         }
         // A victim that its queue's target has room for again once all are gone would come back.

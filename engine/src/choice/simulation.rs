@@ -268,6 +268,11 @@ impl<'a> Simulation<'a> {
         self.victims.push(Victim { at, candidate, beneficiary, reason });
     }
 
+    /// Whether some of its pods are chosen already.
+    pub(super) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
+        candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid))
+    }
+
     /// Counts `candidate` of the leaf at `at` as gone, or as there again.
     fn shift(&mut self, at: Index, candidate: &Candidate<'a>, is_back: bool) {
         let requests = candidate.all_requests().of(self.context.resources);
@@ -347,17 +352,15 @@ impl<'a> Simulation<'a> {
                 .as_ref()
                 .is_some_and(|node_resources| !node_resources.has(node, &Amounts::new()))
         };
-        let here: Vec<usize> =
-            self.placed_on.range((node, 0)..=(node, usize::MAX)).map(|(_, place)| *place).collect();
-        for place in here {
+        let on_node = self.placed_on.range((node, 0)..=(node, usize::MAX));
+        let here: Vec<(usize, &'a Shape)> =
+            on_node.filter_map(|(_, place)| Some((*place, self.placed.get(*place)?.1))).collect();
+        for (place, shape) in here {
             if !is_overfull(self) {
                 break;
             }
-            let shape = self.placed.get(place).map(|(_, shape)| *shape);
-            let other = self
-                .node_resources
-                .as_ref()
-                .and_then(|node_resources| node_resources.free_beside(shape?, node));
+            let node_resources = self.node_resources.as_ref();
+            let other = node_resources.and_then(|node_resources| node_resources.free_beside(shape, node));
             if let Some(other) = other {
                 self.move_to(place, other);
                 moved.push((place, node));

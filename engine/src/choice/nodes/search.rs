@@ -45,36 +45,45 @@ pub(crate) struct Search<'a> {
 struct Costs {
     /// Of each node the queue whose level counts there, and the cost.
     of_nodes: FxHashMap<At, (Index, Score)>,
-    /// The nodes of each queue, and what is known of the first at the level of the queue.
-    of_leaves: FxHashMap<Index, (BTreeSet<Cost>, Option<Cost>)>,
+    of_leaves: FxHashMap<Index, LeafCosts>,
     /// The queues, by what is known of their first nodes; first those that are to be looked at again.
     leaves: BTreeSet<(Option<Cost>, Index)>,
     /// How many of the changes of nodes are known.
     seen: usize,
 }
 
+/// The nodes below one queue.
+#[derive(Clone, Debug, Default)]
+struct LeafCosts {
+    /// Without the level.
+    nodes: BTreeSet<Cost>,
+    /// What is known of the first at the level of the queue; none if that is to be looked at again.
+    first: Option<Cost>,
+}
+
 /// What a node costs; of two alike the first node wins.
 type Cost = (Score, At);
 
 impl Costs {
-    fn insert(&mut self, at: At, leaf: Index, cost: Score) {
+    fn insert(&mut self, at: At, (leaf, cost): (Index, Score)) {
         self.remove(at);
-        self.of_leaves.entry(leaf).or_default().0.insert((cost.clone(), at));
+        self.of_leaves.entry(leaf).or_default().nodes.insert((cost.clone(), at));
         self.of_nodes.insert(at, (leaf, cost));
         self.note(leaf, None);
     }
 
-    fn remove(&mut self, at: At) {
-        let Some((leaf, cost)) = self.of_nodes.remove(&at) else { return };
-        if let Some((nodes, _)) = self.of_leaves.get_mut(&leaf) {
-            nodes.remove(&(cost, at));
+    fn remove(&mut self, at: At) -> Option<(Index, Score)> {
+        let (leaf, cost) = self.of_nodes.remove(&at)?;
+        if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
+            of_leaf.nodes.remove(&(cost.clone(), at));
         }
         self.note(leaf, None);
+        Some((leaf, cost))
     }
 
     fn note(&mut self, leaf: Index, first: Option<Cost>) {
-        if let Some((_, known)) = self.of_leaves.get_mut(&leaf) {
-            self.leaves.remove(&(std::mem::replace(known, first.clone()), leaf));
+        if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
+            self.leaves.remove(&(std::mem::replace(&mut of_leaf.first, first.clone()), leaf));
             self.leaves.insert((first, leaf));
         }
     }
@@ -83,7 +92,7 @@ impl Costs {
     fn first(&mut self, level: &dyn Fn(Index) -> Level) -> Option<At> {
         loop {
             let (known, leaf) = self.leaves.first()?.clone();
-            let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|(nodes, _)| nodes.first()) else {
+            let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|of_leaf| of_leaf.nodes.first()) else {
                 self.leaves.pop_first();
                 continue;
             };
@@ -216,29 +225,29 @@ impl<'a> Search<'a> {
         let mut costs = known.unwrap_or_default();
         costs.seen = self.changed.len();
         for at in to_look_at {
-            if let Some((_, leaf, cost)) = self.look_at(at, question) {
-                costs.insert(at, leaf, cost);
+            if let Some((_, cost)) = self.look_at(at, question) {
+                costs.insert(at, cost);
             }
         }
         let mut put_back = Vec::new();
         let mut found = None;
         while let Some(at) = costs.first(&|leaf| question.level(leaf)) {
-            let known = costs.of_nodes.get(&at).cloned();
-            costs.remove(at);
             if tried.contains(&at) {
-                put_back.extend(known.map(|(leaf, cost)| (at, leaf, cost)));
+                put_back.extend(costs.remove(at).map(|cost| (at, cost)));
                 continue;
             }
-            let Some((victims, leaf, cost)) = self.look_at(at, question) else { continue };
-            let now = Some((leaf, cost.clone()));
-            costs.insert(at, leaf, cost);
-            if known == now {
+            let Some((victims, cost)) = self.look_at(at, question) else {
+                costs.remove(at);
+                continue;
+            };
+            if costs.of_nodes.get(&at) == Some(&cost) {
                 found = Some((at, victims));
                 break;
             }
+            costs.insert(at, cost);
         }
-        for (at, leaf, cost) in put_back {
-            costs.insert(at, leaf, cost);
+        for (at, cost) in put_back {
+            costs.insert(at, cost);
         }
         self.costs.insert(key, costs);
         found
@@ -249,14 +258,14 @@ impl<'a> Search<'a> {
         &mut self,
         at: At,
         question: &mut dyn Question<'a>,
-    ) -> Option<(Vec<NodeCandidate<'a>>, Index, Score)> {
+    ) -> Option<(Vec<NodeCandidate<'a>>, (Index, Score))> {
         let node_candidates = self.on_node.get_mut(at)?;
         while node_candidates.left().first().is_some_and(|first| question.is_gone(first)) {
             node_candidates.gone = node_candidates.gone.saturating_add(1);
         }
         let victims = self.victims(at, question)?;
-        let (leaf, cost) = question.cost(at, &victims)?;
-        Some((victims, leaf, cost))
+        let cost = question.cost(at, &victims)?;
+        Some((victims, cost))
     }
 
     /// The node at `at` has another room than before, because a pod is gone or back: it may have become cheaper.
@@ -327,9 +336,8 @@ fn one_suffices<'a>(
     question: &mut dyn Question<'a>,
 ) -> Option<NodeCandidate<'a>> {
     let helpful = || node_candidates.left().iter().filter(|one| one.candidate.requests().overlaps(shortfall));
-    let first = helpful().find(|one| {
-        !question.is_gone(one) && question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may)
-    })?;
+    let first =
+        helpful().find(|one| question.may_go(at, std::slice::from_ref(one)).iter().all(|may| *may))?;
     let of_its_class = |one: &&NodeCandidate<'a>| class(&one.candidate) == class(&first.candidate);
     let of_its_size = |one: &NodeCandidate<'a>| one.candidate.requests() == first.candidate.requests();
     let plain = shortfall.fits_in(first.candidate.requests())
