@@ -41,18 +41,18 @@ fn answer_lost_ledgers(events: &mut [AuditEvent]) {
     let is_ledger = |event: &AuditEvent| {
         event.is_about("configmaps") && event.user == OPERATOR_USER && event.verb == "update"
     };
-    let mut lost = None;
+    let mut lost: Option<usize> = None;
     let mut newest = String::new();
     for at in 0..events.len() {
         let Some(event) = events.get(at).filter(|event| is_ledger(event)) else { continue };
         let named = resource_version(event.request.as_ref()).unwrap_or_default().to_owned();
         let answer = resource_version(event.response.as_ref()).filter(|_| event.succeeded());
         let (answer, is_lost) = (answer.map(ToOwned::to_owned), event.code >= 500);
-        if let Some(stored) = lost.take_if(|_| named != newest).and_then(|lost: usize| events.get_mut(lost)) {
+        let before = std::mem::replace(&mut lost, is_lost.then_some(at));
+        if let Some(stored) = before.filter(|_| named != newest).and_then(|before| events.get_mut(before)) {
             stored.response = stored.request.clone().map(|body| with_version(body, &named));
             stored.code = 200;
         }
-        lost = if is_lost { Some(at) } else { lost };
         newest = answer.unwrap_or(named);
     }
 }
