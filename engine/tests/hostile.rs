@@ -236,29 +236,26 @@ fn of_workloads_without_pods() {
     });
 }
 
+/// [`full`], with a gated pod of a third queue for each number, and what `line` says of it.
+fn with_gated(number: usize, line: impl Fn(usize) -> String) -> String {
+    let mut scenario = full(number, PER_NODE);
+    scenario.push_str("queue c admission=Gate\n");
+    for pod in 0..number {
+        writeln!(scenario, "pod c/p{pod} gated created={} {}", pod % 900, line(pod)).unwrap();
+    }
+    scenario
+}
+
 #[test]
 fn of_gated_pods() {
     no_slower_than_ordinary_pods("gated pods", |number| {
-        let mut scenario = full(number, PER_NODE);
-        scenario.push_str("queue c admission=Gate\n");
-        for pod in 0..number {
-            let (size, gang) = (100 + pod % 900, pod / 8);
-            writeln!(scenario, "pod c/p{pod} cpu={size}m gated created={} gang=g{gang} min=8", pod % 900)
-                .unwrap();
-        }
-        scenario
+        with_gated(number, |pod| format!("cpu={}m gang=g{} min=8", 100 + pod % 900, pod / 8))
     });
 }
 
 #[test]
 fn of_gated_pods_of_distinct_sizes() {
     no_slower_than_ordinary_pods("gated pods of distinct sizes", |number| {
-        let mut scenario = full(number, PER_NODE);
-        scenario.push_str("queue c admission=Gate\n");
-        for pod in 0..number {
-            writeln!(scenario, "pod c/p{pod} cpu={}m gated created={} priority={pod}", 1 + pod, pod % 900)
-                .unwrap();
-        }
-        scenario
+        with_gated(number, |pod| format!("cpu={}m priority={pod}", 1 + pod))
     });
 }

@@ -25,7 +25,7 @@ impl Pods {
         self.gated | self.pending | self.running | self.terminating
     }
 
-    /// Those that are not gated and that nobody has asked to leave.
+    /// Those that are neither gated nor terminating.
     pub const fn staying(self) -> u16 {
         self.pending | self.running
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use quotient_crds::names::{GANG_ANNOTATION, GANG_MIN_AVAILABLE_ANNOTATION};
 use quotient_sim::World;
+use quotient_sim::campaign::workloads::gated;
 use quotient_sim::operators::OperatorOptions;
 use quotient_sim::random::Random;
 use quotient_sim::scenario::build::{self, created, deleted, seconds};
@@ -62,7 +63,7 @@ fn check(seed: u64) {
     let mut world = World::new(seed);
     world.create(Kind::Node, build::node("node-1", "8", "8Gi"));
     world.create(Kind::Namespace, build::namespace("team-1"));
-    let (kind, queue) = build::queue_of("team-1", "team-1", json!({"admission": "Gate"}));
+    let (kind, queue) = gated::queue("team-1");
     world.create(kind, queue);
     world.start(OperatorOptions::default());
     world.run_for(seconds(15));

@@ -41,12 +41,12 @@ impl NamespaceEntry {
         calls
     }
 
-    /// What is kept of somebody else's quota.
+    /// What is kept of a quota that is not Quotient's.
     pub(crate) fn foreign_quota(&self, name: &str) -> Option<&ForeignQuota> {
         self.foreign_quotas.get(self.find_foreign_quota(name).ok()?)
     }
 
-    /// Keeps somebody else's quota. Says whether that changes what a Queue may get.
+    /// Keeps a quota that is not Quotient's. Says whether that changes what a Queue may get.
     pub(crate) fn put_foreign_quota(&mut self, quota: ForeignQuota) -> bool {
         match self.find_foreign_quota(&quota.name) {
             Ok(at) => {
@@ -63,7 +63,7 @@ impl NamespaceEntry {
         self.show_foreign_quotas()
     }
 
-    /// Forgets somebody else's quota. Says whether that changes what a Queue may get.
+    /// Forgets a quota that is not Quotient's. Says whether that changes what a Queue may get.
     pub(crate) fn remove_foreign_quota(&mut self, name: &str) -> bool {
         let Ok(at) = self.find_foreign_quota(name) else { return false };
         self.foreign_quotas.remove(at);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Mode;
 
-use crate::truth::{Place, PodFacts, Truth};
+use crate::truth::{GangFacts, Place, PodFacts, Truth};
 use crate::violation::Invariant;
 
 /// The promises that do not hold although everything rests.
@@ -26,19 +26,13 @@ pub(crate) fn broken(truth: &Truth, at: i64) -> Vec<(Invariant, String)> {
 fn halves(namespace: &str, place: &Place) -> Vec<(Invariant, String)> {
     let gated = place.pods.values().filter(|pod| pod.is_gated);
     let gangs: BTreeSet<_> = gated.filter_map(|pod| pod.gang.as_ref()).collect();
-    let is_half = |minimum: u32, admitted: u32| admitted > 0 && admitted < minimum;
-    gangs
-        .into_iter()
-        .filter(|gang| is_half(gang.minimum, place.gang(&gang.name).admitted))
-        .map(|gang| {
-            let admitted = place.gang(&gang.name).admitted;
-            let message = format!(
-                "{namespace}: {admitted} of {} pods of the gang {} are let in",
-                gang.minimum, gang.name
-            );
-            (Invariant::GangsWhole, message)
-        })
-        .collect()
+    let half = |gang: &GangFacts| {
+        let admitted = place.gang(&gang.name).admitted;
+        let (minimum, name) = (gang.minimum, &gang.name);
+        let message = format!("{namespace}: {admitted} of {minimum} pods of the gang {name} are let in");
+        (admitted > 0 && admitted < minimum).then_some((Invariant::GangsWhole, message))
+    };
+    gangs.into_iter().filter_map(half).collect()
 }
 
 /// The first pod, or gang, of those that wait has room in what the ledger grants.

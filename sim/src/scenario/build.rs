@@ -38,6 +38,11 @@ pub fn teams(count: usize) -> impl Iterator<Item = (Kind, Value)> {
     (1..=count).map(|number| (Kind::Namespace, namespace(&format!("team-{number}"))))
 }
 
+/// One node that offers so much, and the namespaces of so many teams.
+pub fn node_and_teams(cpu: &str, memory: &str, count: usize) -> Vec<(Kind, Value)> {
+    [(Kind::Node, node("node-1", cpu, memory))].into_iter().chain(teams(count)).collect()
+}
+
 /// A namespace.
 pub fn namespace(name: &str) -> Value {
     json!({"metadata": {"name": name}})

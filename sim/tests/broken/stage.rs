@@ -13,7 +13,7 @@ use quotient_sim::faults::{Fault, Match, What};
 use quotient_sim::operators::{OperatorOptions, Tamper};
 use quotient_sim::random::Lag;
 use quotient_sim::scenario::Workload;
-use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds, teams};
+use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds};
 use quotient_sim::server::Kind;
 use quotient_sim::trace::Verb;
 use serde_json::json;
@@ -112,8 +112,7 @@ fn campaigns(workload: &str) -> Case {
 /// team-1 holds eight cpus and is guaranteed six; team-2 is as heavy and gets the other two.
 fn guaranteed() -> Case {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push(queue_of(
         "team-1",
         "team-1",
@@ -142,8 +141,7 @@ fn guaranteed() -> Case {
 fn halved() -> Case {
     let mut work = build::job("team-1", "train", 8, &build::work("1", "1Gi"));
     work["spec"]["template"]["metadata"]["annotations"] = json!({STOPS_SECONDS: "29"});
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     let workload = Workload {
         name: "halved",
@@ -166,8 +164,7 @@ fn halved() -> Case {
 
 /// Two pods that have another gate behind the one of Quotient, until a user removes it.
 fn two_gates() -> Case {
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(1));
+    let mut objects = build::node_and_teams("8", "8Gi", 1);
     objects.push(gated::queue("team-1"));
     let mut later = Vec::new();
     for name in ["p-0", "p-1"] {
@@ -191,8 +188,7 @@ fn two_gates() -> Case {
 
 /// Of four cpus team-1 asks for two; the others are asked for by team-2 and team-3 in turn.
 fn back_and_forth() -> Case {
-    let mut objects = vec![(Kind::Node, build::node("node-1", "4", "4Gi"))];
-    objects.extend(teams(3));
+    let mut objects = build::node_and_teams("4", "4Gi", 3);
     let asks = |cpu: u32| json!({"cpu": cpu.to_string(), "memory": "1Gi"});
     for (name, cpu) in [("team-1", 2), ("team-2", 2), ("team-3", 0)] {
         objects.push(queue_of(name, name, json!({"weight": 1, "request": asks(cpu), "limit": asks(cpu)})));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Case;
 use crate::actors::RUNS_SECONDS;
 use crate::faults::Act;
-use crate::scenario::build::{created, merged, queue_of, seconds, teams};
+use crate::scenario::build::{created, merged, queue_of, seconds};
 use crate::scenario::{Workload, build};
 use crate::server::Kind;
 
@@ -30,8 +30,7 @@ fn gated() -> Workload {
     let small = build::work("1", "1Gi");
     let mut set = build::stateful_set("team-1", "db", 10, &small);
     set["spec"]["podManagementPolicy"] = "Parallel".into();
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.extend([queue("team-1"), queue("team-2")]);
     Workload {
         name: "gated",
@@ -50,8 +49,7 @@ fn gated() -> Workload {
 /// team-1 holds everything in Quota mode; team-2 comes in Gate mode.
 fn beside() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.extend([queue_of("team-1", "team-1", json!({})), queue("team-2")]);
     Workload {
         name: "gated-beside",
@@ -83,8 +81,7 @@ fn gang(name: &str, runs: Option<&str>) -> Act {
 
 /// The pods of the first gang run for a while and end, those of the second run for ever.
 fn gangs() -> Workload {
-    let mut objects = vec![(Kind::Node, build::node("node-1", "12", "12Gi"))];
-    objects.extend(teams(1));
+    let mut objects = build::node_and_teams("12", "12Gi", 1);
     objects.push(queue("team-1"));
     Workload {
         name: "gated-gangs",
@@ -108,8 +105,7 @@ pub fn waiting_gang() -> Case {
 /// Pods of team-1 wait while its Queue goes over to Quota mode, and those of team-2 while its Queue is deleted.
 fn left() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "4", "4Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("4", "4Gi", 2);
     objects.extend([queue("team-1"), queue("team-2")]);
     let mode = json!({"spec": {"admission": "Quota"}});
     Workload {

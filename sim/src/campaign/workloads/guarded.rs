@@ -15,12 +15,10 @@ pub(super) fn all() -> Vec<Case> {
     ]
 }
 
-/// A Queue from its spec as people write it.
 /// `org` groups team-1 and team-2, of which the second is guaranteed 4 of 8 cpu and comes late; team-3 is outside.
 fn tree() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "16Gi"))];
-    objects.extend(teams(3));
+    let mut objects = build::node_and_teams("8", "16Gi", 3);
     objects.push((Kind::Namespace, build::namespace("org")));
     let parent = json!({"namespace": "org", "name": "org"});
     objects.push(queue_of("org", "org", json!({"weight": 1, "children": {"namespaces": {"from": "All"}}})));
@@ -60,8 +58,7 @@ fn tree() -> Workload {
 /// Four of team-1's eight pods may not go at once: a budget wants all of them. The others do.
 fn budgets() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "16Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "16Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     objects.push((Kind::PodDisruptionBudget, build::budget("team-1", "web", 4)));
     Workload {

@@ -23,8 +23,7 @@ pub(super) fn all() -> Vec<Case> {
 /// team-1 fills the cluster while team-2 asks for nothing; then team-2's Job comes.
 fn lent() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push(queue_of("team-1", "team-1", json!({"weight": 1})));
     objects.push(queue_of("team-2", "team-2", json!({"weight": 1})));
     Workload {
@@ -47,8 +46,7 @@ fn lent() -> Workload {
 /// 1:1, then 3:1, then 1:3.
 fn weights() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     objects.push((Kind::Queue, build::team("team-2", 1)));
     let weigh =
@@ -77,8 +75,7 @@ fn weights() -> Workload {
 /// last for longer than any clock is wrong.
 fn modes() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     let mut joining = build::team("team-2", 1);
     joining["spec"]["mode"] = "Observe".into();

@@ -1,6 +1,6 @@
 //! The seeds' examples and what is like them.
 
-use crate::scenario::build::{created, seconds, teams};
+use crate::scenario::build::{created, seconds};
 use crate::scenario::{Workload, build, workload};
 use crate::server::Kind;
 
@@ -18,8 +18,7 @@ pub(super) fn all() -> Vec<Case> {
 /// A StatefulSet of eight gives half: what it creates again has the names of what was evicted.
 fn stateful() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "32Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "32Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     Workload {
         name: "stateful",
@@ -57,8 +56,7 @@ fn ten_queues() -> Workload {
         ["team-1", "team-2", "team-3", "team-4", "team-5", "team-6", "team-7", "team-8", "team-9", "team-10"];
     const CPUS: [&str; 10] = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "55", "55Gi"))];
-    objects.extend(teams(10));
+    let mut objects = build::node_and_teams("55", "55Gi", 10);
     let mut later = Vec::new();
     for (number, name) in (1_i32..).zip(NAMES) {
         let (queue, job) = if number < 10 { (0, 6) } else { (30, 30) };

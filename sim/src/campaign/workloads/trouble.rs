@@ -5,7 +5,7 @@ use crate::server::Kind;
 use serde_json::json;
 
 use super::Case;
-use crate::scenario::build::{created, deleted, merged, seconds, teams};
+use crate::scenario::build::{created, deleted, merged, seconds};
 
 pub(super) fn all() -> Vec<Case> {
     vec![
@@ -17,8 +17,7 @@ pub(super) fn all() -> Vec<Case> {
 /// Two of team-1's pods do not go until their finalizers are taken away; nobody else goes for them.
 fn finalizer() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "4", "4Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("4", "4Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     let hanging = |name: &str| {
         let mut pod = build::pod("team-1", name, &small);
@@ -57,8 +56,7 @@ fn finalizer() -> Workload {
 /// team-2 comes for half, and its Queue is deleted as the first pods go; it stays with what it has got until then.
 fn queue_deleted() -> Workload {
     let small = build::work("1", "1Gi");
-    let mut objects = vec![(Kind::Node, build::node("node-1", "8", "8Gi"))];
-    objects.extend(teams(2));
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
     objects.push((Kind::Queue, build::team("team-1", 1)));
     Workload {
         name: "queue-deleted",
