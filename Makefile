@@ -74,7 +74,7 @@ speed: tools ## fail when planning takes much more work than it did (WRITE=1 wri
 	WRITE=$(WRITE) $(CARGO) test --profile fast --workspace --test laws -- slot_laws
 
 .PHONY: planning-time
-planning-time: tools ## the tables of docs/planning-time.md, up to 1,500,000 pods (WRITE=1 writes them)
+planning-time: tools ## the tables of docs/evidence/planning-time.md, up to 1,500,000 pods (WRITE=1 writes them)
 	WRITE=$(WRITE) $(CARGO) bench --workspace --bench planning_time
 
 .PHONY: laws
@@ -104,16 +104,16 @@ kills: testbed ## kill the operator at every write of the seeds' example on a re
 	QUOTIENT_KILLS=all $(CARGO) test --workspace --test cluster -- --nocapture killed_at_any_write
 
 .PHONY: memory
-memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/scale.md)
+memory: tools testbed ## the operator with 20,000 and 100,000 pods on a real control plane (WRITE=1 writes docs/evidence/scale.md)
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- scale $(if $(WRITE),--write)
 
 .PHONY: size
-size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/install.md)
+size: tools testbed ## the image's static programs and the operator's memory at rest, against what is promised (WRITE=1 writes docs/how-to/install.md)
 	$(CARGO) run --profile fast --bin bench -- size $(if $(WRITE),--write)
 
 .PHONY: bench-e2e
-bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/performance.md)
+bench-e2e: tools testbed ## how fast a share moves on a real control plane (SCENARIO=half, RUNS=5, WRITE=1 writes docs/evidence/performance.md)
 	$(SHIPPED)
 	$(CARGO) run --profile fast --bin bench -- speed $(SCENARIO) --runs $(RUNS) $(if $(WRITE),--write)
 

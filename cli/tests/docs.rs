@@ -218,7 +218,8 @@ fn a_queue_that_a_newcomer_copies_asks_for_what_its_work_needs() {
     let examples = chart["annotations"]["artifacthub.io/crdsExamples"].as_str().unwrap();
     samples.extend(queues(examples).into_iter().map(|queue| ("Chart.yaml".to_owned(), queue)));
     let places: BTreeSet<&str> = samples.iter().map(|(place, _)| place.as_str()).collect();
-    let tutorials = ["docs/tutorial.md", "docs/tutorials/gpus.md", "docs/tutorials/hierarchy.md"];
+    let tutorials =
+        ["docs/tutorials/first-share.md", "docs/tutorials/gpus.md", "docs/tutorials/hierarchy.md"];
     let expected: BTreeSet<&str> =
         ["Chart.yaml", "NOTES.txt", "README.md"].into_iter().chain(tutorials).collect();
     assert_eq!(places, expected);

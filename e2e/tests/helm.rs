@@ -39,7 +39,7 @@ const POLICIES: [&str; 13] = [
     "quotient-shares",
 ];
 
-/// What docs/install.md has kubectl ask after Quotient has gone.
+/// What docs/how-to/install.md has kubectl ask after Quotient has gone.
 const WHAT_IS_LEFT: &str = "get resourcequotas,limitranges,configmaps --all-namespaces \
      --selector=app.kubernetes.io/managed-by=quotient";
 
@@ -298,7 +298,7 @@ async fn from_install_to_uninstall() -> Result<()> {
     let left = bed.kubectl(["get", "clusterroles,validatingadmissionpolicies", "-o=name"]).await?;
     assert!(!left.contains("quotient"), "{left}");
     assert!(
-        include_str!("../../docs/install.md").contains(&format!("kubectl {WHAT_IS_LEFT}")),
+        include_str!("../../docs/how-to/install.md").contains(&format!("kubectl {WHAT_IS_LEFT}")),
         "not documented"
     );
     let left = bed.kubectl(WHAT_IS_LEFT.split(' ').chain(["--output=name"])).await?;

@@ -126,10 +126,10 @@ fn every_row_of_the_security_page_has_its_tests() {
     }
 }
 
-/// Every test that the table of failures in docs/faults.md names is there.
+/// Every test that the table of failures in docs/evidence/faults.md names is there.
 #[test]
 fn every_failure_of_the_table_has_its_tests() {
-    let page = text("docs/faults.md");
+    let page = text("docs/evidence/faults.md");
     let table = page.split("## Failures and the layers that test them").nth(1).unwrap_or_default();
     let table = table.split("No layer tests these failures").next().unwrap_or_default();
     let rows: Vec<&str> =
@@ -221,7 +221,7 @@ async fn rendered(helm: &Helm, block: &str) -> Result<BTreeSet<String>> {
 async fn the_chart_pulls_the_image_that_the_documented_commands_build_and_push() -> Result<()> {
     let helm = Helm::find().await?;
     let mut of_registry = BTreeSet::new();
-    for page in ["README.md", "docs/install.md", "charts/quotient/README.md"] {
+    for page in ["README.md", "docs/how-to/install.md", "charts/quotient/README.md"] {
         let page_text = text(page);
         let mut installs: usize = 0;
         for block in blocks(&page_text) {

@@ -32,7 +32,8 @@ struct Emergency {
 
 impl Emergency {
     fn of(alert: &str) -> Result<Self> {
-        let page = std::fs::read_to_string(workspace_root().join(format!("docs/runbooks/{alert}.md")))?;
+        let page =
+            std::fs::read_to_string(workspace_root().join(format!("docs/operations/runbooks/{alert}.md")))?;
         let (_, page) = page.split_once("## Mitigation").context("no mitigation")?;
         let (_, page) = page.split_once("You need the ClusterRole `").context("no user is named")?;
         let (role, page) = page.split_once("`, bound in the ").context("it is bound nowhere")?;

@@ -160,7 +160,7 @@ async fn an_administrator_changes_shares(administrator: &Client) -> Result<()> {
     Ok(())
 }
 
-/// What kubectl says, asked as in docs/install.md.
+/// What kubectl says, asked as in docs/how-to/install.md.
 async fn may_share(bed: &TestBed, role: &str) -> bool {
     let user = format!("--as=has-{role}");
     let ask = ["auth", "can-i", "share", "queues.quotient.dev", "--all-namespaces", &user];

@@ -14,7 +14,7 @@ use quotient_e2e::quotient::{Operator, PATIENCE, Programs, build_testbed, worksp
 use quotient_e2e::testbed::{Options, TestBed, eventually};
 use tokio::process::Command;
 
-const PAGE: &str = "docs/tutorial.md";
+const PAGE: &str = "docs/tutorials/first-share.md";
 
 /// How long an evicted pod takes to go if nobody lets it: until the page waits for something, however slow the machine is.
 const TERMINATION: Duration = Duration::from_secs(3600);
@@ -74,7 +74,7 @@ async fn a_reader_without_a_cluster_gets_one_by_the_commands_of_the_page() -> an
     let script = format!(
         "set -e\n{install}\noperator=$!\ntrap 'kill $operator' EXIT\n\
          kubectl wait --for=condition=Established crd/queues.quotient.dev --timeout=60s\n\
-         kubectl apply -f docs/tutorial/queues.yaml\n\
+         kubectl apply -f docs/tutorials/first-share/queues.yaml\n\
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.cpu}}'=4 --timeout=60s\n\
          kubectl wait -n team-a queues.quotient.dev/team-a --for=jsonpath='{{.status.nominal.memory}}'=8Gi --timeout=60s"
     );

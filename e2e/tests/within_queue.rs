@@ -393,9 +393,9 @@ async fn sizes_are_restored_without_the_operator() -> anyhow::Result<()> {
     Ok(stage.bed.stop().await?)
 }
 
-/// What docs/install.md says of lowered sizes: the command that lists them, and the one that restores them.
+/// What docs/how-to/install.md says of lowered sizes: the command that lists them, and the one that restores them.
 pub(crate) fn leaving_commands() -> anyhow::Result<(&'static str, &'static str)> {
-    let page = include_str!("../../docs/install.md");
+    let page = include_str!("../../docs/how-to/install.md");
     let (_, section) = page.split_once("### Restore lowered sizes").context("no section")?;
     let mut blocks = section.split("```sh\n").skip(1).filter_map(|block| Some(block.split_once("```")?.0));
     blocks.next().zip(blocks.next()).context("no two commands")

@@ -1,4 +1,4 @@
-//! The tables of docs/planning-time.md: `make planning-time`, with `WRITE=1` into the file.
+//! The tables of docs/evidence/planning-time.md: `make planning-time`, with `WRITE=1` into the file.
 //!
 //! Times are those of the processor, so that other work on the machine counts for little.
 
@@ -18,7 +18,7 @@ use clusters::effort::measure;
 use clusters::{LARGE, Newcomer, Size, cluster};
 use quotient_engine::plan::{Planner, plan};
 
-const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/planning-time.md");
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/evidence/planning-time.md");
 const BEGIN: &str = "<!-- measured: make planning-time WRITE=1 -->\n";
 const END: &str = "<!-- end -->\n";
 

@@ -127,9 +127,9 @@ fn the_readme_has_every_value() {
     check("README.md", &readme::with_values(&text("README.md"), &keys(&text("values.yaml"))));
 }
 
-/// The largest number of MiB in each column of the table of docs/scale.md.
+/// The largest number of MiB in each column of the table of docs/evidence/scale.md.
 fn measured_memory() -> Vec<u32> {
-    let page = std::fs::read_to_string(chart_root().join("docs/scale.md")).unwrap();
+    let page = std::fs::read_to_string(chart_root().join("docs/evidence/scale.md")).unwrap();
     let rows = page.lines().filter(|line| line.starts_with("| memory") && line.contains("so far"));
     let at_most = |cell: &str| -> Option<u32> {
         let number: f64 = cell.split_once("at most ")?.1.split_once(" so far")?.0.parse().ok()?;
@@ -147,8 +147,9 @@ fn measured_memory() -> Vec<u32> {
 #[test]
 fn the_values_name_the_memory_that_was_measured() {
     let measured = measured_memory();
-    let [small, large] = measured.as_slice() else { panic!("docs/scale.md: {measured:?}") };
-    let told = format!("at most {small} MiB with 20,000 pods and {large} MiB with 100,000 (docs/scale.md)");
+    let [small, large] = measured.as_slice() else { panic!("docs/evidence/scale.md: {measured:?}") };
+    let told =
+        format!("at most {small} MiB with 20,000 pods and {large} MiB with 100,000 (docs/evidence/scale.md)");
     let values = text("values.yaml");
     assert!(values.contains(&told), "values.yaml does not say: {told}");
     let limit =

@@ -32,7 +32,7 @@ pub async fn play(narrator: &mut Narrator) -> anyhow::Result<Demo> {
     its_work(narrator, &demo.stage).await?;
     narrator.say(
         "Every team has the share of its weight: 2, 4 and 3 of 9 cpu.
-         docs/concepts.md explains every word and number.",
+         docs/concepts/README.md explains every word and number.",
     );
     Ok(demo)
 }

@@ -11,7 +11,7 @@ const HEAD: &str = "\
 # Metrics
 
 What the operator serves on `/metrics`, made from the code (`make metrics`; a test fails when this page is not what the
-code says). Units are base units; no label is ever a pod, a job or a message. [Watch it](../watch.md) says
+code says). Units are base units; no label is ever a pod, a job or a message. [Watch it](../operations/watch.md) says
 how to scrape them.
 
 * Only the leader has series of queues; they go with their Queue. Sums over replicas count nothing twice.

@@ -82,13 +82,13 @@ fn every_alert_says_who_should_come_and_what_to_read() {
             assert!(text.ends_with('.'), "{name}: {annotation} is {text:?}");
         }
         let runbook = alert["annotations"]["runbook_url"].as_str().unwrap();
-        assert_eq!(runbook, format!("docs/runbooks/{name}.md"));
+        assert_eq!(runbook, format!("docs/operations/runbooks/{name}.md"));
     }
 }
 
 #[test]
 fn every_alert_has_its_runbook_and_its_test() {
-    assert_eq!(stems("docs/runbooks", ".md"), names());
+    assert_eq!(stems("docs/operations/runbooks", ".md"), names());
     let mut tested = stems("e2e/rules", ".yaml");
     assert!(tested.remove("recording"));
     assert_eq!(tested, names());
@@ -97,7 +97,8 @@ fn every_alert_has_its_runbook_and_its_test() {
 #[test]
 fn every_runbook_begins_its_diagnosis_with_one_command() {
     for name in names() {
-        let text = fs::read_to_string(repository().join(format!("docs/runbooks/{name}.md"))).unwrap();
+        let text =
+            fs::read_to_string(repository().join(format!("docs/operations/runbooks/{name}.md"))).unwrap();
         let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
         let title = format!("# {name}");
         assert_eq!(headings, [title.as_str(), "## Meaning", "## Impact", "## Diagnosis", "## Mitigation"]);
@@ -109,7 +110,7 @@ fn every_runbook_begins_its_diagnosis_with_one_command() {
 
 #[test]
 fn links_in_runbooks_lead_somewhere() {
-    let directory = repository().join("docs/runbooks");
+    let directory = repository().join("docs/operations/runbooks");
     for file in files(&directory, ".md") {
         let text = fs::read_to_string(&file).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {

@@ -2,7 +2,7 @@
 //! has to be acquitted where each of them is caught.
 //!
 //! The operator is the one that ships. What is broken is a layer between it and the server, so that the cluster sees another
-//! one. `cargo test --workspace --test executions broken -- --nocapture` prints the table of `docs/proofs.md`.
+//! one. `cargo test --workspace --test executions broken -- --nocapture` prints the table of `docs/evidence/proofs.md`.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,

@@ -20,7 +20,7 @@ pub(super) struct Scale {
     /// How large the clusters are. Nodes are as large as their pods need.
     #[arg(default_values = ["20000/1000/1000", "100000/1000/1000"], value_name = "PODS/QUEUES/NODES")]
     sizes: Vec<ClusterSize>,
-    /// Also write the numbers to docs/scale.md.
+    /// Also write the numbers to docs/evidence/scale.md.
     #[arg(long)]
     write: bool,
     /// Leave the last one running until Ctrl-C.
@@ -53,7 +53,7 @@ impl Scale {
             stage.bed.stop().await?;
         }
         if self.write {
-            let path = workspace_root().join("docs/scale.md");
+            let path = workspace_root().join("docs/evidence/scale.md");
             write(&path, "make memory", &section(&reports, Machine::this()?, Timestamp::now()))?;
         }
         Ok(())

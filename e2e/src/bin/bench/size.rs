@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_secs(30);
 /// memory is larger than promised.
 #[derive(Debug, Args)]
 pub(super) struct Size {
-    /// Also write the numbers to docs/install.md.
+    /// Also write the numbers to docs/how-to/install.md.
     #[arg(long)]
     write: bool,
 }
@@ -53,7 +53,7 @@ impl Size {
                 REST.as_secs(),
                 table.markdown(),
             );
-            write(&workspace_root().join("docs/install.md"), "make size", &text)?;
+            write(&workspace_root().join("docs/how-to/install.md"), "make size", &text)?;
         }
         Ok(())
     }

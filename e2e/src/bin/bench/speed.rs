@@ -30,10 +30,10 @@ pub(super) struct Speed {
     /// Name the scenarios and what happens in them.
     #[arg(long)]
     list: bool,
-    /// Write docs/performance.md, its plots, the raw results and the README's table; scenarios that are not played keep their results.
+    /// Write docs/evidence/performance.md, its plots, the raw results and the README's table; scenarios that are not played keep their results.
     #[arg(long)]
     write: bool,
-    /// Play nothing: write page, plots and table anew from the raw results in docs/performance/results.json.
+    /// Play nothing: write page, plots and table anew from the raw results in docs/evidence/performance/results.json.
     #[arg(long)]
     redraw: bool,
 }
@@ -48,7 +48,7 @@ impl Speed {
             return Ok(());
         }
         if self.redraw {
-            return draw(&results().context("reading docs/performance/results.json")?);
+            return draw(&results().context("reading docs/evidence/performance/results.json")?);
         }
         ensure!(self.runs > 0, "--runs: at least one");
         let programs = crate::build(narrator, self.write).await?;
@@ -117,7 +117,7 @@ fn results() -> anyhow::Result<Vec<Series>> {
 }
 
 fn directory() -> PathBuf {
-    workspace_root().join("docs/performance")
+    workspace_root().join("docs/evidence/performance")
 }
 
 /// Page, plots, and the README's table.
@@ -126,6 +126,6 @@ fn draw(all: &[Series]) -> anyhow::Result<()> {
         timeline_plot(series, &directory().join(format!("{}.svg", series.name)))?;
     }
     let page = page(all, Machine::this()?, Timestamp::now());
-    write(&workspace_root().join("docs/performance.md"), "make bench-e2e", &page)?;
+    write(&workspace_root().join("docs/evidence/performance.md"), "make bench-e2e", &page)?;
     write(&workspace_root().join("README.md"), "make bench-e2e", &headline(all))
 }

@@ -33,7 +33,7 @@ pub struct Named {
     pub name: &'static str,
     /// What is done.
     pub what: &'static str,
-    /// Which promises it attacks, as `docs/proofs.md` numbers them.
+    /// Which promises it attacks, as `docs/evidence/proofs.md` numbers them.
     pub attacks: &'static str,
     /// Where it is played.
     pub played: Played,
@@ -112,7 +112,7 @@ pub fn all() -> Vec<Named> {
     .concat()
 }
 
-/// The table that `docs/faults.md` shows.
+/// The table that `docs/evidence/faults.md` shows.
 pub fn markdown() -> String {
     let mut text = String::from("| | what happens | attacks | plays | and |\n|---|---|---|---:|---|\n");
     for Named { name, what, attacks, played } in all() {
