@@ -3,8 +3,6 @@
 use std::time::Duration;
 
 use kube::core::Status;
-use quotient_index::Decoded;
-use serde::de::Error as _;
 
 /// What became of a call.
 ///
@@ -52,27 +50,6 @@ pub async fn ask<T>(limit: Duration, call: impl Future<Output = kube::Result<T>>
         Ok(Err(error)) => judge(error),
         Err(_) => Answer::Unknown(Lost::TimedOut(limit)),
     }
-}
-
-/// Awaits `call`, which returns an object that tenants write, too. Of its `managedFields` only what can be read is
-/// read, so they cannot make a call that was carried out look like one that failed.
-pub(crate) async fn ask_object<K>(
-    limit: Duration,
-    call: impl Future<Output = kube::Result<Decoded<K>>>,
-) -> Answer<K> {
-    ask(limit, async { call.await.and_then(decoded) }).await
-}
-
-/// The same for an object that need not exist.
-pub(crate) async fn ask_optional<K>(
-    limit: Duration,
-    call: impl Future<Output = kube::Result<Option<Decoded<K>>>>,
-) -> Answer<Option<K>> {
-    ask(limit, async { call.await.and_then(|found| found.map(decoded).transpose()) }).await
-}
-
-fn decoded<K>(object: Decoded<K>) -> kube::Result<K> {
-    object.0.map_err(|undecodable| kube::Error::SerdeError(serde_json::Error::custom(undecodable.error)))
 }
 
 pub(crate) fn judge<T>(error: kube::Error) -> Answer<T> {
@@ -123,27 +100,7 @@ impl<T> Answer<T> {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::apps::v1::Deployment;
-    use kube::Api;
-    use serde_json::json;
-
     use super::*;
-    use crate::test_api::{Reply, client};
-
-    #[tokio::test]
-    async fn what_stands_in_managed_fields_makes_no_call_look_lost() {
-        let (client, _) = client(|_| {
-            let fields = json!([{"manager": "odd", "time": "9999-12-31T23:59:59Z"}]);
-            let spec = json!({"selector": {}, "template": {}});
-            Reply::Json(200, json!({"metadata": {"name": "web", "managedFields": fields}, "spec": spec}))
-        });
-        let limit = Duration::from_secs(5);
-        let api: Api<Decoded<Deployment>> = Api::namespaced(client, "a");
-        assert!(matches!(ask_object(limit, api.get("web")).await, Answer::Done(_)));
-        assert!(matches!(ask_optional(limit, api.get_opt("web")).await, Answer::Done(Some(_))));
-        let api: Api<Deployment> = Api::namespaced(api.into_client(), "a");
-        assert!(matches!(ask(limit, api.get("web")).await, Answer::Unknown(_)), "decoded after all");
-    }
 
     fn result_of(code: u16) -> &'static str {
         judge::<()>(kube::Error::Api(Status::failure("no", "").with_code(code).boxed())).result()

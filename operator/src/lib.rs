@@ -1,7 +1,7 @@
 //! The operator: watches the cluster, asks the engine, writes quotas and evictions.
 //!
 //! ```text
-//!  nodes, pods, owners, budgets, Queues, quotas     ┌─► ledger ─► quotas ─► evictions, nudges  (one writer, the leader's)
+//!  nodes, pods, owners, budgets, Queues, quotas     ┌─► ledger ─► quotas ─► evictions, gates   (one writer, the leader's)
 //!        │ private watches                          │
 //!        ▼                                          │
 //!      View ──► debounce ──► snapshot ──► engine ──►┼─► statuses              (behind, newest wins)
@@ -33,9 +33,11 @@ pub mod check;
 pub mod client;
 pub mod clock;
 mod connections;
+pub mod context;
 pub mod cycle;
 pub mod decisions;
 pub mod events;
+mod executor;
 pub mod guards;
 pub mod health;
 pub mod http;
@@ -46,6 +48,7 @@ pub mod logging;
 mod message;
 pub mod metrics;
 mod node_selector;
+mod operations;
 pub mod particulars;
 mod pool_label;
 pub mod rights;

@@ -1,5 +1,7 @@
 //! Messages of events and conditions: what, why, what follows and what you can do, in at most 240 characters.
 
+use quotient_engine::amounts::Bounds;
+
 /// The most characters of a message.
 pub(crate) const MOST: usize = 240;
 
@@ -15,6 +17,12 @@ pub(crate) fn message(sentences: impl IntoIterator<Item = String>) -> String {
         }
     }
     text
+}
+
+/// `cpu 2, memory 6Gi`.
+pub(crate) fn listed(amounts: &Bounds) -> String {
+    let each = amounts.iter().map(|(resource, amount)| format!("{resource} {}", resource.format(amount)));
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// `text`, cut where it is too long.

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 use crate::client::measured;
+use crate::context::Context;
 use crate::cycle::{Cycle, CycleError};
 use crate::events::{EventRecorder, Publisher};
 use crate::guards::Guards;
@@ -22,9 +23,10 @@ use crate::metrics::Metrics;
 use crate::scrape::{ScrapeError, Scrapes, Served};
 use crate::settings::Settings;
 use crate::status::RecentReclaims;
+use crate::status::Statuses;
 use crate::view::View;
 use crate::watch::{self, Signs};
-use crate::writer::{Statuses, Tools, Writer};
+use crate::writer::Writer;
 
 /// How long the loop may show no sign of life. A cycle shows one with every answer to a write, and no call takes
 /// longer than twelve seconds.
@@ -169,7 +171,7 @@ fn start_work(
         Ok(())
     });
 
-    let tools = Tools {
+    let context = Context {
         client: client.clone(),
         clock: settings.clock.clone(),
         view: view.clone(),
@@ -182,17 +184,17 @@ fn start_work(
         stop,
     };
     let (reports, newest) = tokio::sync::watch::channel(None);
-    let statuses = Statuses::new(tools.clone(), settings.status_interval);
+    let statuses = Statuses::new(context.clone(), settings.writes, settings.status_interval);
     work.spawn(async move {
         statuses.run(newest).await;
         Ok(())
     });
-    let writer = Writer::new(&tools, settings.mode(), settings.writes, settings.ledger.clone());
+    let writer = Writer::new(&context, settings.mode(), settings.writes, settings.ledger.clone());
     let guards = Guards::new(settings.guards, signs, metrics);
     let synced = signs.synced.clone();
     let planner = Planner::new();
     let lease = settings.lease.as_ref().map(|lease| lease.name.clone());
-    let cycle = Cycle { tools, planner, synced, guards, writer, pace: settings.pace, lease, reports };
+    let cycle = Cycle { context, planner, synced, guards, writer, pace: settings.pace, lease, reports };
     work.spawn(async move { Box::pin(cycle.run()).await.map_err(RunError::Cycle) });
     work
 }

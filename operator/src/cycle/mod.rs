@@ -28,13 +28,15 @@ use tokio::task::JoinError;
 use tokio::time::Instant;
 use tracing::{debug, info};
 
+use crate::context::Context;
 use crate::guards::Guards;
 use crate::ledger::Dropped;
 use crate::metrics::{CycleResult, Terms};
 use crate::particulars::StatusDetails;
 use crate::settings::Pace;
+use crate::status::Report;
 use crate::watch::Synced;
-use crate::writer::{Report, Tools, Writer};
+use crate::writer::Writer;
 use debounce::Debounce;
 use remember::remember;
 
@@ -52,7 +54,7 @@ pub enum CycleError {
 /// The loop.
 pub struct Cycle {
     /// What it works with.
-    pub tools: Tools,
+    pub context: Context,
     /// Decides; a heartbeat or a resync without a change costs it nothing.
     pub planner: Planner,
     /// Whether the view is complete.
@@ -105,12 +107,12 @@ impl Cycle {
         let mut is_first = true;
         loop {
             let wake = self.wait(next, led).await;
-            self.guards.show_pulses(self.tools.clock.since_epoch());
+            self.guards.show_pulses(self.context.clock.since_epoch());
             match wake {
                 Wake::Stop => return Ok(()),
                 Wake::Heartbeat => {
-                    self.tools.beat.now();
-                    if led != self.tools.leadership.is_held() {
+                    self.context.beat.now();
+                    if led != self.context.leadership.is_held() {
                         next = Instant::now();
                     }
                     continue;
@@ -118,19 +120,19 @@ impl Cycle {
                 Wake::Due => {}
             }
             let woken = Instant::now();
-            self.tools.metrics.standard.due();
+            self.context.metrics.standard.due();
             let earliest = start.checked_add(debounce.earliest(start.elapsed())).unwrap_or_else(Instant::now);
             tokio::select! {
                 biased;
-                () = self.tools.stop.cancelled() => return Ok(()),
+                () = self.context.stop.cancelled() => return Ok(()),
                 () = tokio::time::sleep_until(earliest) => {}
             }
-            self.tools.beat.now();
+            self.context.beat.now();
             debounce.started(start.elapsed());
-            led = self.tools.leadership.is_held();
+            led = self.context.leadership.is_held();
             self.show_leading(led);
             let began = Instant::now();
-            self.tools.metrics.standard.begun(began.saturating_duration_since(woken));
+            self.context.metrics.standard.begun(began.saturating_duration_since(woken));
             let mut result = None;
             next = if !self.synced.is_complete() {
                 in_future(HEARTBEAT)
@@ -148,25 +150,25 @@ impl Cycle {
                 self.follow();
                 in_future(self.pace.resync)
             };
-            self.tools.metrics.standard.ended(began.elapsed(), result);
+            self.context.metrics.standard.ended(began.elapsed(), result);
         }
     }
 
     async fn wait(&mut self, next: Instant, led: bool) -> Wake {
-        let (tools, writer) = (&mut self.tools, &mut self.writer);
+        let (context, writer) = (&mut self.context, &mut self.writer);
         let heartbeat = in_future(HEARTBEAT);
         let gained = async {
             if led {
                 std::future::pending::<()>().await;
             }
-            tools.leadership.gained().await;
+            context.leadership.gained().await;
         };
         // What is answered is in the view then, and wakes the loop by itself if that is a reason for a decision.
         let go_on = async { while !writer.answered().await {} };
         tokio::select! {
             biased;
-            () = tools.stop.cancelled() => Wake::Stop,
-            () = tools.view.changed() => Wake::Due,
+            () = context.stop.cancelled() => Wake::Stop,
+            () = context.view.changed() => Wake::Due,
             () = gained => Wake::Due,
             () = go_on => Wake::Due,
             () = tokio::time::sleep_until(next) => Wake::Due,
@@ -175,9 +177,9 @@ impl Cycle {
     }
 
     fn show_leading(&self, led: bool) {
-        self.tools.metrics.leader.set(i64::from(led));
+        self.context.metrics.leader.set(i64::from(led));
         if let Some(lease) = &self.lease {
-            self.tools.metrics.standard.leads(lease, led);
+            self.context.metrics.standard.leads(lease, led);
         }
     }
 
@@ -185,17 +187,17 @@ impl Cycle {
     async fn lead(&mut self) -> Result<Ended, CycleError> {
         let began = Instant::now();
         let ready = self.writer.before_snapshot().await;
-        let now = self.tools.clock.engine_now();
+        let now = self.context.clock.engine_now();
         let (mut snapshot, change, ledger) = self
-            .tools
+            .context
             .view
             .read(|index| (index.snapshot(now), index.next_change(now), index.ledger().cloned()));
         snapshot.reclaim_gate = self.guards.judge(&snapshot);
         self.count(&snapshot);
-        let nudges = self.writer.nudges(&snapshot);
+        self.writer.find_requeues(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
         let mut planner = std::mem::take(&mut self.planner);
-        let decisions = self.tools.decisions.clone();
+        let decisions = self.context.decisions.clone();
         let decide = move || {
             let plan = planner.plan(&snapshot);
             // Its parts are shared with the index, so this copies no pod.
@@ -207,8 +209,8 @@ impl Cycle {
         };
         let (planner, plan, particulars, terms, granted, kept) = compute(decide).await?;
         self.planner = planner;
-        remember(&self.tools.view, &plan);
-        let metrics = &self.tools.metrics;
+        remember(&self.context.view, &plan);
+        let metrics = &self.context.metrics;
         let took = began.elapsed();
         metrics.cycles.plan_duration.observe(took.as_secs_f64());
         metrics.queues.show(&plan, terms);
@@ -237,25 +239,25 @@ impl Cycle {
             let next = self.writer.next_retry().unwrap_or_else(Instant::now);
             return Ok(Ended { next, result, in_vain: None });
         }
-        self.tools.announcer.announce_plan(&plan);
+        self.context.announcer.announce_plan(&plan);
         self.writer.write_quotas(&plan).await;
         if !plan.evictions.is_empty() {
             // Shares are told before the evictions that they cause.
             self.report(&plan, &particulars, self.writer.refused_quotas());
         }
-        self.writer.evict_and_nudge(&plan, nudges).await;
+        self.writer.evict_and_admit(&plan).await;
         if let Some((number, snapshot)) = kept {
             // Packing takes longer than the decision did: it holds up no eviction.
-            let (decisions, plan) = (self.tools.decisions.clone(), Arc::clone(&plan));
+            let (decisions, plan) = (self.context.decisions.clone(), Arc::clone(&plan));
             compute(move || decisions.keep(number, &snapshot, &plan)).await?;
         }
         self.writer.scale(&plan).await;
         self.report(&plan, &particulars, self.writer.refused_quotas());
         self.writer.keep_queue_jobs(&plan).await;
 
-        let metrics = &self.tools.metrics;
+        let metrics = &self.context.metrics;
         metrics.cycles.duration.observe(began.elapsed().as_secs_f64());
-        metrics.cycles.last_success.set(self.tools.clock.now().as_second());
+        metrics.cycles.last_success.set(self.context.clock.now().as_second());
         // When what was seen means something else although nothing happens: nodes ripen, refusals pass.
         let ripe = [change, plan.due()].into_iter().flatten().min();
         let ripe = ripe.map(|at| in_future(Duration::from_millis(millis(at.millis_since(now)))));
@@ -278,19 +280,19 @@ impl Cycle {
     /// What a replica does that does not lead: it keeps its view warm and reports no queue.
     fn follow(&mut self) {
         self.writer.follow();
-        let now = self.tools.clock.engine_now();
-        let snapshot = self.tools.view.read(|index| index.snapshot(now));
+        let now = self.context.clock.engine_now();
+        let snapshot = self.context.view.read(|index| index.snapshot(now));
         self.count(&snapshot);
         // Whoever takes over knows already how large the cluster was.
         self.guards.judge(&snapshot);
-        self.tools.metrics.queues.clear();
+        self.context.metrics.queues.clear();
     }
 
     fn count(&self, snapshot: &Snapshot) {
         let namespaces = || snapshot.namespaces.values();
         let set = |kind: &str, count: usize| {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.tools.metrics.watches.objects.with_label_values(&[kind]).set(count);
+            self.context.metrics.watches.objects.with_label_values(&[kind]).set(count);
         };
         set("nodes", snapshot.nodes.len());
         set("pods", namespaces().map(|namespace| namespace.pods.len()).sum());

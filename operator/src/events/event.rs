@@ -11,8 +11,9 @@ use quotient_engine::names::{PodName, QueueName, QueueUid};
 use super::jobs::{job_kind, job_note};
 use super::{Notice, scaled};
 use crate::identity::Identity;
+use crate::message::listed;
 use crate::message::message;
-use crate::writer::{Change, listed};
+use crate::writer::Change;
 
 /// Who tells, in every event.
 const CONTROLLER: &str = "quotient.dev/operator";

@@ -19,7 +19,8 @@ use super::LedgerSettings;
 use super::document::{LeafTargets, unpack};
 use super::fit::{Fitted, fit};
 use crate::answer::{Answer, ask, said};
-use crate::writer::{Retries, Tools};
+use crate::context::Context;
+use crate::executor::{Backoff, Schedule};
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -38,14 +39,14 @@ pub enum Dropped {
 
 /// Keeps the ledger: what it says is in the view, where it stands is here.
 pub struct LedgerKeeper {
-    tools: Tools,
+    context: Context,
     api: Api<ConfigMap>,
     settings: LedgerSettings,
     /// The object as it was read or written last, without its data; none while that is not known.
     standing: Option<Standing>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
-    retries: Retries<Call>,
+    retries: Backoff<Call>,
     why: String,
 }
 
@@ -74,10 +75,10 @@ enum Standing {
 
 impl LedgerKeeper {
     /// A keeper that has not read anything yet.
-    pub fn new(tools: Tools, settings: LedgerSettings) -> Self {
-        let api = Api::namespaced(tools.client.clone(), &settings.namespace);
-        let retries = Retries::new();
-        Self { tools, api, settings, standing: None, made_up: false, retries, why: String::new() }
+    pub fn new(context: Context, settings: LedgerSettings) -> Self {
+        let api = Api::namespaced(context.client.clone(), &settings.namespace);
+        let retries = Backoff::new(Schedule::WRITES);
+        Self { context, api, settings, standing: None, made_up: false, retries, why: String::new() }
     }
 
     /// When something that failed is to be tried again.
@@ -98,7 +99,7 @@ impl LedgerKeeper {
     /// This replica does not lead: whoever does writes the ledger now.
     pub fn forget(&mut self) {
         if self.standing.take().is_some() {
-            self.tools.view.read(|index| index.set_ledger(None));
+            self.context.view.read(|index| index.set_ledger(None));
         }
     }
 
@@ -115,7 +116,7 @@ impl LedgerKeeper {
         }
         // Before the ledger is read: it is written before the quotas are.
         let (newest, known) = self
-            .tools
+            .context
             .view
             .read(|index| (index.newest_stamp(), index.ledger().map(|ledger| ledger.generation)));
         if self.standing.is_some() && known.is_some() && known >= newest {
@@ -127,7 +128,7 @@ impl LedgerKeeper {
     async fn read(&mut self, newest: Option<Generation>) -> Result<(), String> {
         self.standing = None;
         let answer = ask(CALL, self.api.get_opt(LEDGER)).await;
-        self.tools.beat.now();
+        self.context.beat.now();
         let (standing, data) = match answer {
             Answer::Done(None) => (Standing::Nothing, None),
             Answer::Done(Some(object)) => {
@@ -153,7 +154,7 @@ impl LedgerKeeper {
             }
             None => self.rebuilt("Missing"),
         };
-        self.tools.view.read(Index::doubt_vacancies);
+        self.context.view.read(Index::doubt_vacancies);
         self.show(ledger);
         self.standing = Some(standing);
         self.retries.clear(&Call::Read);
@@ -162,14 +163,14 @@ impl LedgerKeeper {
 
     /// A ledger from what quotas say.
     fn rebuilt(&mut self, why: &str) -> Ledger {
-        let now = self.tools.clock.engine_now();
-        let ledger = self.tools.view.read(|index| Ledger::rebuild(index.quotas_seen(), now));
+        let now = self.context.clock.engine_now();
+        let ledger = self.context.view.read(|index| Ledger::rebuild(index.quotas_seen(), now));
         // Where nothing was ever granted, nothing is lost.
         self.made_up = ledger.rebuilt.is_some();
         if self.made_up {
             let quotas = ledger.entries.len();
             warn!(quotas, reason = why, "no quota rises until all of them are written under the new ledger");
-            self.tools.metrics.ledger.rebuilds.with_label_values(&[why]).inc();
+            self.context.metrics.ledger.rebuilds.with_label_values(&[why]).inc();
         }
         ledger
     }
@@ -181,7 +182,7 @@ impl LedgerKeeper {
     ///
     /// Nothing of the plan may be carried out.
     pub async fn write(&mut self, next: Option<Ledger>, targets: &LeafTargets) -> Result<(), Dropped> {
-        let Some(known) = self.tools.view.read(|index| index.ledger().cloned()) else {
+        let Some(known) = self.context.view.read(|index| index.ledger().cloned()) else {
             return Err(Dropped::StartOver);
         };
         if next.is_none() && !self.made_up {
@@ -203,7 +204,7 @@ impl LedgerKeeper {
             self.retries.clear(&Call::Write);
             return Ok(());
         }
-        let Some(standing) = self.standing.clone().filter(|_| self.tools.may_write()) else {
+        let Some(standing) = self.standing.clone().filter(|_| self.context.may_write()) else {
             return Err(Dropped::StartOver);
         };
         self.send(standing, fitted).await
@@ -221,9 +222,9 @@ impl LedgerKeeper {
         } else {
             ask(CALL, self.api.replace(LEDGER, &parameters, &object)).await
         };
-        let metrics = &self.tools.metrics;
+        let metrics = &self.context.metrics;
         metrics.wrote(KIND, answer.result());
-        self.tools.beat.now();
+        self.context.beat.now();
         match answer {
             Answer::Done(object) => {
                 metrics.ledger.size.set(i64::try_from(bytes).unwrap_or(i64::MAX));
@@ -270,9 +271,9 @@ impl LedgerKeeper {
 
     fn show(&self, ledger: Ledger) {
         let number = i64::try_from(ledger.generation.number()).unwrap_or(i64::MAX);
-        self.tools.metrics.ledger.generation.set(number);
-        self.tools.metrics.ledger.entries.set(i64::try_from(ledger.entries.len()).unwrap_or(i64::MAX));
-        self.tools.view.update(|index| index.set_ledger(Some(Arc::new(ledger))));
+        self.context.metrics.ledger.generation.set(number);
+        self.context.metrics.ledger.entries.set(i64::try_from(ledger.entries.len()).unwrap_or(i64::MAX));
+        self.context.view.update(|index| index.set_ledger(Some(Arc::new(ledger))));
     }
 
     fn failed(&mut self, call: Call, why: &str, refused: bool) -> String {

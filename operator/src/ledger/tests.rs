@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
 use super::{Dropped, LedgerKeeper, LedgerSettings};
+use crate::context::Context;
 use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
@@ -26,7 +27,6 @@ use crate::metrics::Metrics;
 use crate::status::RecentReclaims;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
-use crate::writer::Tools;
 
 const PLACE: &str = "/api/v1/namespaces/home/configmaps";
 const NOW: Timestamp = Timestamp::from_seconds(2_000_000_000);
@@ -125,23 +125,23 @@ impl Stored {
 
 struct Kept {
     keeper: LedgerKeeper,
-    tools: Tools,
+    context: Context,
     log: Log,
 }
 
 fn kept(quotas: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Kept {
     let (client, log) = client(answer);
-    let tools = tools(client, quotas);
+    let context = context(client, quotas);
     // What stands on a quota counts in managed namespaces only.
     for quota in quotas {
         let namespace = &quota["metadata"]["namespace"];
         let queue =
             json!({"metadata": {"name": "team", "namespace": namespace, "uid": namespace}, "spec": {}});
         let queue: Queue = serde_json::from_value(queue).unwrap();
-        tools.view.read(|index| Keeps::<Queue>::apply(index, &queue));
+        context.view.read(|index| Keeps::<Queue>::apply(index, &queue));
     }
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: LedgerSettings::LIMIT };
-    Kept { keeper: LedgerKeeper::new(tools.clone(), settings), tools, log }
+    Kept { keeper: LedgerKeeper::new(context.clone(), settings), context, log }
 }
 
 /// How far a ledger that is made up begins beyond the newest stamp.
@@ -152,14 +152,14 @@ fn kept_in(stored: &Stored, quotas: &[Value]) -> Kept {
     kept(quotas, move |asked| stored.answer(asked))
 }
 
-fn tools(client: Client, quotas: &[Value]) -> Tools {
+fn context(client: Client, quotas: &[Value]) -> Context {
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let view = View::new(Index::new(IndexSettings::default()));
     for quota in quotas {
         let quota = serde_json::from_value(quota.clone()).unwrap();
         view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
     }
-    Tools {
+    Context {
         client,
         clock: crate::clock::Clock::wall(),
         view,
@@ -175,11 +175,11 @@ fn tools(client: Client, quotas: &[Value]) -> Tools {
 
 impl Kept {
     fn known(&self) -> Ledger {
-        self.tools.view.read(|index| Ledger::clone(index.ledger().unwrap()))
+        self.context.view.read(|index| Ledger::clone(index.ledger().unwrap()))
     }
 
     fn rebuilds(&self, why: &str) -> u64 {
-        self.tools.metrics.ledger.rebuilds.with_label_values(&[why]).get()
+        self.context.metrics.ledger.rebuilds.with_label_values(&[why]).get()
     }
 }
 
@@ -320,7 +320,7 @@ async fn a_write_replaces_the_version_that_was_read_and_keeps_what_others_put_th
     assert_eq!(first.body["metadata"]["resourceVersion"], "1");
     assert_eq!(second.body["metadata"]["resourceVersion"], "2");
     assert_eq!(second.body["metadata"]["labels"]["helm.sh/chart"], "quotient");
-    assert_eq!(kept.tools.metrics.ledger.generation.get(), 7);
+    assert_eq!(kept.context.metrics.ledger.generation.get(), 7);
 }
 
 #[tokio::test]
@@ -334,7 +334,7 @@ async fn of_two_leaders_the_second_reads_again_and_starts_over() {
         two.keeper.write(Some(ledger(6, &["a", "c"])), &LeafTargets::new()).await,
         Err(Dropped::StartOver)
     );
-    assert_eq!(two.tools.metrics.ledger.conflicts.get(), 1);
+    assert_eq!(two.context.metrics.ledger.conflicts.get(), 1);
     assert_eq!(stored.ledger(), ledger(6, &["a", "b"]));
     two.keeper.ready().await.unwrap();
     assert_eq!(two.known(), ledger(6, &["a", "b"]).inherited());
@@ -407,7 +407,7 @@ async fn a_quota_from_the_future_has_the_ledger_read_again() {
         let mut quota = quota("a", stamp);
         quota["metadata"]["resourceVersion"] = version.into();
         let quota = serde_json::from_value(quota).unwrap();
-        kept.tools.view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
+        kept.context.view.read(|index| Keeps::<ResourceQuota>::apply(index, &quota));
     };
     // Another leader wrote both.
     let other = Stored::holding(&ledger(8, &["a"]));
@@ -458,7 +458,7 @@ async fn a_full_ledger_is_not_written_for_newcomers_alone() {
     let server = stored.clone();
     let (client, log) = client(move |asked| server.answer(asked));
     let settings = LedgerSettings { namespace: "home".to_owned(), limit: 1 };
-    let mut keeper = LedgerKeeper::new(tools(client, &[]), settings);
+    let mut keeper = LedgerKeeper::new(context(client, &[]), settings);
     keeper.ready().await.unwrap();
     keeper.write(Some(ledger(6, &["a", "b"])), &LeafTargets::new()).await.unwrap();
     assert_eq!(log.lines().len(), 1);
@@ -469,13 +469,13 @@ async fn who_does_not_lead_forgets_and_writes_nothing() {
     let stored = Stored::holding(&ledger(5, &["a"]));
     let mut kept = kept_in(&stored, &[]);
     kept.keeper.ready().await.unwrap();
-    kept.tools.stop.cancel();
+    kept.context.stop.cancel();
     assert_eq!(
         kept.keeper.write(Some(ledger(6, &["b"])), &LeafTargets::new()).await,
         Err(Dropped::StartOver)
     );
     kept.keeper.forget();
-    assert!(kept.tools.view.read(|index| index.ledger().is_none()));
+    assert!(kept.context.view.read(|index| index.ledger().is_none()));
     kept.keeper.ready().await.unwrap();
     assert_eq!(kept.log.lines().len(), 2);
     assert_eq!(stored.ledger(), ledger(5, &["a"]));
@@ -496,13 +496,13 @@ async fn confirmed(
     times: usize,
 ) -> (bool, bool, Vec<String>) {
     let (client, log) = client(answer);
-    let tools = tools(client, &[quota("a", "3")]);
-    tools.view.read(|index| index.set_ledger(Some(Arc::new(ledger(5, &["a"])))));
-    let mut vacancies = super::Vacancies::new(tools.clone());
+    let context = context(client, &[quota("a", "3")]);
+    context.view.read(|index| index.set_ledger(Some(Arc::new(ledger(5, &["a"])))));
+    let mut vacancies = super::Vacancies::new(context.clone());
     for _ in 0..times {
         vacancies.confirm(Some(&ResourceVersion::new("9"))).await;
     }
-    let snapshot = tools.view.read(|index| index.snapshot(NOW));
+    let snapshot = context.view.read(|index| index.snapshot(NOW));
     let state = &snapshot.namespaces[&Namespace::from("a")];
     (state.vacant, state.governing().is_some(), log.lines())
 }

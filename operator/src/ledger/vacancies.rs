@@ -12,7 +12,8 @@ use tokio::time::Instant;
 use tracing::{debug, warn};
 
 use crate::answer::{Answer, ask, said};
-use crate::writer::{Retries, Tools};
+use crate::context::Context;
+use crate::executor::{Backoff, Schedule};
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(5);
@@ -25,14 +26,14 @@ const PARALLEL: usize = 8;
 /// A watch may be older than the ledger, and a list may be too short. Without this, the share of a deleted Queue would be
 /// nobody's until no such watch can be that old, or the share of a living Queue would be given away.
 pub struct Vacancies {
-    tools: Tools,
-    retries: Retries<Namespace>,
+    context: Context,
+    retries: Backoff<Namespace>,
 }
 
 impl Vacancies {
     /// Nothing was asked yet.
-    pub const fn new(tools: Tools) -> Self {
-        Self { tools, retries: Retries::new() }
+    pub const fn new(context: Context) -> Self {
+        Self { context, retries: Backoff::new(Schedule::WRITES) }
     }
 
     /// When a call that failed is to be tried again.
@@ -45,16 +46,16 @@ impl Vacancies {
     ///
     /// A list that is older than the ledger proves nothing, whoever served it.
     pub async fn confirm(&mut self, version: Option<&ResourceVersion>) {
-        let doubtful = self.tools.view.read(|index| index.entries_without_queue());
+        let doubtful = self.context.view.read(|index| index.entries_without_queue());
         self.retries.retain(|namespace| doubtful.contains(namespace));
         let now = Instant::now();
-        let tools = &self.tools;
+        let context = &self.context;
         let due = doubtful.into_iter().filter(|namespace| !self.retries.is_waiting(namespace, now));
         let calls: Vec<_> = due
             .map(|namespace| async move {
-                let api: Api<Decoded<Queue>> = Api::namespaced(tools.client.clone(), namespace.as_str());
+                let api: Api<Decoded<Queue>> = Api::namespaced(context.client.clone(), namespace.as_str());
                 let answer = ask(CALL, api.list(&ListParams::default())).await;
-                tools.beat.now();
+                context.beat.now();
                 (namespace, answer)
             })
             .collect();
@@ -67,7 +68,7 @@ impl Vacancies {
                 Answer::Done(queues) => {
                     self.retries.clear(&namespace);
                     debug!(%namespace, queues = queues.items.len(), "asked which Queues exist");
-                    self.tools.view.read(|index: &mut Index| {
+                    self.context.view.read(|index: &mut Index| {
                         for queue in &queues.items {
                             Keeps::<Decoded<Queue>>::apply(index, queue);
                         }

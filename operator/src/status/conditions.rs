@@ -11,9 +11,9 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Admission;
 use quotient_index::SkippedObject;
 
+use super::Blocked;
 use super::{unmet, withheld};
 use crate::message::message;
-use crate::writer::Blocked;
 
 /// What is known about one queue beyond the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]

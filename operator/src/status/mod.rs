@@ -1,21 +1,29 @@
 //! From a plan to the statuses that users read.
 //!
-//! Pure: plan and former status in, new status out. When it is written is decided by [`pace`], what is sent by
-//! [`patch`]; both are pure, too. The task that does it is [`writer::statuses`](crate::writer).
+//! Pure: plan and former status in, new status out. When it is written is decided by [`pace`], what is sent by [`patch`]; both are
+//! pure, too. A task of its own writes the statuses of Queues, and the writer those of QueueJobs.
 
+mod blocked;
+mod changes;
 mod compose;
 mod conditions;
 pub mod pace;
 pub mod patch;
+mod queue_jobs;
 mod reclaims;
 mod remembered;
 mod state;
+mod task;
 #[cfg(test)]
 mod tests;
 mod unmet;
 mod withheld;
 
+pub use blocked::Blocked;
+pub(crate) use blocked::{Refusal, blocked_queues};
 pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
+pub(crate) use queue_jobs::JobStatuses;
 pub use reclaims::RecentReclaims;
+pub use task::{Report, Statuses};
 pub(crate) use unmet::obstacle;

@@ -1,6 +1,19 @@
 //! The smallest merge patch between two statuses.
 
-use serde_json::{Map, Value};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::executor::Request;
+
+/// The request that turns the `stored` status into `wanted`; none if it says it all.
+pub(super) fn status_patch<S: Serialize>(stored: Option<&S>, wanted: &S) -> Option<Request> {
+    let value = |status: &S| serde_json::to_value(status);
+    let stored = stored.map(value).transpose().map(|stored| stored.unwrap_or_else(|| json!({})));
+    match stored.and_then(|stored| Ok(merge_patch(&stored, &value(wanted)?))) {
+        Ok(patch) => patch.map(Request::MergeStatus),
+        Err(error) => Some(Request::Impossible(error.to_string())),
+    }
+}
 
 /// What a JSON merge patch (RFC 7386) has to say to turn `old` into `new`; none if nothing.
 ///

@@ -10,8 +10,8 @@ use quotient_engine::snapshot::{LeftOut, Mode, OwnerKind, Remembered, SetAside, 
 use quotient_index::SkippedObject;
 use serde_json::json;
 
+use super::Blocked;
 use super::{Circumstances, Overview, QuotaState, compose};
-use crate::writer::Blocked;
 
 fn amounts(cpu_milli: i128, gibibytes: i128) -> Amounts {
     [(Resource::Cpu, Amount::new(cpu_milli)), (Resource::Memory, Amount::new(gibibytes << 30))]

@@ -1,144 +1,98 @@
 //! The one writer: carries out a plan, in the order that keeps Σ max(hard, charged) ≤ C.
 //!
 //! The ledger, then default requests, quotas that lower something, then those that only raise, then evictions, and beside
-//! them nudges and removals of scheduling gates; then sizes of owners that yield inside their queue; at last the Jobs of
-//! QueueJobs. Every call has a timeout, none is repeated: what failed is decided on again by the next cycle, from what is
-//! then seen. Before every call it is checked that this replica still leads.
+//! them requeues and removals of scheduling gates; then sizes of workloads that yield inside their queue; at last the Jobs of
+//! QueueJobs. What is written is decided by [`operations`](crate::operations) and how by the [`executor`](crate::executor).
+//! Here stands what was written before, which saves requests, and what is told of it. What failed is decided on again by the
+//! next cycle, from what is then seen.
 //!
-//! RBAC, cluster-wide: `resourcequotas` create; get and patch of the one named `quotient`; `limitranges`
-//! create; patch and delete of the one named `quotient`; `pods/eviction`
-//! create; `queues.quotient.dev/status` patch; `replicasets.apps`, `statefulsets.apps` and `jobs.batch` patch, for one
-//! annotation; `events.events.k8s.io` create. For sizes: `deployments.apps`, `replicasets.apps`, `statefulsets.apps` and
-//! `jobs.batch` get and patch; `pods` patch, for one annotation. For Gate mode: `pods` patch, for one scheduling gate;
-//! `resourcequotas` delete of the one named `quotient`. For QueueJobs: `queuejobs.quotient.dev` get, list, watch and delete,
-//! `queuejobs.quotient.dev/status` patch; `jobs.batch` get, create, patch and delete.
+//! The rights that this needs are in `files/rights.json` of the chart.
 
 mod again;
-mod backoff;
-mod blocked;
 mod drift;
-mod eviction_body;
 mod evictions;
-mod flights;
 mod gates;
-mod json_patch;
 mod lacking;
-mod limit_range_call;
 mod limit_ranges;
 mod nudges;
-mod owning_queue;
-mod queue_budgets;
 mod queue_jobs;
-mod quota_body;
-mod quota_call;
 mod quotas;
-mod rate;
-mod recounts;
-mod retry;
+mod refusals;
 mod scalings;
-mod status_changes;
-mod statuses;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use kube::Client;
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
-use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::{Mode, Snapshot};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
+use tracing::{debug, info};
 
-pub use blocked::Blocked;
 pub use drift::Change;
-pub use nudges::Requeue;
-pub(crate) use quota_call::listed;
-pub(crate) use retry::Retries;
-pub use statuses::{Report, Statuses};
 
-use crate::clock::Clock;
-use crate::decisions::Decisions;
-use crate::events::EventRecorder;
-use crate::health::Heartbeat;
-use crate::lease::Leadership;
+use crate::context::Context;
+use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose};
 use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};
-use crate::metrics::Metrics;
+use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
 use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
-use crate::status::RecentReclaims;
+use crate::status::{Blocked, JobStatuses};
 use crate::view::View;
-use evictions::Evictor;
-use gates::GateRemover;
-use limit_ranges::LimitRangeWriter;
+use evictions::Evictions;
+use limit_ranges::LimitRanges;
 use nudges::Nudger;
-use queue_jobs::QueueJobWriter;
-use quotas::QuotaWriter;
-use scalings::Scaler;
-
-/// What every part of the writer needs.
-#[derive(Clone)]
-pub struct Tools {
-    /// The connection.
-    pub client: Client,
-    /// What time it is.
-    pub clock: Clock,
-    /// Where replies go.
-    pub view: View,
-    /// Whether anything may be written.
-    pub leadership: Leadership,
-    /// Where writes are counted.
-    pub metrics: Metrics,
-    /// Where events go.
-    pub announcer: EventRecorder,
-    /// Where evictions go that statuses list.
-    pub reclaims: RecentReclaims,
-    /// Where decisions are kept that acted.
-    pub decisions: Decisions,
-    /// The sign of life of the loop, which waits for the writer.
-    pub beat: Heartbeat,
-    /// No further call is made once this is cancelled.
-    pub stop: CancellationToken,
-}
-
-impl Tools {
-    /// Whether another call may be made.
-    pub(crate) fn may_write(&self) -> bool {
-        self.leadership.is_held() && !self.stop.is_cancelled()
-    }
-}
+use queue_jobs::RefusedJobs;
+use quotas::Quotas;
+use scalings::Scalings;
 
 /// Carries out plans, one after the other.
 pub struct Writer {
-    tools: Tools,
     /// None where no plan grants anything, because the operator's own mode is Observe. Then it has no right to write it.
     ledger: Option<LedgerKeeper>,
     vacancies: Vacancies,
-    quotas: QuotaWriter,
-    limit_ranges: LimitRangeWriter,
-    evictor: Evictor,
-    gate_remover: GateRemover,
+    executor: Executor,
+    memory: Memory,
     nudger: Nudger,
-    scaler: Scaler,
-    queue_jobs: QueueJobWriter,
+    /// The controllers that are to look again.
+    requeues: Vec<Requeue>,
+}
+
+/// What is remembered of operations.
+struct Memory {
+    context: Context,
+    quotas: Quotas,
+    limit_ranges: LimitRanges,
+    evictions: Evictions,
+    scalings: Scalings,
+    refused_jobs: RefusedJobs,
+    job_statuses: JobStatuses,
+    /// When a QueueJob has been finished for long enough.
+    next_expiry: Option<Instant>,
 }
 
 impl Writer {
     /// The writer of an operator in this `mode`.
-    pub fn new(tools: &Tools, mode: Mode, settings: WriteSettings, ledger: LedgerSettings) -> Self {
+    pub fn new(context: &Context, mode: Mode, settings: WriteSettings, ledger: LedgerSettings) -> Self {
         Self {
-            tools: tools.clone(),
-            ledger: (mode >= Mode::Quota).then(|| LedgerKeeper::new(tools.clone(), ledger)),
-            vacancies: Vacancies::new(tools.clone()),
-            quotas: QuotaWriter::new(tools.clone(), settings),
-            limit_ranges: LimitRangeWriter::new(tools.clone(), settings),
-            evictor: Evictor::new(tools.clone(), settings),
-            gate_remover: GateRemover::new(tools.clone()),
+            ledger: (mode >= Mode::Quota).then(|| LedgerKeeper::new(context.clone(), ledger)),
+            vacancies: Vacancies::new(context.clone()),
+            executor: Executor::new(context.clone(), Pace::new(settings)),
+            memory: Memory {
+                context: context.clone(),
+                quotas: Quotas::new(settings),
+                limit_ranges: LimitRanges::new(settings),
+                evictions: Evictions::new(context.clone()),
+                scalings: Scalings::default(),
+                refused_jobs: RefusedJobs::default(),
+                job_statuses: JobStatuses::default(),
+                next_expiry: None,
+            },
             nudger: Nudger::default(),
-            scaler: Scaler::new(tools.clone()),
-            queue_jobs: QueueJobWriter::new(tools.clone()),
+            requeues: Vec::new(),
         }
     }
 
@@ -149,13 +103,20 @@ impl Writer {
     ///
     /// With the reason, when nothing may be written because the ledger is not known.
     pub async fn before_snapshot(&mut self) -> Result<(), String> {
-        self.evictor.catch_up();
-        self.quotas.note_enforced();
+        self.catch_up();
+        self.memory.quotas.note_enforced(&self.memory.context);
         if let Some(ledger) = &mut self.ledger {
             ledger.ready().await?;
             self.vacancies.confirm(ledger.version().as_ref()).await;
         }
         Ok(())
+    }
+
+    fn catch_up(&mut self) {
+        while let Some(completed) = self.executor.completed_already() {
+            self.memory.settle(&completed);
+        }
+        self.memory.evictions.end_assumptions();
     }
 
     /// To be called when this replica does not lead: what it knows of the ledger is stale from now on.
@@ -177,75 +138,93 @@ impl Writer {
         ledger.write(next, &targets.collect()).await
     }
 
-    /// The owners in `snapshot` that are to be told that there is room for their pods. Each counts as told.
-    pub fn nudges(&mut self, snapshot: &Snapshot) -> Vec<Requeue> {
-        let view = &self.tools.view;
-        let charged = |namespace: &_| {
-            let observed = view.read(|index| index.observed_quota(namespace).cloned());
-            observed.map(|observed| observed.charged.clone()).unwrap_or_default()
-        };
-        self.nudger.due(snapshot, charged, Instant::now())
+    /// Finds the controllers in `snapshot` that are to be told that there is room for their pods. Each counts as told.
+    pub fn find_requeues(&mut self, snapshot: &Snapshot) {
+        self.requeues = self.nudger.due(snapshot, charged(&self.memory.context.view), Instant::now());
     }
 
     /// Writes the quotas of `plan`. Returns when every call was answered or timed out.
     pub async fn write_quotas(&mut self, plan: &Plan) {
         // Before the quotas that refuse what they make up for.
-        self.limit_ranges.settle(plan).await;
-        self.quotas.write(plan).await;
-        self.nudger.risen(self.quotas.take_risen());
-        let left_alone = namespaces(plan, |queue| queue.quota_left_alone);
-        let mut recounts = self.nudger.take_recounts();
-        recounts.retain(|namespace| !left_alone.contains(namespace));
-        recounts::send(&self.tools, recounts).await;
+        self.carry_out(&[Class::LimitRange], plan).await;
+        self.carry_out(&[Class::Quota], plan).await;
+        self.nudger.risen(self.memory.quotas.take_risen());
+        self.carry_out(&[Class::Recount], plan).await;
     }
 
-    /// Carries out the evictions of `plan`, and `nudges` and removals of gates beside them. Returns when every nudge and
+    /// Carries out the evictions of `plan`, and requeues and removals of gates beside them. Returns when every requeue and
     /// removal was answered or timed out, and every eviction was, or has been waited for long enough: see [`Writer::answered`].
-    pub async fn evict_and_nudge(&mut self, plan: &Plan, nudges: Vec<Requeue>) {
-        let observed = namespaces(plan, |queue| !queue.reach.writes_quotas());
-        let nudges = nudges.into_iter().filter(|nudge| !observed.contains(nudge.namespace())).collect();
-        tokio::join!(
-            self.gate_remover.remove(plan),
-            self.evictor.evict(plan),
-            nudges::send(&self.tools, nudges)
-        );
+    pub async fn evict_and_admit(&mut self, plan: &Plan) {
+        self.carry_out(&[Class::Gate, Class::Eviction, Class::Requeue], plan).await;
     }
 
-    /// Carries out what `plan` says of sizes of owners. Returns when every call was answered or timed out.
+    /// Carries out what `plan` says of sizes of workloads. Returns when every call was answered or timed out.
     pub async fn scale(&mut self, plan: &Plan) {
-        self.scaler.scale(plan).await;
+        self.carry_out(&[Class::Scaling], plan).await;
         self.nudger.promised(plan);
     }
 
     /// Has Jobs and statuses of QueueJobs say what `plan` does. Returns when every call was answered or timed out.
     pub async fn keep_queue_jobs(&mut self, plan: &Plan) {
-        self.queue_jobs.keep(plan).await;
+        self.carry_out(&[Class::QueueJob], plan).await;
+        self.carry_out(&[Class::JobStatus], plan).await;
     }
 
-    /// Waits for the answer to an eviction that nobody waits for any more; for ever, if there is none. Says whether the loop
+    /// Carries out the operations of these classes that `plan` wants and that are not put off.
+    async fn carry_out(&mut self, classes: &[Class], plan: &Plan) {
+        let Self { executor, memory, nudger, requeues, .. } = self;
+        let recounts =
+            if classes.contains(&Class::Recount) { nudger.take_recounts() } else { BTreeSet::new() };
+        let mut due = Vec::new();
+        for class in classes {
+            let now = memory.context.clock.now();
+            let wanted = memory.context.view.read(|index| {
+                operations(*class, plan, &Observed { index, now, requeues, recounts: &recounts })
+            });
+            executor.wants(*class, &wanted);
+            due.extend(memory.due(*class, wanted, plan, executor));
+        }
+        let postponed = executor.carry_out(due, |completed| memory.settle(&completed)).await;
+        if classes.contains(&Class::Eviction) {
+            let postponed = postponed.get(&Class::Eviction).copied().unwrap_or_default();
+            let postponed = i64::try_from(postponed).unwrap_or(i64::MAX);
+            memory.context.metrics.evictions.postponed.set(postponed);
+            memory.evictions.hold(executor.under_way());
+            memory.evictions.tell();
+        }
+    }
+
+    /// Waits for the answer to an operation that is not waited for any more; for ever, if there is none. Says whether the loop
     /// should go on because of it. Nothing is lost if the waiting is given up.
     pub async fn answered(&mut self) -> bool {
-        self.evictor.answered().await
+        let Some(completed) = self.executor.completed().await else { return std::future::pending().await };
+        let before = self.next_retry();
+        self.memory.settle(&completed);
+        self.executor.is_crowded() || self.next_retry() != before
     }
 
     /// Waits until every call was answered or has timed out. None may be begun any more.
     pub async fn finish(&mut self) {
-        self.evictor.finish().await;
+        while let Some(completed) = self.executor.completed().await {
+            self.memory.settle(&completed);
+        }
+        self.memory.evictions.tell();
     }
 
     /// Quotas that the API server refuses, and why.
     pub fn refused_quotas(&self) -> BTreeMap<QueueName, String> {
-        self.quotas.refused()
+        let quotas = self.executor.refused().filter(|(key, _)| key.class() == Class::Quota);
+        quotas.map(|(key, why)| (key.queue(), why.to_owned())).collect()
     }
 
-    /// Quotas that others change faster than they are put right, in words.
+    /// Quotas that others change faster than they are restored, in words.
     pub fn contested_quotas(&self) -> BTreeMap<QueueName, String> {
-        self.quotas.contested()
+        self.memory.quotas.contested()
     }
 
     /// Queues for which evictions are blocked, and why.
-    pub fn blocked_queues(&self, plan: &Plan, particulars: &StatusDetails) -> BTreeMap<QueueName, Blocked> {
-        self.evictor.blocked_queues(plan, particulars)
+    pub fn blocked_queues(&self, plan: &Plan, details: &StatusDetails) -> BTreeMap<QueueName, Blocked> {
+        self.memory.evictions.blocked_queues(plan, details)
     }
 
     /// When something that was put off is to be tried again.
@@ -253,20 +232,91 @@ impl Writer {
         let all = [
             self.ledger.as_ref().and_then(LedgerKeeper::next_retry),
             self.vacancies.next_retry(),
-            self.quotas.next_retry(),
-            self.limit_ranges.next_retry(),
-            self.evictor.next_retry(),
-            self.gate_remover.next_retry(),
+            self.executor.next_retry(),
+            self.memory.quotas.next_retry(),
+            self.memory.limit_ranges.next_retry(),
+            self.memory.evictions.next_retry(),
+            self.memory.scalings.next_retry(),
+            self.memory.job_statuses.next_retry(),
+            self.memory.next_expiry,
             self.nudger.next(),
-            self.scaler.next_retry(),
-            self.queue_jobs.next_retry(),
         ];
         all.into_iter().flatten().min()
     }
 }
 
-/// The namespaces of the queues of `plan` that are `wanted`.
-fn namespaces(plan: &Plan, wanted: impl Fn(&QueuePlan) -> bool) -> BTreeSet<&Namespace> {
-    let queues = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && wanted(queue));
-    queues.map(|(name, _)| &name.namespace).collect()
+impl Memory {
+    /// What of the operations `wanted` may be carried out in this cycle.
+    fn due(
+        &mut self,
+        class: Class,
+        wanted: Vec<Operation>,
+        plan: &Plan,
+        executor: &Executor,
+    ) -> Vec<Operation> {
+        let context = &self.context;
+        match class {
+            Class::LimitRange => self.limit_ranges.due(wanted, context),
+            Class::Quota => self.quotas.due(wanted, plan, context),
+            Class::Eviction => self.evictions.due(wanted),
+            Class::Scaling => self.scalings.due(wanted, executor, context),
+            Class::QueueJob => {
+                self.refused_jobs.retain(plan);
+                let left = context.view.read(|index| next_expiry(plan, index, context.clock.now()));
+                self.next_expiry = left.and_then(|left| Instant::now().checked_add(left));
+                wanted
+            }
+            Class::JobStatus => self.job_statuses.due(plan, self.refused_jobs.reasons(), context),
+            Class::Recount | Class::Gate | Class::Requeue | Class::Status => wanted,
+        }
+    }
+
+    /// Takes note of what became of an operation.
+    fn settle(&mut self, completed: &Completed) {
+        let context = &self.context;
+        match &completed.purpose {
+            Purpose::Quota { queue, write, before } => {
+                self.quotas.settle((queue, write, before.as_ref()), completed, context);
+            }
+            Purpose::LimitRange { queue, uid, defaults } => {
+                self.limit_ranges.settle((queue, uid, defaults), completed, context);
+            }
+            Purpose::Recount { namespace, is_second } => recounted(namespace, *is_second, completed),
+            Purpose::Requeue { namespace, kind, name, .. } => {
+                nudges::settle((namespace, *kind, name), completed, context);
+            }
+            Purpose::Eviction { eviction, queue, started } => {
+                self.evictions.settle(eviction, (queue.as_ref(), *started), &completed.outcome);
+            }
+            Purpose::LessGrace(eviction) => self.evictions.settle_again(eviction, &completed.outcome),
+            Purpose::Gate(pod) => gates::settle(pod, completed),
+            Purpose::Mark { .. } | Purpose::Size(_) => self.scalings.settle(completed, context),
+            Purpose::Job { name, .. } | Purpose::Expiry(name) => {
+                self.refused_jobs.settle(name, completed, context);
+            }
+            Purpose::JobStatus { name, wanted } => self.job_statuses.settle(name, wanted, completed),
+            // Written behind the loop.
+            Purpose::Status { .. } => {}
+        }
+    }
+}
+
+fn recounted(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {
+    match outcome {
+        Outcome::Done if is_second => {
+            info!(%namespace, "had the quota counted anew: it charged pods that do not exist");
+        }
+        Outcome::Done | Outcome::Skipped => {}
+        Outcome::Stale(_) | Outcome::Refused(_) | Outcome::Unknown(_) => {
+            debug!(%namespace, why, "the quota is not counted anew");
+        }
+    }
+}
+
+/// What admission has charged in a namespace, as the view has it.
+fn charged(view: &View) -> impl Fn(&Namespace) -> quotient_engine::amounts::Bounds + '_ {
+    |namespace| {
+        let observed = view.read(|index| index.observed_quota(namespace).cloned());
+        observed.map(|observed| observed.charged.clone()).unwrap_or_default()
+    }
 }

@@ -13,30 +13,21 @@
 //! quota as just risen, for its predecessor may have ended between the rise and the nudge.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{StreamExt, stream};
-use k8s_openapi::NamespaceResourceScope;
-use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet, StatefulSet};
-use k8s_openapi::api::batch::v1::Job;
-use kube::api::{Patch, PatchParams};
-use kube::{Api, Resource};
-use quotient_crds::names::{FIELD_MANAGER, NUDGED_ANNOTATION};
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::plan::{Plan, Preemptor};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
-use serde::de::DeserializeOwned;
-use serde_json::json;
 use tokio::time::Instant;
 use tracing::{debug, warn};
 
-use super::Tools;
 use super::lacking::{Room, lacking};
-use crate::answer::{Answer, ask, said};
+use crate::context::Context;
+use crate::executor::{Completed, Outcome};
+use crate::operations::Requeue;
 
 /// How long one owner is left alone.
 const REST: Duration = Duration::from_secs(2);
@@ -52,40 +43,6 @@ const RECOUNTS: u32 = 5;
 
 /// The most owners that one cycle nudges; the rest waits for the next.
 const MOST: usize = 64;
-
-/// How many are nudged at the same time.
-const PARALLEL: usize = 8;
-
-/// How long one nudge may take.
-const CALL: Duration = Duration::from_secs(5);
-
-/// What metrics call a nudge.
-const KIND: &str = "nudge";
-
-/// One life of an owner that is to look again.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Requeue {
-    namespace: Namespace,
-    kind: OwnerKind,
-    name: Arc<str>,
-    uid: OwnerUid,
-}
-
-impl Requeue {
-    /// The namespace of the owner.
-    pub(super) const fn namespace(&self) -> &Namespace {
-        &self.namespace
-    }
-
-    fn of(namespace: &Namespace, owner: &Owner) -> Self {
-        Self {
-            namespace: namespace.clone(),
-            kind: owner.kind,
-            name: Arc::clone(&owner.name),
-            uid: owner.uid.clone(),
-        }
-    }
-}
 
 /// Decides whom to nudge, and remembers who was.
 #[derive(Debug, Default)]
@@ -335,76 +292,24 @@ fn rested(at: Instant) -> Instant {
     at.checked_add(REST).unwrap_or(at)
 }
 
-/// Nudges all of `nudges`. Returns when every call was answered or timed out.
-pub(super) async fn send(tools: &Tools, nudges: Vec<Requeue>) {
-    let calls: Vec<_> = nudges.into_iter().map(|nudge| send_one(tools, nudge)).collect();
-    let mut calls = stream::iter(calls).buffer_unordered(PARALLEL);
-    while calls.next().await.is_some() {
-        tools.beat.now();
-    }
-}
-
-async fn send_one(tools: &Tools, nudge: Requeue) {
-    if !tools.may_write() {
-        return;
-    }
-    let answer = match nudge.kind {
-        // Nothing grants to write objects of other operators, which try again by themselves.
-        OwnerKind::Configured(_) => return,
-        OwnerKind::ReplicaSet => patch::<ReplicaSet>(tools, &nudge).await,
-        OwnerKind::StatefulSet => patch::<StatefulSet>(tools, &nudge).await,
-        OwnerKind::DaemonSet => patch::<DaemonSet>(tools, &nudge).await,
-        OwnerKind::Job => patch::<Job>(tools, &nudge).await,
-        // An owner here, and one Job of it in the cluster.
-        OwnerKind::QueueJob => {
-            let name = nudge.name.replace('/', "-").into();
-            patch::<Job>(tools, &Requeue { name, ..nudge.clone() }).await
+/// Takes note of what became of a requeue of the owner `name`.
+pub(super) fn settle(
+    (namespace, kind, name): (&Namespace, OwnerKind, &str),
+    Completed { outcome, why, .. }: &Completed,
+    context: &Context,
+) {
+    let (kind, owner) = (kind.name(), format!("{namespace}/{name}"));
+    match outcome {
+        Outcome::Done => {
+            debug!(kind, owner, "told a controller that there is room again");
+            context.metrics.writes.nudges.with_label_values(&[kind]).inc();
         }
-    };
-    tools.metrics.wrote(KIND, answer.result());
-    let kind = nudge.kind.name();
-    let named = format!("{}/{}", nudge.namespace, nudge.name);
-    match answer {
-        Answer::Done(()) => {
-            debug!(kind, owner = named, "told an owner that there is room again");
-            tools.metrics.writes.nudges.with_label_values(&[kind]).inc();
+        Outcome::Skipped => {}
+        Outcome::Refused(_) => {
+            warn!(kind, owner, error = why, "a controller was not told that there is room again");
         }
-        // Another uid is refused as invalid: the owner is gone, and has nothing to take up.
-        Answer::Refused(status) if matches!(status.code, 404 | 409 | 422) => {
-            debug!(
-                kind,
-                owner = named,
-                why = said(&status),
-                "an owner to be told that there is room is gone"
-            );
-        }
-        Answer::Refused(status) => {
-            warn!(
-                kind,
-                owner = named,
-                error = said(&status),
-                "an owner was not told that there is room again"
-            );
-        }
-        Answer::Unknown(lost) => {
-            debug!(kind, owner = named, why = %lost, "an owner was perhaps not told that there is room again");
+        Outcome::Stale(_) | Outcome::Unknown(_) => {
+            debug!(kind, owner, why, "a controller was perhaps not told that there is room again");
         }
     }
-}
-
-/// Sets the annotation on this life of the owner and on no other. The reply is not used: the watch shows the same.
-async fn patch<K>(tools: &Tools, nudge: &Requeue) -> Answer<()>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + DeserializeOwned + Debug,
-{
-    let api: Api<K> = Api::namespaced(tools.client.clone(), nudge.namespace.as_str());
-    let parameters = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let body = Patch::Merge(json!({
-        "metadata": {
-            "uid": nudge.uid.as_str(),
-            "annotations": {NUDGED_ANNOTATION: tools.clock.now().to_string()},
-        },
-    }));
-    let call = async { api.patch_metadata(&nudge.name, &parameters, &body).await.map(|_| ()) };
-    ask(CALL, call).await
 }

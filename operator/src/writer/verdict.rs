@@ -4,7 +4,8 @@ use std::fmt;
 
 use kube::core::Status;
 
-use crate::answer::{Answer, Lost, said};
+use crate::answer::{Lost, said};
+use crate::executor::Outcome;
 
 /// What became of an eviction.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,20 +71,21 @@ impl Refusal {
 /// What the API server answers where a pod has two budgets, with status 500.
 const TWO_BUDGETS: &str = "more than one PodDisruptionBudget";
 
-/// Reads the answer.
-pub(super) fn verdict(answer: Answer<Status>) -> Verdict {
-    match answer {
-        Answer::Done(_) => Verdict::Evicted,
-        Answer::Refused(status) => refused(&status),
-        Answer::Unknown(Lost::Server { code: 500, message }) if message.contains(TWO_BUDGETS) => {
-            Verdict::Refused(Refusal::SeveralBudgets, message)
+/// Reads what became of an eviction; none if it was not asked for.
+pub(super) fn verdict(outcome: &Outcome) -> Option<Verdict> {
+    Some(match outcome {
+        Outcome::Skipped => return None,
+        Outcome::Done => Verdict::Evicted,
+        Outcome::Refused(status) => refused(status),
+        Outcome::Unknown(Lost::Server { code: 500, message }) => {
+            // If the pod was evicted all the same, the watch shows it before the eviction is asked for again.
+            let by_budgets = message.contains(TWO_BUDGETS);
+            let refusal = if by_budgets { Refusal::SeveralBudgets } else { Refusal::ServerError };
+            Verdict::Refused(refusal, message.clone())
         }
-        // If the pod was evicted all the same, the watch shows it before the eviction is asked for again.
-        Answer::Unknown(Lost::Server { code: 500, message }) => {
-            Verdict::Refused(Refusal::ServerError, message)
-        }
-        Answer::Unknown(lost) => Verdict::Unknown(lost.to_string()),
-    }
+        Outcome::Unknown(lost) => Verdict::Unknown(lost.to_string()),
+        Outcome::Stale(why) => Verdict::Unknown(why.clone()),
+    })
 }
 
 fn refused(status: &Status) -> Verdict {
@@ -116,11 +118,17 @@ fn budget(status: &Status) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Answer;
     use serde_json::{Value, json};
 
     fn of(body: Value) -> Verdict {
         let status: Status = serde_json::from_value(body).unwrap();
-        verdict(crate::answer::judge(kube::Error::Api(status.boxed())))
+        let outcome = match crate::answer::judge::<()>(kube::Error::Api(status.boxed())) {
+            Answer::Done(()) => Outcome::Done,
+            Answer::Refused(status) => Outcome::Refused(status),
+            Answer::Unknown(lost) => Outcome::Unknown(lost),
+        };
+        verdict(&outcome).unwrap()
     }
 
     #[test]

@@ -8,16 +8,16 @@ use quotient_engine::plan::{Eviction, Plan, PodId, Stage};
 use quotient_engine::reason::Reason;
 use serde_json::json;
 
-use super::{SETTINGS, tools, view};
+use super::{context, view};
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::test_api::{Reply, client};
-use crate::writer::evictions::Evictor;
 
 fn id(name: &str) -> PodId {
     PodId { namespace: "a".into(), name: name.into(), uid: format!("uid-{name}").as_str().into() }
 }
 
-pub(in crate::writer) fn again(name: &str) -> Eviction {
+pub(crate) fn again(name: &str) -> Eviction {
     Eviction {
         pod: id(name),
         workload: None,
@@ -49,12 +49,12 @@ fn done() -> Reply {
 #[tokio::test(start_paused = true)]
 async fn they_go_without_grace_once_in_half_a_minute() {
     let (client, log) = client(|_| done());
-    let (tools, mut announced) = tools(client, view(&[]));
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, mut announced) = context(client, view(&[]));
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
     let plan = stuck(&["p2", "p1"]);
-    evictor.evict(&plan).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     let asked = log.all();
     assert_eq!(asked.len(), 2);
     for asked in &asked {
@@ -69,22 +69,22 @@ async fn they_go_without_grace_once_in_half_a_minute() {
 
     // A finalizer may hold them: they are asked again, and nobody is told again.
     tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 4);
     assert!(announced.try_recv().is_err());
     // Nothing is due once they are gone.
-    evictor.evict(&stuck(&[])).await;
+    evictor.only(Class::Eviction, &stuck(&[])).await;
     assert_eq!(evictor.next_retry(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_refusal_is_counted_and_not_told_as_done() {
     let (client, log) = client(|_| Reply::failure(403, "Forbidden", "pods \"p1\" is forbidden"));
-    let (tools, mut announced) = tools(client, view(&[]));
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&stuck(&["p1"])).await;
-    evictor.evict(&stuck(&["p1"])).await;
+    let (context, mut announced) = context(client, view(&[]));
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &stuck(&["p1"])).await;
+    evictor.only(Class::Eviction, &stuck(&["p1"])).await;
     assert_eq!(log.all().len(), 1);
     assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Forbidden"), 1);
     assert_eq!(metrics.evictions.forced.get(), 0);
@@ -96,16 +96,16 @@ async fn a_refusal_is_counted_and_not_told_as_done() {
 #[tokio::test(start_paused = true)]
 async fn a_capped_grace_is_told_on_the_pod() {
     let (client, log) = client(|_| done());
-    let (tools, mut announced) = tools(client, view(&[]));
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, mut announced) = context(client, view(&[]));
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
     let capped = Eviction {
         beneficiary: Some(QueueName::new("b", "team")),
         reason: Reason::GraceShortened,
         grace_seconds: Some(600),
         ..again("p1")
     };
-    evictor.evict(&Plan { shortened: vec![capped], ..Plan::default() }).await;
+    evictor.only(Class::Eviction, &Plan { shortened: vec![capped], ..Plan::default() }).await;
     let options = json!({"gracePeriodSeconds": 600, "preconditions": {"uid": "uid-p1"}});
     assert_eq!(log.all()[0].body["deleteOptions"], options);
     let Notice::Reclaimed(told) = announced.try_recv().unwrap() else { panic!("the pod is told") };

@@ -9,18 +9,19 @@ use quotient_index::Keeps;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{SETTINGS, node, planned, put, queue, quota, tools, view};
+use super::{context, node, planned, put, queue, quota, view};
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::metrics::Metrics;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 use crate::writer::Change;
-use crate::writer::quotas::QuotaWriter;
+use crate::writer::Writer;
 
 /// A writer for the quota of `a`, which a server stores that never refuses.
 struct Stage {
     view: View,
-    writer: QuotaWriter,
+    writer: Writer,
     log: Log,
     metrics: Metrics,
     news: tokio::sync::mpsc::Receiver<Notice>,
@@ -35,13 +36,13 @@ impl Stage {
             let version = version.fetch_add(1000, Ordering::Relaxed);
             Reply::Json(200, quota("a", version, Some(stamp(asked)), 4, 4))
         });
-        let (tools, news) = tools(client, view.clone());
-        let metrics = tools.metrics.clone();
-        Self { view, writer: QuotaWriter::new(tools, SETTINGS), log, metrics, news }
+        let (context, news) = context(client, view.clone());
+        let metrics = context.metrics.clone();
+        Self { view, writer: super::writer(context), log, metrics, news }
     }
 
     async fn write(&mut self) {
-        self.writer.write(&planned(&self.view)).await;
+        self.writer.only(Class::Quota, &planned(&self.view)).await;
     }
 
     /// Somebody sets the quota to 9 cpu; its annotations stay.
@@ -109,7 +110,7 @@ async fn what_is_edited_every_ten_seconds_is_put_right_every_thirty() {
             written.push(second);
         }
         if second == 20 {
-            let contested = stage.writer.contested();
+            let contested = stage.writer.contested_quotas();
             let message = &contested[&quotient_engine::names::QueueName::new("a", "team")];
             assert!(message.contains("edited by kubectl-edit") && message.contains("30 s"), "{message}");
             assert_eq!(stage.writer.next_retry().unwrap().duration_since(start).as_secs(), 35);
@@ -153,17 +154,17 @@ async fn a_namespace_without_rights_stops_nobody_else() {
         }
         Reply::Json(201, quota("b", 1000, Some(1), 2, 2))
     });
-    let (tools, _news) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut writer = QuotaWriter::new(tools, SETTINGS);
+    let (context, _news) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut writer = super::writer(context);
     for _ in 0..600 {
-        writer.write(&planned(&view)).await;
+        writer.only(Class::Quota, &planned(&view)).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let asked = |namespace: &str| log.all().iter().filter(|asked| asked.path.contains(namespace)).count();
     assert_eq!(asked("/namespaces/b/"), 1);
     assert!((10..=20).contains(&asked("/namespaces/a/")), "{}", asked("/namespaces/a/"));
-    let refused = writer.refused();
+    let refused = writer.refused_quotas();
     let refused: Vec<_> = refused.iter().map(|(queue, why)| format!("{queue}: {why}")).collect();
     assert_eq!(refused, ["a/team: resourcequotas is forbidden: no rights in namespace a"]);
     let forbidden = metrics.writes.all.with_label_values(&["resourcequota", "forbidden"]).get();

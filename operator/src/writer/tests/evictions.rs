@@ -10,13 +10,14 @@ use quotient_engine::plan::Plan;
 use quotient_engine::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::{SETTINGS, node, planned, planned_now, pod, put, queue, quota, tools, view};
+use super::{SETTINGS, context, node, planned, planned_now, pod, put, queue, quota, view};
 use crate::events::{Notice, Subject};
+use crate::executor::Class;
 use crate::particulars::StatusDetails;
 use crate::settings::WriteSettings;
 use crate::test_api::{Log, Reply, client};
 use crate::view::View;
-use crate::writer::evictions::Evictor;
+use crate::writer::Writer;
 
 /// Of 4 cpu, queue a holds all with four pods; queue b deserves half, and a's quota is lowered already.
 fn overused() -> View {
@@ -66,12 +67,12 @@ fn done() -> Reply {
 async fn every_victim_is_evicted_once_and_by_its_uid() {
     let view = overused();
     let (client, log) = client(|_| done());
-    let (tools, mut announced) = tools(client, view.clone());
-    let reclaims = tools.reclaims.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, mut announced) = context(client, view.clone());
+    let reclaims = context.reclaims.clone();
+    let mut evictor = super::writer(context);
     let plan = planned(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
 
     let asked = log.all();
     let mut paths: Vec<&str> = asked.iter().map(|asked| asked.path.as_str()).collect();
@@ -100,7 +101,7 @@ async fn every_victim_is_evicted_once_and_by_its_uid() {
     assert_eq!(listed, [("p3", Some(2)), ("p4", Some(1))]);
 
     // The watch has shown nothing yet, and still nobody is evicted again or instead.
-    evictor.evict(&planned(&view)).await;
+    evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
 }
 
@@ -118,17 +119,17 @@ async fn what_victims_have_run_counts_as_lost() {
         put(&view, &running);
     }
     let (client, _) = client(|_| done());
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 2);
-    Evictor::new(tools, SETTINGS).evict(&plan).await;
+    super::writer(context).only(Class::Eviction, &plan).await;
     let lost = metrics.queues.lost_seconds(&QueueName::new("a", "team"));
     assert!((7200..7320).contains(&lost), "{lost}");
     assert_eq!(metrics.queues.lost_seconds(&QueueName::new("b", "team")), 0);
 }
 
-fn blocked(evictor: &Evictor, plan: &Plan) -> Vec<String> {
+fn blocked(evictor: &Writer, plan: &Plan) -> Vec<String> {
     let blocked = evictor.blocked_queues(plan, &StatusDetails::default()).into_iter();
     blocked.map(|(queue, blocked)| format!("{queue}: {} {}", blocked.reason, blocked.message)).collect()
 }
@@ -137,12 +138,12 @@ fn blocked(evictor: &Evictor, plan: &Plan) -> Vec<String> {
 async fn a_refused_pod_is_told_and_others_are_chosen() {
     let view = overused();
     let (client, log) = client(|asked| if asked.path.contains("p4") { by_budget() } else { done() });
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4", "p3"]);
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Budget"), 1);
     assert_eq!(
         blocked(&evictor, &plan),
@@ -153,7 +154,7 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
     tokio::time::timeout(Duration::from_secs(1), view.changed()).await.unwrap();
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     // When nobody lacks anything any more, nothing is blocked.
     assert_eq!(blocked(&evictor, &Plan::default()), Vec::<String>::new());
@@ -163,12 +164,12 @@ async fn a_refused_pod_is_told_and_others_are_chosen() {
 async fn a_refused_pod_is_tried_again_later() {
     let view = overused();
     let (client, log) = client(|_| by_budget());
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
     // A plan that does not know of the refusals, as when they have just passed for the index.
     let plan = planned(&view);
-    evictor.evict(&plan).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 2);
     let told = "b/team: EvictionRefused pod a/p3 cannot be evicted: \
                 The disruption budget web needs 4 healthy pods and has 4 currently (and 1 more pod)";
@@ -177,7 +178,7 @@ async fn a_refused_pod_is_tried_again_later() {
     let wait = view.read(|index| index.next_change(now)).unwrap().millis_since(now);
     assert!((9_000..=10_000).contains(&wait), "{wait}");
     tokio::time::sleep_until(evictor.next_retry().unwrap()).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 4);
 }
 
@@ -186,16 +187,16 @@ async fn a_refusal_that_no_budget_explains_has_to_be_said_twice_before_another_p
     let view = overused();
     let forbidden = || refusal(403, "Forbidden", "a webhook says no", &Value::Null);
     let (client, log) = client(move |asked| if asked.path.contains("p4") { forbidden() } else { done() });
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned_now(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4"]);
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 2, "it is left alone for a moment");
 
     tokio::time::advance(Duration::from_secs(1)).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
@@ -212,14 +213,14 @@ async fn a_server_error_twice_is_a_refusal_and_another_pod_goes() {
     let message = "Internal error occurred: failed calling webhook \"pods.example.com\"";
     let down = move || refusal(500, "InternalError", message, &Value::Null);
     let (client, log) = client(move |asked| if asked.path.contains("p4") { down() } else { done() });
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned_now(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p4"], "one failure may be a passing one");
     tokio::time::advance(Duration::from_secs(1)).await;
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     assert_eq!(log.all().len(), 3);
     let plan = planned_now(&view);
     assert_eq!(victims(&plan), ["p2"]);
@@ -241,16 +242,16 @@ async fn evictions_that_hang_in_one_namespace_take_no_slot_from_another() {
     }
     let view = view(&objects);
     let (client, log) = client(|asked| if asked.path.contains("/a/") { Reply::Silence } else { done() });
-    let (tools, _announced) = tools(client, view.clone());
+    let (context, _announced) = context(client, view.clone());
     // A slot for each of two pods at a time.
-    let mut evictor = Evictor::new(tools, WriteSettings { evictions_in_parallel: 2, ..SETTINGS });
+    let mut evictor = super::writer_with(context, WriteSettings { evictions_in_parallel: 2, ..SETTINGS });
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 8);
     let asked = |namespace: &str| {
         let all = log.all();
         all.iter().filter(|asked| asked.path.contains(namespace)).count()
     };
-    let _ = tokio::time::timeout(Duration::from_millis(300), evictor.evict(&plan)).await;
+    let _ = tokio::time::timeout(Duration::from_millis(300), evictor.only(Class::Eviction, &plan)).await;
     assert_eq!((asked("/a/"), asked("/b/")), (2, 4));
 }
 
@@ -259,18 +260,18 @@ async fn an_overloaded_server_is_given_a_second_and_the_same_pods() {
     let view = overused();
     let (client, log) =
         client(|_| refusal(429, "TooManyRequests", "Too many requests", &json!({"retryAfterSeconds": 1})));
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned_now(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     let again = planned_now(&view);
     assert_eq!(victims(&again), ["p4", "p3"]);
-    evictor.evict(&again).await;
+    evictor.only(Class::Eviction, &again).await;
     assert_eq!(log.all().len(), 2);
     assert_eq!(metrics.queues.refusals(&QueueName::new("a", "team"), "Overloaded"), 2);
     assert_eq!(blocked(&evictor, &again), Vec::<String>::new());
     tokio::time::sleep(Duration::from_secs(1)).await;
-    evictor.evict(&again).await;
+    evictor.only(Class::Eviction, &again).await;
     assert_eq!(log.all().len(), 4);
 }
 
@@ -287,8 +288,8 @@ async fn a_grace_period_above_the_queues_cap_is_cut_and_believed() {
     }));
     let view = view(&objects);
     let (client, log) = client(|_| done());
-    let (tools, _announced) = tools(client, view.clone());
-    Evictor::new(tools, SETTINGS).evict(&planned(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    super::writer(context).only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all()[0].body["deleteOptions"]["gracePeriodSeconds"], 300);
     let snapshot = view.read(|index| index.snapshot(super::NOW));
     let deadlines: Vec<Timestamp> =
@@ -302,9 +303,9 @@ async fn a_grace_period_above_the_queues_cap_is_cut_and_believed() {
 async fn a_lost_answer_counts_as_evicted_for_a_while() {
     let view = overused();
     let (client, log) = client(|_| Reply::Silence);
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
     evictor.catch_up();
     assert_eq!(evictor.next_retry(), None, "as long as an answer may come, it is waited for");
@@ -325,10 +326,10 @@ async fn a_pod_that_is_gone_is_not_asked_for_again() {
     ] {
         let view = overused();
         let (client, log) = client(move |_| Reply::failure(code, "", message));
-        let (tools, _announced) = tools(client, view.clone());
-        let mut evictor = Evictor::new(tools, SETTINGS);
-        evictor.evict(&planned(&view)).await;
-        evictor.evict(&planned(&view)).await;
+        let (context, _announced) = context(client, view.clone());
+        let mut evictor = super::writer(context);
+        evictor.only(Class::Eviction, &planned(&view)).await;
+        evictor.only(Class::Eviction, &planned(&view)).await;
         assert_eq!(log.all().len(), 2, "{code}");
     }
 }
@@ -342,9 +343,9 @@ async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
         0 => done(),
         _ => by_budget(),
     });
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned_now(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(log.all().len(), 2);
     assert_eq!(victims(&planned_now(&view)), ["p2"]);
 }
@@ -353,14 +354,14 @@ async fn of_two_pods_one_may_go_and_the_other_is_replaced() {
 async fn a_large_preemption_is_asked_for_in_pieces() {
     let view = overused_by(60);
     let (client, log) = client(|_| done());
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
-    evictor.evict(&planned(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
+    evictor.only(Class::Eviction, &planned(&view)).await;
     // A hundred a second: a burst of twenty, and one every 10 ms until 250 ms have passed.
     assert_eq!(log.all().len(), 45);
     assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..10 {
-        evictor.evict(&planned(&view)).await;
+        evictor.only(Class::Eviction, &planned(&view)).await;
     }
     assert_eq!(log.all().len(), 60);
     assert_eq!(evictor.next_retry(), None);
@@ -370,18 +371,18 @@ async fn a_large_preemption_is_asked_for_in_pieces() {
 async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
     let view = overused_by(20);
     let (client, log) = client(|_| Reply::Late(Duration::from_millis(150), Box::new(done())));
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
     let start = tokio::time::Instant::now();
-    evictor.evict(&planned(&view)).await;
+    evictor.only(Class::Eviction, &planned(&view)).await;
     // Four at a time, begun after 0 and 150 ms; what is begun after 300 ms belongs to the next cycle.
     assert_eq!(log.all().len(), 8);
     assert_eq!(start.elapsed().as_millis(), 300);
     assert_eq!(metrics.evictions.postponed.get(), 12);
     assert!(evictor.next_retry().unwrap() <= tokio::time::Instant::now());
     for _ in 0..2 {
-        evictor.evict(&planned(&view)).await;
+        evictor.only(Class::Eviction, &planned(&view)).await;
     }
     assert_eq!(log.all().len(), 20);
     assert_eq!(metrics.evictions.postponed.get(), 0);
@@ -393,11 +394,11 @@ async fn a_slow_server_is_asked_for_no_more_when_the_cycle_s_time_is_over() {
 async fn evictions_that_hang_hold_up_nobody_else() {
     let view = overused_by(20);
     let (client, log) = client(|_| Reply::Late(Duration::from_secs(4), Box::new(done())));
-    let (tools, _announced) = tools(client, view.clone());
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, _announced) = context(client, view.clone());
+    let mut evictor = super::writer(context);
     let start = tokio::time::Instant::now();
     for _ in 0..2 {
-        evictor.evict(&planned(&view)).await;
+        evictor.only(Class::Eviction, &planned(&view)).await;
         assert_eq!((log.all().len(), start.elapsed().as_secs()), (4, 1), "four at a time, waited for once");
     }
     assert_eq!(evictor.next_retry(), None, "not time, but an answer is waited for");
@@ -406,7 +407,7 @@ async fn evictions_that_hang_hold_up_nobody_else() {
     // Whoever is under way counts as leaving: nobody is asked twice, or in another's place.
     assert_eq!(planned(&view).evictions.len(), 16);
     evictor.catch_up();
-    evictor.evict(&planned(&view)).await;
+    evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 8);
     evictor.finish().await;
     assert_eq!(start.elapsed().as_secs(), 8);
@@ -420,14 +421,14 @@ async fn a_late_answer_is_believed_as_well() {
     let late = |reply| Reply::Late(Duration::from_secs(2), Box::new(reply));
     let refused = by_budget as fn() -> Reply;
     let (client, log) = client(move |asked| late(if asked.path.contains("p4") { refused() } else { done() }));
-    let (tools, mut announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, SETTINGS);
+    let (context, mut announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer(context);
     let start = tokio::time::Instant::now();
-    evictor.evict(&planned_now(&view)).await;
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(start.elapsed().as_millis(), 1000);
     assert!(planned_now(&view).evictions.is_empty(), "both count as leaving");
-    evictor.evict(&planned_now(&view)).await;
+    evictor.only(Class::Eviction, &planned_now(&view)).await;
     assert_eq!(log.all().len(), 2);
     assert!(announced.try_recv().is_err(), "nobody is told before it is so");
 
@@ -450,13 +451,13 @@ async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
     }
     let view = view(&objects);
     let (client, log) = client(|_| done());
-    let (tools, _announced) = tools(client, view.clone());
-    let metrics = tools.metrics.clone();
-    let mut evictor = Evictor::new(tools, WriteSettings { evictions_per_queue: 1, ..SETTINGS });
+    let (context, _announced) = context(client, view.clone());
+    let metrics = context.metrics.clone();
+    let mut evictor = super::writer_with(context, WriteSettings { evictions_per_queue: 1, ..SETTINGS });
     let start = tokio::time::Instant::now();
     let plan = planned(&view);
     assert_eq!(plan.evictions.len(), 4);
-    evictor.evict(&plan).await;
+    evictor.only(Class::Eviction, &plan).await;
     let namespaces = |log: &Log| {
         let mut all: Vec<String> =
             log.all().iter().map(|asked| asked.path.split('/').nth(4).unwrap().to_owned()).collect();
@@ -467,10 +468,10 @@ async fn one_queue_loses_only_so_many_at_once_and_others_go_on() {
     assert_eq!(metrics.evictions.postponed.get(), 2);
     let next = evictor.next_retry().unwrap();
     assert_eq!(next.duration_since(start).as_secs(), 60);
-    evictor.evict(&planned(&view)).await;
+    evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(log.all().len(), 2);
     tokio::time::sleep_until(next).await;
-    evictor.evict(&planned(&view)).await;
+    evictor.only(Class::Eviction, &planned(&view)).await;
     assert_eq!(namespaces(&log), ["a", "a", "b", "b"]);
     assert_eq!(metrics.evictions.postponed.get(), 0);
 }

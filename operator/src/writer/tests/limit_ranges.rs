@@ -6,11 +6,12 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Receiver;
 
-use super::{SETTINGS, node, owned_by, planned, put, queue, tools, view};
+use super::{context, node, owned_by, planned, put, queue, view};
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
-use crate::writer::limit_ranges::LimitRangeWriter;
+use crate::writer::Writer;
 
 const RANGES: &str = "/api/v1/namespaces/a/limitranges";
 
@@ -33,7 +34,7 @@ fn range(version: u32, ours: bool, defaults: &Value) -> Value {
 }
 
 struct Written {
-    writer: LimitRangeWriter,
+    writer: Writer,
     view: View,
     log: Log,
     told: Receiver<Notice>,
@@ -42,13 +43,13 @@ struct Written {
 fn writer(objects: &[Value], answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Written {
     let view = view(objects);
     let (client, log) = client(answer);
-    let (tools, told) = tools(client, view.clone());
-    Written { writer: LimitRangeWriter::new(tools, SETTINGS), view, log, told }
+    let (context, told) = context(client, view.clone());
+    Written { writer: super::writer(context), view, log, told }
 }
 
 impl Written {
     async fn settle(&mut self) {
-        self.writer.settle(&planned(&self.view)).await;
+        self.writer.only(Class::LimitRange, &planned(&self.view)).await;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The writer against an API server made of a closure: what goes over the wire, and what its answers lead to.
 
-pub(super) mod again;
+pub(crate) mod again;
 mod drift;
 mod evictions;
 mod limit_ranges;
@@ -25,17 +25,20 @@ use quotient_engine::amounts::Resource;
 use quotient_engine::ledger::{Entry, Ledger};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{Plan, plan};
-use quotient_engine::snapshot::Settings;
+use quotient_engine::snapshot::{Mode, Settings};
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, IndexSettings, Keeps};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::Tools;
+use super::Writer;
+use crate::context::Context;
 use crate::events::{EventRecorder, Notice};
+use crate::executor::Class;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
+use crate::ledger::LedgerSettings;
 use crate::metrics::Metrics;
 use crate::settings::WriteSettings;
 use crate::status::RecentReclaims;
@@ -53,11 +56,11 @@ const SETTINGS: WriteSettings = WriteSettings {
     repair_interval: Duration::from_secs(30),
 };
 
-/// A writer's tools, and what was announced with them.
-fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Notice>) {
+/// What a writer needs, and what was announced with it.
+fn context(client: Client, view: View) -> (Context, mpsc::Receiver<Notice>) {
     let metrics = Metrics::register(&Registry::new()).unwrap();
     let (announcer, news) = EventRecorder::new(metrics.clone());
-    let tools = Tools {
+    let context = Context {
         clock: crate::clock::Clock::wall(),
         client,
         view,
@@ -69,7 +72,25 @@ fn tools(client: Client, view: View) -> (Tools, mpsc::Receiver<Notice>) {
         beat: Heartbeat::new("the loop", Duration::from_secs(60)),
         stop: CancellationToken::new(),
     };
-    (tools, news)
+    (context, news)
+}
+
+/// A writer that keeps no ledger.
+fn writer(context: Context) -> Writer {
+    writer_with(context, SETTINGS)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "every test is done with it")]
+fn writer_with(context: Context, settings: WriteSettings) -> Writer {
+    let ledger = LedgerSettings { namespace: "quotient-system".to_owned(), limit: 1 << 20 };
+    Writer::new(&context, Mode::Observe, settings, ledger)
+}
+
+impl Writer {
+    /// Carries out the operations of one class.
+    async fn only(&mut self, class: Class, plan: &Plan) {
+        self.carry_out(&[class], plan).await;
+    }
 }
 
 /// A view of `objects`, in a world where only cpu counts.

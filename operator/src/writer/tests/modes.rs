@@ -4,7 +4,7 @@ use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Mode;
 use serde_json::{Value, json};
 
-use super::{NOW, SETTINGS, node, planned, queue, quota, tools, view};
+use super::{NOW, SETTINGS, context, node, planned, queue, quota, view};
 use crate::ledger::LedgerSettings;
 use crate::test_api::{Log, Reply, client};
 use crate::writer::Writer;
@@ -37,13 +37,13 @@ async fn asked(mode: &str) -> Vec<String> {
     standing["metadata"]["labels"] = json!({"app.kubernetes.io/managed-by": "quotient"});
     let view = view(&[node(4), team, queue("b"), standing, refused()]);
     let (client, log): (_, Log) = client(|_| Reply::failure(503, "ServiceUnavailable", "later"));
-    let (tools, _told) = tools(client, view.clone());
-    let mut writer = Writer::new(&tools, Mode::Full, SETTINGS, ledger_settings());
+    let (context, _told) = context(client, view.clone());
+    let mut writer = Writer::new(&context, Mode::Full, SETTINGS, ledger_settings());
     let plan = planned(&view);
-    let nudges = writer.nudges(&view.read(|index| index.snapshot(NOW)));
-    assert_eq!(nudges.len(), 1, "the owner has room in the quota that stands");
+    writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
+    assert_eq!(writer.requeues.len(), 1, "the owner has room in the quota that stands");
     writer.write_quotas(&plan).await;
-    writer.evict_and_nudge(&plan, nudges).await;
+    writer.evict_and_admit(&plan).await;
     writer.scale(&plan).await;
     log.lines().into_iter().filter(|line| line.contains("/namespaces/a/")).collect()
 }
@@ -69,8 +69,8 @@ async fn nothing_is_written_to_the_namespace_of_a_queue_in_observe() {
 async fn an_operator_in_observe_does_not_ask_for_the_ledger() {
     let view = view(&[node(4), queue("a")]);
     let (client, log) = client(|_| Reply::failure(403, "Forbidden", "configmaps is forbidden"));
-    let (tools, _told) = tools(client, view);
-    let mut writer = Writer::new(&tools, Mode::Observe, SETTINGS, ledger_settings());
+    let (context, _told) = context(client, view);
+    let mut writer = Writer::new(&context, Mode::Observe, SETTINGS, ledger_settings());
     writer.before_snapshot().await.unwrap();
     writer.grant(None, &Plan::default()).await.unwrap();
     assert_eq!(log.lines(), [""; 0]);

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
-use quotient_engine::amounts::{Amounts, Bounds};
-use quotient_engine::names::{Namespace, QueueName};
+use quotient_engine::amounts::Amounts;
+use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
@@ -12,11 +12,12 @@ use quotient_index::Keeps;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::{NOW, node, pod, put, queue, quota, tools, view};
+use super::{NOW, context, node, pod, put, queue, quota, view};
+use crate::context::Context;
+use crate::executor::Class;
 use crate::test_api::{Log, Reply, client};
 use crate::view::View;
-use crate::writer::Tools;
-use crate::writer::nudges::{Nudger, send};
+use crate::writer::Writer;
 
 const WEB: &str = "PATCH /apis/apps/v1/namespaces/a/replicasets/web";
 
@@ -55,18 +56,10 @@ fn ours(version: u32, hard: u32, enforced: u32) -> Value {
     quota
 }
 
-/// What admission has charged, as the view has it.
-fn charged(view: &View) -> impl Fn(&Namespace) -> Bounds {
-    |namespace| {
-        let observed = view.read(|index| index.observed_quota(namespace).cloned());
-        observed.map(|observed| observed.charged.clone()).unwrap_or_default()
-    }
-}
-
 struct World {
     view: View,
-    nudger: Nudger,
-    tools: Tools,
+    writer: Writer,
+    context: Context,
     log: Log,
 }
 
@@ -79,8 +72,8 @@ async fn world(objects: &[Value]) -> World {
             json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "web"}}),
         )
     });
-    let tools = tools(client, view.clone()).0;
-    let mut world = World { view, nudger: Nudger::default(), tools, log };
+    let context = context(client, view.clone()).0;
+    let mut world = World { view, writer: super::writer(context.clone()), context, log };
     world.cycle().await;
     world
 }
@@ -89,15 +82,15 @@ impl World {
     /// What one cycle does about nudges. Returns how many requests have been made by then.
     async fn cycle(&mut self) -> usize {
         let snapshot = self.view.read(|index| index.snapshot(NOW));
-        let due = self.nudger.due(&snapshot, charged(&self.view), Instant::now());
-        send(&self.tools, due).await;
+        self.writer.find_requeues(&snapshot);
+        self.writer.only(Class::Requeue, &Plan::default()).await;
         self.log.all().len()
     }
 
     /// The quota is raised: written at first, enforced a cycle later.
     async fn raise(&mut self, version: u32, hard: u32, enforced: u32) -> usize {
         put(&self.view, &ours(version, hard, enforced));
-        self.nudger.risen(["a".into()].into());
+        self.writer.nudger.risen(["a".into()].into());
         self.cycle().await;
         put(&self.view, &ours(version + 1, hard, hard));
         self.cycle().await
@@ -108,7 +101,7 @@ impl World {
 async fn an_owner_with_room_is_told_once_it_is_in_force() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &ours(6, 2, 0));
-    world.nudger.risen(["a".into()].into());
+    world.writer.nudger.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 0);
     put(&world.view, &ours(7, 2, 2));
     assert_eq!(world.cycle().await, 1);
@@ -121,7 +114,7 @@ async fn an_owner_with_room_is_told_once_it_is_in_force() {
         metadata["annotations"]["quotient.dev/nudged"].as_str().unwrap().parse().unwrap();
     assert!(told.as_second() > 1_700_000_000);
     assert_eq!(asked.body, json!({"metadata": metadata}), "nothing else is patched");
-    assert_eq!(world.tools.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
+    assert_eq!(world.context.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 1);
     // Once for one rise, however long it does not come.
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.cycle().await, 1);
@@ -150,14 +143,14 @@ async fn rises_in_quick_succession_are_told_every_two_seconds() {
     assert_eq!(world.raise(6, 1, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
-    let rest = world.nudger.next().unwrap();
+    let rest = world.writer.nudger.next().unwrap();
     assert_eq!(rest.duration_since(Instant::now()), Duration::from_secs(2));
     tokio::time::sleep_until(rest).await;
     assert_eq!(world.cycle().await, 2);
     // What came of it is looked at once.
-    tokio::time::sleep_until(world.nudger.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.nudger.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.nudger.next(), None);
+    assert_eq!(world.writer.nudger.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -216,9 +209,9 @@ async fn a_large_rise_is_told_in_pieces() {
     let owners: Vec<Value> = (0..70).map(|number| owner("Job", &format!("job-{number}"), 1)).collect();
     let mut world = world(&[&[ours(5, 0, 0)], owners.as_slice()].concat()).await;
     assert_eq!(world.raise(6, 100, 0).await, 64);
-    assert!(world.nudger.next().unwrap() <= Instant::now());
+    assert!(world.writer.nudger.next().unwrap() <= Instant::now());
     assert_eq!(world.cycle().await, 70);
-    assert!(world.nudger.next().unwrap() > Instant::now());
+    assert!(world.writer.nudger.next().unwrap() > Instant::now());
 }
 
 #[tokio::test(start_paused = true)]
@@ -227,14 +220,14 @@ async fn what_is_refused_is_not_repeated() {
     for code in [403, 404, 422] {
         let view = view(&objects);
         let (client, log) = client(move |_| Reply::failure(code, "", "no"));
-        let tools = tools(client, view.clone()).0;
-        let mut nudger = Nudger::default();
+        let context = context(client, view.clone()).0;
+        let mut writer = super::writer(context.clone());
         for _ in 0..3 {
-            let due = nudger.due(&view.read(|index| index.snapshot(NOW)), charged(&view), Instant::now());
-            send(&tools, due).await;
+            writer.find_requeues(&view.read(|index| index.snapshot(NOW)));
+            writer.only(Class::Requeue, &Plan::default()).await;
         }
         assert_eq!(log.lines(), [WEB], "{code}");
-        assert_eq!(tools.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
+        assert_eq!(context.metrics.writes.nudges.with_label_values(&["ReplicaSet"]).get(), 0);
     }
 }
 
@@ -252,7 +245,7 @@ async fn whoever_admission_would_refuse_is_told_when_it_would_not_any_more() {
     put(&world.view, &pod_of("web", "p1"));
     tokio::time::sleep(Duration::from_secs(2)).await;
     put(&world.view, &charging(8, 3, 3));
-    world.nudger.risen(["a".into()].into());
+    world.writer.nudger.risen(["a".into()].into());
     assert_eq!(world.cycle().await, 1, "admission has no room");
     put(&world.view, &charging(9, 3, 1));
     assert_eq!(world.cycle().await, 2);
@@ -269,33 +262,33 @@ async fn what_admission_charges_without_a_pod_is_counted_anew_once_nothing_moves
     tokio::time::sleep(Duration::from_millis(900)).await;
     put(&world.view, &charging(9, 3, 3));
     world.cycle().await;
-    let next = world.nudger.next().unwrap();
+    let next = world.writer.nudger.next().unwrap();
     assert_eq!(next.duration_since(Instant::now()), Duration::from_secs(1), "it has moved");
-    assert_eq!(world.nudger.take_recounts(), [].into());
+    assert_eq!(world.writer.nudger.take_recounts(), [].into());
     tokio::time::sleep_until(next).await;
     assert_eq!(world.cycle().await, 1, "no use in a nudge before");
-    assert_eq!(world.nudger.take_recounts(), ["a".into()].into());
+    assert_eq!(world.writer.nudger.take_recounts(), ["a".into()].into());
     // Counted anew, it is told again, although it was since the rise.
     put(&world.view, &charging(10, 3, 1));
     tokio::time::sleep(Duration::from_secs(2)).await;
     assert_eq!(world.cycle().await, 2);
-    tokio::time::sleep_until(world.nudger.next().unwrap()).await;
+    tokio::time::sleep_until(world.writer.nudger.next().unwrap()).await;
     assert_eq!(world.cycle().await, 2);
-    assert_eq!(world.nudger.next(), None);
+    assert_eq!(world.writer.nudger.next(), None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_count_that_stays_as_it_is_is_not_made_for_ever() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 3)]).await;
     put(&world.view, &charging(6, 3, 3));
-    world.nudger.risen(["a".into()].into());
+    world.writer.nudger.risen(["a".into()].into());
     world.cycle().await;
     let start = Instant::now();
     let mut recounts = Vec::new();
-    while let Some(next) = world.nudger.next() {
+    while let Some(next) = world.writer.nudger.next() {
         tokio::time::sleep_until(next).await;
         assert_eq!(world.cycle().await, 0);
-        if !world.nudger.take_recounts().is_empty() {
+        if !world.writer.nudger.take_recounts().is_empty() {
             recounts.push(start.elapsed().as_secs());
         }
     }
@@ -328,7 +321,7 @@ async fn whoever_others_of_its_queue_went_for_is_told_when_they_are_gone() {
         // Long after the quota has risen last.
         tokio::time::sleep(Duration::from_secs(60)).await;
         assert_eq!(world.cycle().await, 0);
-        world.nudger.promised(&promised());
+        world.writer.nudger.promised(&promised());
         assert_eq!(world.cycle().await, 0, "there is no room yet");
         tokio::time::sleep(Duration::from_secs(60)).await;
         world.view.read(|index| Keeps::<Pod>::delete(index, "a", "low-0", "uid-low-0"));

@@ -5,17 +5,17 @@ use k8s_openapi::api::core::v1::ResourceQuota;
 use quotient_index::Keeps;
 use serde_json::{Value, json};
 
-use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
+use super::{context, node, owned_by, planned, put, queue, quota, view};
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
-use crate::writer::quotas::QuotaWriter;
 
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
 
 async fn written(view: &View, answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Vec<Asked> {
     let (client, log) = client(answer);
-    QuotaWriter::new(tools(client, view.clone()).0, SETTINGS).write(&planned(view)).await;
+    super::writer(context(client, view.clone()).0).only(Class::Quota, &planned(view)).await;
     log.all()
 }
 
@@ -81,11 +81,11 @@ async fn nothing_is_created_for_a_queue_that_is_being_deleted() {
     leaving["metadata"]["finalizers"] = json!(["foregroundDeletion"]);
     let view = view(&[node(4), leaving, quota("a", 5, Some(7), 4, 4)]);
     let (client, log) = client(|_| Reply::Silence);
-    let (tools, mut news) = tools(client, view.clone());
-    let mut writer = QuotaWriter::new(tools, SETTINGS);
-    writer.write(&planned(&view)).await;
+    let (context, mut news) = context(client, view.clone());
+    let mut writer = super::writer(context);
+    writer.only(Class::Quota, &planned(&view)).await;
     delete_quota(&view);
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     assert!(log.lines().is_empty());
     assert!(news.try_recv().is_err());
 }
@@ -100,13 +100,13 @@ async fn a_queue_that_is_created_again_gets_a_quota_of_its_own() {
         created["metadata"]["ownerReferences"] = asked.body["metadata"]["ownerReferences"].clone();
         Reply::Json(201, created)
     });
-    let (tools, mut news) = tools(client, view.clone());
-    let mut writer = QuotaWriter::new(tools, SETTINGS);
-    writer.write(&planned(&view)).await;
+    let (context, mut news) = context(client, view.clone());
+    let mut writer = super::writer(context);
+    writer.only(Class::Quota, &planned(&view)).await;
     view.read(|index| Keeps::<quotient_crds::Queue>::delete(index, "a", "team", "queue-a"));
     put(&view, &successor());
     delete_quota(&view);
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let owners: Vec<Value> =
         log.all().iter().map(|asked| asked.body["metadata"]["ownerReferences"].clone()).collect();
     assert_eq!(owners, [owned_by("queue-a"), owned_by("queue-a-2")]);
@@ -127,11 +127,11 @@ async fn what_a_queue_without_a_share_was_granted_is_written_anew_even_if_it_is_
         Method::POST => Reply::Json(201, standing.clone()),
         _ => Reply::failure(500, "", "never asked"),
     });
-    let mut writer = QuotaWriter::new(tools(client, view.clone()).0, SETTINGS);
-    writer.write(&planned(&view)).await;
+    let mut writer = super::writer(context(client, view.clone()).0);
+    writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines(), Vec::<String>::new());
     delete_quota(&view);
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let [asked] = log.all().try_into().unwrap();
     assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
     assert_eq!(asked.body["spec"], json!({"hard": {"requests.cpu": "3"}}));
@@ -148,10 +148,10 @@ async fn a_refused_owner_is_told_and_tried_again() {
         Method::GET => Reply::Json(200, bare.clone()),
         _ => Reply::failure(403, "Forbidden", why),
     });
-    let mut writer = QuotaWriter::new(tools(client, view.clone()).0, SETTINGS);
+    let mut writer = super::writer(context(client, view.clone()).0);
     for _ in 0..2 {
-        writer.write(&planned(&view)).await;
+        writer.only(Class::Quota, &planned(&view)).await;
     }
     assert_eq!(log.lines()[1], format!("PATCH {QUOTA_A}"));
-    assert_eq!(writer.refused().into_values().collect::<Vec<_>>(), [why]);
+    assert_eq!(writer.refused_quotas().into_values().collect::<Vec<_>>(), [why]);
 }

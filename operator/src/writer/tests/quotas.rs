@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use http::Method;
 use serde_json::json;
 
-use super::{SETTINGS, node, owned_by, planned, put, queue, quota, tools, view};
+use super::{context, node, owned_by, planned, put, queue, quota, view};
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::test_api::{Asked, Reply, client};
 use crate::view::View;
-use crate::writer::quotas::QuotaWriter;
+use crate::writer::Writer;
 
 const QUOTA_A: &str = "/api/v1/namespaces/a/resourcequotas/quotient";
 
@@ -23,16 +24,16 @@ fn obedient(asked: &Asked) -> Reply {
 fn writer(
     view: &View,
     answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
-) -> (QuotaWriter, crate::test_api::Log) {
+) -> (Writer, crate::test_api::Log) {
     let (client, log) = client(answer);
-    (QuotaWriter::new(tools(client, view.clone()).0, SETTINGS), log)
+    (super::writer(context(client, view.clone()).0), log)
 }
 
 #[tokio::test]
 async fn a_namespace_without_a_quota_gets_one() {
     let view = view(&[node(4), queue("a")]);
     let (mut writer, log) = writer(&view, |_| Reply::Json(201, quota("a", 1000, Some(1), 4, 0)));
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let [asked] = log.all().try_into().unwrap();
     assert_eq!(asked.line(), "POST /api/v1/namespaces/a/resourcequotas");
     assert_eq!(
@@ -58,7 +59,7 @@ async fn a_namespace_without_a_quota_gets_one() {
 async fn an_update_lands_on_what_was_seen_or_not_at_all() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
     let (mut writer, log) = writer(&view, obedient);
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let [asked] = log.all().try_into().unwrap();
     assert_eq!(asked.line(), format!("PATCH {QUOTA_A}"));
     assert_eq!(asked.content_type, "application/json-patch+json");
@@ -81,7 +82,7 @@ async fn a_strangers_quota_is_taken_over() {
     let (mut writer, log) = writer(&view, move |asked| {
         if asked.method == Method::GET { Reply::Json(200, bare.clone()) } else { obedient(asked) }
     });
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let [read, written] = log.all().try_into().unwrap();
     assert_eq!(read.line(), format!("GET {QUOTA_A}"));
     assert_eq!(
@@ -110,7 +111,7 @@ async fn a_strangers_annotations_and_labels_stay() {
     let (mut writer, log) = writer(&view, move |asked| {
         if asked.method == Method::GET { Reply::Json(200, theirs.clone()) } else { obedient(asked) }
     });
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let operations = log.all().pop().unwrap().body;
     let paths: Vec<&str> =
         operations.as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
@@ -145,7 +146,7 @@ async fn what_lowers_is_written_before_what_raises() {
         let namespace = asked.path.split('/').nth(4).unwrap();
         Reply::Json(200, quota(namespace, 1000, Some(2), 3, 3))
     });
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let written = |namespace: &str| format!("PATCH /api/v1/namespaces/{namespace}/resourcequotas/quotient");
     assert_eq!(log.lines(), [written("c"), written("a")]);
 }
@@ -157,11 +158,11 @@ async fn after_a_refusal_the_quota_is_read_again() {
         Method::GET => Reply::Json(200, quota("a", 6, Some(8), 4, 4)),
         _ => Reply::failure(422, "Invalid", "the server rejected our request due to an error in our request"),
     });
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("GET {QUOTA_A}")]);
     assert_eq!(planned(&view).quota_writes().count(), 0);
     // One refusal is what a race looks like, and no reason to complain.
-    assert!(writer.refused().is_empty());
+    assert!(writer.refused_quotas().is_empty());
 }
 
 #[tokio::test]
@@ -171,8 +172,8 @@ async fn a_quota_that_is_gone_is_created_by_the_next_plan() {
         Method::POST => Reply::Json(201, quota("a", 9, Some(1), 4, 0)),
         _ => Reply::failure(404, "NotFound", "resourcequotas \"quotient\" not found"),
     });
-    writer.write(&planned(&view)).await;
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines().last().unwrap(), "POST /api/v1/namespaces/a/resourcequotas");
 }
 
@@ -181,13 +182,13 @@ async fn a_refusal_that_stays_is_told_and_retried_ever_later() {
     let view = view(&[node(4), queue("a")]);
     let (mut writer, log) = writer(&view, |_| Reply::failure(403, "Forbidden", "no new content in a"));
     for _ in 0..5 {
-        writer.write(&planned(&view)).await;
+        writer.only(Class::Quota, &planned(&view)).await;
     }
     // The second attempt comes at once; then 250 ms have to pass.
     assert_eq!(log.lines().len(), 2);
-    assert_eq!(writer.refused().into_values().collect::<Vec<_>>(), ["no new content in a"]);
+    assert_eq!(writer.refused_quotas().into_values().collect::<Vec<_>>(), ["no new content in a"]);
     tokio::time::sleep_until(writer.next_retry().unwrap()).await;
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines().len(), 3);
 }
 
@@ -199,7 +200,7 @@ async fn after_a_lost_answer_the_quota_is_written_until_it_bears_a_later_stamp()
         0 => Reply::Silence,
         _ => Reply::Json(200, quota("a", 6, Some(9), 2, 2)),
     });
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let ceiling = |view: &View| {
         let snapshot = view.read(|index| index.snapshot(super::NOW));
         let quota = snapshot.namespaces.values().find_map(|namespace| namespace.quota.clone()).unwrap();
@@ -212,13 +213,13 @@ async fn after_a_lost_answer_the_quota_is_written_until_it_bears_a_later_stamp()
     put(&view, &node(2));
     let plan = planned(&view);
     assert_eq!(ceiling(&view), 9000);
-    writer.write(&plan).await;
+    writer.only(Class::Quota, &plan).await;
     let written = log.all().pop().unwrap().body;
     assert_eq!((&written[1]["value"], &written[2]["value"]), (&json!("7"), &json!("9")));
     assert_eq!(written[4]["value"], json!({"requests.cpu": "2"}));
     assert_eq!(ceiling(&view), 2000);
     // Now nothing is outstanding.
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines().len(), 2);
 }
 
@@ -228,7 +229,7 @@ async fn an_edited_quota_is_put_back_under_the_same_stamp() {
     planned(&view);
     put(&view, &quota("a", 6, Some(7), 100, 100));
     let (mut writer, log) = writer(&view, |_| Reply::Json(200, quota("a", 7, Some(7), 9, 100)));
-    writer.write(&planned(&view)).await;
+    writer.only(Class::Quota, &planned(&view)).await;
     let written = log.all().pop().unwrap().body;
     assert_eq!((&written[1]["value"], &written[2]["value"]), (&json!("7"), &json!("7")));
     assert_eq!(written[4]["value"], json!({"requests.cpu": "9"}));
@@ -242,7 +243,7 @@ async fn a_stamp_from_the_future_is_never_replaced() {
     // While the plan was made, another leader has written.
     put(&view, &quota("a", 6, Some(9), 5, 9));
     let (mut writer, log) = writer(&view, |_| Reply::failure(500, "", "never asked"));
-    writer.write(&plan).await;
+    writer.only(Class::Quota, &plan).await;
     assert_eq!(log.lines(), Vec::<String>::new());
     assert!(writer.next_retry().is_some());
 }
@@ -256,13 +257,13 @@ async fn without_a_ledger_or_an_entry_nothing_is_written() {
     full.entries.remove(&"b".into());
     view.read(|index| index.set_ledger(Some(full.into())));
     let (mut writer, log) = writer(&view, obedient);
-    writer.write(&plan).await;
-    writer.write(&plan).await;
+    writer.only(Class::Quota, &plan).await;
+    writer.only(Class::Quota, &plan).await;
     assert_eq!(log.lines(), [format!("PATCH {QUOTA_A}"), format!("PATCH {QUOTA_A}")]);
-    let refused: Vec<_> = writer.refused().into_values().collect();
+    let refused: Vec<_> = writer.refused_quotas().into_values().collect();
     assert_eq!(refused, ["the ledger is full: it has no place for another namespace"]);
     view.read(|index| index.set_ledger(None));
-    writer.write(&plan).await;
+    writer.only(Class::Quota, &plan).await;
     assert_eq!(log.lines().len(), 2);
 }
 
@@ -270,9 +271,9 @@ async fn without_a_ledger_or_an_entry_nothing_is_written() {
 async fn without_leadership_nothing_is_written() {
     let view = view(&[node(4), queue("a")]);
     let (client, log) = client(obedient);
-    let (tools, _announced) = tools(client, view.clone());
-    tools.stop.cancel();
-    QuotaWriter::new(tools, SETTINGS).write(&planned(&view)).await;
+    let (context, _announced) = context(client, view.clone());
+    context.stop.cancel();
+    super::writer(context).only(Class::Quota, &planned(&view)).await;
     assert_eq!(log.lines(), Vec::<String>::new());
 }
 
@@ -280,8 +281,8 @@ async fn without_leadership_nothing_is_written() {
 async fn a_written_quota_is_told_with_what_it_was() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(7), 9, 9)]);
     let (client, _) = client(obedient);
-    let (tools, announced) = tools(client, view.clone());
-    QuotaWriter::new(tools, SETTINGS).write(&planned(&view)).await;
+    let (context, announced) = context(client, view.clone());
+    super::writer(context).only(Class::Quota, &planned(&view)).await;
     let told = Mutex::new(announced).into_inner().unwrap().try_recv().unwrap();
     let Notice::QuotaWritten { before, after, lowers: true, .. } = told else { panic!("{told:?}") };
     let cpu = |bounds: &quotient_engine::amounts::Bounds| {

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::{node, planned, pod, put, queue, quota, tools, view};
+use super::{context, node, planned, pod, put, queue, quota, view};
+use crate::context::Context;
 use crate::events::Notice;
+use crate::executor::Class;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
-use crate::writer::Tools;
-use crate::writer::scalings::Scaler;
+use crate::writer::Writer;
 
 const MARK: &str = "-2147483648";
 
@@ -51,8 +52,8 @@ fn pod_of(kind: &str, owner: &str, name: &str) -> Value {
 /// An API server that knows one owner, as `object` says, and lets every write through unless it is told otherwise.
 struct World {
     view: View,
-    scaler: Scaler,
-    tools: Tools,
+    scaler: Writer,
+    context: Context,
     log: Log,
     /// What is stored of the owner.
     stored: Arc<Mutex<Value>>,
@@ -89,8 +90,8 @@ fn world(kind: &str) -> World {
         }
         Reply::Json(200, stored.clone())
     });
-    let (tools, news) = tools(client, view.clone());
-    World { view, scaler: Scaler::new(tools.clone()), tools, log, stored, refusal, news }
+    let (context, news) = context(client, view.clone());
+    World { view, scaler: super::writer(context.clone()), context, log, stored, refusal, news }
 }
 
 /// A merge patch, as far as these tests need it.
@@ -120,7 +121,7 @@ impl World {
     async fn cycle(&mut self) -> Vec<Asked> {
         let before = self.log.all().len();
         let plan = self.plan();
-        self.scaler.scale(&plan).await;
+        self.scaler.only(Class::Scaling, &plan).await;
         self.log.all().split_off(before)
     }
 
@@ -178,8 +179,8 @@ async fn the_size_is_written_once_the_mark_was_seen() {
     let Notice::Scaled(scaled) = world.news.try_recv().unwrap() else { panic!("it is told") };
     assert_eq!((scaled.from, scaled.to, scaled.former), (3, 2, Some(3)));
     assert_eq!(scaled.pods, ["low-2".into()]);
-    assert_eq!(world.tools.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);
-    assert_eq!(world.tools.metrics.scalings.pods.get(), 1);
+    assert_eq!(world.context.metrics.scalings.owners.with_label_values(&["Outranked"]).get(), 1);
+    assert_eq!(world.context.metrics.scalings.pods.get(), 1);
 
     // The answer is in view: the next plan has nothing more to do, and neither have those while the pod moves on.
     assert_eq!(world.lines().await, Vec::<String>::new());
@@ -289,7 +290,7 @@ async fn a_refusal_is_tried_again_ever_later() {
 #[tokio::test(start_paused = true)]
 async fn who_does_not_lead_writes_nothing() {
     let mut world = world("StatefulSet");
-    world.tools.stop.cancel();
+    world.context.stop.cancel();
     assert_eq!(world.lines().await, Vec::<String>::new());
 }
 
@@ -304,11 +305,11 @@ async fn one_cycle_writes_no_more_than_so_much() {
         pod
     };
     plan.scalings[0].marks = (0..200).map(pod).collect();
-    world.scaler.scale(&plan).await;
+    world.scaler.only(Class::Scaling, &plan).await;
     assert_eq!(world.log.all().len(), 128);
-    assert_eq!(world.tools.metrics.scalings.postponed.get(), 1);
+    assert_eq!(world.context.metrics.scalings.postponed.get(), 1);
     assert!(world.scaler.next_retry().is_some_and(|at| at <= Instant::now()));
-    world.scaler.scale(&plan).await;
+    world.scaler.only(Class::Scaling, &plan).await;
     assert_eq!(world.log.all().len(), 200);
-    assert_eq!(world.tools.metrics.scalings.postponed.get(), 0);
+    assert_eq!(world.context.metrics.scalings.postponed.get(), 0);
 }

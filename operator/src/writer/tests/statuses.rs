@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use super::again::again;
-use super::{node, planned, pod, put, queue, quota, tools, view};
+use super::{context, node, planned, pod, put, queue, quota, view};
+use crate::status::{Report, Statuses};
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
-use crate::writer::{Report, Statuses};
 
 const STATUS: &str = "/apis/quotient.dev/v1alpha1/namespaces/a/queues/team/status";
 
@@ -48,10 +48,10 @@ fn merge(target: &mut Value, patch: &Value) {
 /// Lets the task write what is in view, one report a state, a second apart, and then go on for `seconds`.
 async fn written(view: &View, states: &[&[Value]], seconds: u64) -> Log {
     let (client, log) = client(store());
-    let (tools, _announced) = tools(client, view.clone());
-    let stop = tools.stop.clone();
+    let (context, _announced) = context(client, view.clone());
+    let stop = context.stop.clone();
     let (reports, newest) = watch::channel(None);
-    let task = tokio::spawn(Statuses::new(tools, Duration::from_secs(15)).run(newest));
+    let task = tokio::spawn(Statuses::new(context, super::SETTINGS, Duration::from_secs(15)).run(newest));
     for state in states {
         state.iter().for_each(|object| put(view, object));
         let plan = Arc::new(planned(view));
@@ -153,14 +153,14 @@ async fn a_new_leader_keeps_the_list_of_evicted_pods() {
     let view = view(&[node(4), queue("a"), quota("a", 5, Some(1), 4, 4)]);
     let (client, log) = client(store());
     let lead = async |evicted: &[&str]| -> Vec<Value> {
-        let (tools, _announced) = tools(client.clone(), view.clone());
+        let (context, _announced) = context(client.clone(), view.clone());
         let before = log.all().len();
         for name in evicted {
-            tools.reclaims.record(&"queue-a".into(), &again(name), jiff::Timestamp::now());
+            context.reclaims.record(&"queue-a".into(), &again(name), jiff::Timestamp::now());
         }
-        let stop = tools.stop.clone();
+        let stop = context.stop.clone();
         let (reports, newest) = watch::channel(None);
-        let task = tokio::spawn(Statuses::new(tools, Duration::from_secs(15)).run(newest));
+        let task = tokio::spawn(Statuses::new(context, super::SETTINGS, Duration::from_secs(15)).run(newest));
         let plan = Arc::new(planned(&view));
         reports.send_replace(Some(Arc::new(Report { plan, ..Report::default() })));
         tokio::time::sleep(Duration::from_secs(120)).await;

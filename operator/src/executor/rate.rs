@@ -14,7 +14,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 ///
 /// Small preemptions are thus never slowed down, and a large one reaches the API server as a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rate {
+pub(crate) struct Rate {
     gap: Duration,
     burst: Duration,
     /// When the next event would be due if events had always come evenly.
@@ -22,30 +22,30 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    pub(super) fn per_second(count: u32) -> Self {
+    pub(crate) fn per_second(count: u32) -> Self {
         let gap = Duration::from_secs(1).checked_div(count).unwrap_or(Duration::from_secs(1));
         Self { gap, burst: BURST.max(gap), next: None }
     }
 
     /// At most `count` at once, and as many more a minute.
-    pub(super) fn per_minute(count: u32) -> Self {
+    pub(crate) fn per_minute(count: u32) -> Self {
         let gap = MINUTE.checked_div(count).unwrap_or(MINUTE);
         Self { gap, burst: MINUTE.saturating_sub(gap), next: None }
     }
 
     /// When the next event may happen. It is not counted.
-    pub(super) fn next(&self, now: Instant) -> Instant {
+    pub(crate) fn next(&self, now: Instant) -> Instant {
         self.next.map_or(now, |next| next.max(now))
     }
 
     /// Whether as many may happen at once again as at the beginning.
-    pub(super) fn is_rested(&self, now: Instant) -> bool {
+    pub(crate) fn is_rested(&self, now: Instant) -> bool {
         let rested = self.next.and_then(|next| next.checked_add(self.burst));
         rested.is_none_or(|rested| rested <= now)
     }
 
     /// When the next event may happen; it is counted as happening then.
-    pub(super) fn reserve(&mut self, now: Instant) -> Instant {
+    pub(crate) fn reserve(&mut self, now: Instant) -> Instant {
         let oldest = now.checked_sub(self.burst).unwrap_or(now);
         let due = self.next.map_or(oldest, |next| next.max(oldest));
         self.next = due.checked_add(self.gap);

@@ -11,12 +11,14 @@ use quotient_index::SkippedObject;
 use quotient_index::queues::ObservedQueue;
 use tokio::time::Instant;
 
-use super::retry::Retries;
-use super::{Report, Tools};
+use super::pace::{Pacer, When};
+use super::patch::status_patch;
+use super::task::Report;
+use super::{Circumstances, Overview, QuotaState, RecentReclaims, compose};
 use crate::clock::Clock;
+use crate::context::Context;
+use crate::executor::{Backoff, Kind, Object, Operation, Purpose, Schedule};
 use crate::metrics::ConditionGauges;
-use crate::status::pace::{Pacer, When};
-use crate::status::{Circumstances, Overview, QuotaState, RecentReclaims, compose};
 use crate::view::View;
 
 /// How long a written quota may take to be enforced before that is worth a condition.
@@ -38,7 +40,7 @@ pub(super) struct StatusChanges {
     gauges: ConditionGauges,
     reclaims: RecentReclaims,
     pacer: Pacer,
-    retries: Retries<QueueName>,
+    retries: Backoff<QueueName>,
     /// Since when each queue's quota is not what the plan wants, or not enforced.
     unsettled: BTreeMap<QueueName, Instant>,
     /// What was sent last, and to which life of the Queue.
@@ -52,23 +54,15 @@ pub(super) struct StatusChanges {
 /// A Queue, and the objects of its namespace that cannot be decoded, as they were seen.
 type Seen = (Arc<ObservedQueue>, Option<Arc<Vec<SkippedObject>>>);
 
-/// One status to write.
-pub(super) struct Change {
-    pub(super) queue: QueueName,
-    pub(super) uid: QueueUid,
-    pub(super) stored: Option<QueueStatus>,
-    pub(super) wanted: QueueStatus,
-}
-
 impl StatusChanges {
-    pub(super) fn new(tools: &Tools, interval: Duration) -> Self {
+    pub(super) fn new(context: &Context, interval: Duration) -> Self {
         Self {
-            view: tools.view.clone(),
-            clock: tools.clock.clone(),
-            gauges: tools.metrics.queues.conditions.clone(),
-            reclaims: tools.reclaims.clone(),
+            view: context.view.clone(),
+            clock: context.clock.clone(),
+            gauges: context.metrics.queues.conditions.clone(),
+            reclaims: context.reclaims.clone(),
             pacer: Pacer::new(interval),
-            retries: Retries::new(),
+            retries: Backoff::new(Schedule::WRITES),
             unsettled: BTreeMap::new(),
             sent: BTreeMap::new(),
             quiet: BTreeMap::new(),
@@ -77,14 +71,14 @@ impl StatusChanges {
     }
 
     /// What is to be written now, and when to ask again.
-    pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Change>, Option<Instant>) {
+    pub(super) fn due(&mut self, report: &Arc<Report>, now: Instant) -> (Vec<Operation>, Option<Instant>) {
         self.forget_absent(&report.plan);
         let overview = Overview::of(&report.plan);
         let time = self.clock.now();
         let former = self.former.replace(Arc::clone(report));
         // Where nothing changed for all, only Queues with a change of their own are looked at.
         let comparable = former.filter(|former| overview.concerns_all_as(&Overview::of(&former.plan)));
-        let mut changes = Vec::new();
+        let mut due = Vec::new();
         let mut later = Vec::new();
         let mut informing: usize = 0;
         for queue in report.plan.queues.keys().chain(report.plan.stalled.keys()) {
@@ -127,30 +121,29 @@ impl StatusChanges {
                 When::Soon if informing == AT_ONCE => later.extend(now.checked_add(PAUSE)),
                 when @ (When::Now | When::Soon) => {
                     informing = informing.saturating_add(usize::from(when == When::Soon));
-                    changes.push(Change {
-                        queue: queue.clone(),
-                        uid: observed.uid.clone(),
-                        stored: stored.cloned(),
-                        wanted,
-                    });
+                    match write(queue, &observed.uid, stored, wanted) {
+                        Some(operation) => due.push(operation),
+                        // It says the same in other words.
+                        None => self.retries.clear(queue),
+                    }
                 }
                 When::At(at) => later.push(at),
             }
         }
-        (changes, later.into_iter().min())
+        (due, later.into_iter().min())
     }
 
-    /// The status was written.
-    pub(super) fn wrote(&mut self, change: Change, now: Instant) {
-        self.retries.clear(&change.queue);
-        self.pacer.wrote(&change.queue, now);
-        self.sent.insert(change.queue, (now, change.uid, change.wanted));
+    /// The status of `queue` was written.
+    pub(super) fn wrote(&mut self, queue: QueueName, uid: QueueUid, status: QueueStatus, now: Instant) {
+        self.retries.clear(&queue);
+        self.pacer.wrote(&queue, now);
+        self.sent.insert(queue, (now, uid, status));
     }
 
     /// The status was not written, or perhaps not. Returns when it is tried again.
-    pub(super) fn failed(&mut self, change: &Change, why: String, now: Instant) -> Option<Instant> {
-        self.retries.failed(&change.queue, why, true, now);
-        self.retries.until(&change.queue)
+    pub(super) fn failed(&mut self, queue: &QueueName, why: String, now: Instant) -> Option<Instant> {
+        self.retries.failed(queue, why, true, now);
+        self.retries.until(queue)
     }
 
     fn when(
@@ -214,6 +207,22 @@ impl StatusChanges {
         let uids: BTreeSet<&QueueUid> = uids.chain(plan.stalled.values().map(|stall| &stall.uid)).collect();
         self.reclaims.retain(|queue| uids.contains(queue));
     }
+}
+
+/// Has the status of `queue` say what is `wanted`; none if it does.
+fn write(
+    queue: &QueueName,
+    uid: &QueueUid,
+    stored: Option<&QueueStatus>,
+    wanted: QueueStatus,
+) -> Option<Operation> {
+    let request = status_patch(stored, &wanted)?;
+    Some(Operation {
+        purpose: Purpose::Status { queue: queue.clone(), uid: uid.clone(), wanted: Box::new(wanted) },
+        object: Object { kind: Kind::Queue, namespace: queue.namespace.clone(), name: queue.name.clone() },
+        life: None,
+        request,
+    })
 }
 
 /// What a status lists of evicted pods.

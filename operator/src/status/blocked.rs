@@ -8,9 +8,8 @@ use quotient_engine::plan::{PassedOver, Plan, PodId, QueuePlan};
 use quotient_engine::reason::Reason;
 use tokio::time::Instant;
 
-use super::backoff::Backoff;
+use super::obstacle;
 use crate::particulars::{StatusDetails, kept};
-use crate::status::obstacle;
 
 /// Why nobody leaves for a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,11 +20,24 @@ pub struct Blocked {
     pub message: String,
 }
 
+/// An eviction that the API server refused.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal<'a> {
+    /// The pod.
+    pub(crate) pod: &'a PodId,
+    /// The queue that gains its room.
+    pub(crate) beneficiary: Option<&'a QueueName>,
+    /// In the words of the API server.
+    pub(crate) why: &'a str,
+    /// When the eviction is tried again.
+    pub(crate) until: Instant,
+}
+
 /// Every queue that lacks something, and whose victims were refused or would be, do not go or must not.
-pub(super) fn blocked_queues(
+pub(crate) fn blocked_queues(
     plan: &Plan,
     particulars: &StatusDetails,
-    backoff: &Backoff,
+    refusals: &[Refusal<'_>],
     now: Instant,
 ) -> BTreeMap<QueueName, Blocked> {
     let lacks = |queue: &QueuePlan| queue.starved.is_some() || !queue.unmet.is_empty();
@@ -33,9 +45,12 @@ pub(super) fn blocked_queues(
     let wanted: BTreeSet<&PodId> =
         plan.evictions.iter().chain(&plan.waiting).map(|eviction| &eviction.pod).collect();
     let of_queue = |name: &QueueName, starved: Option<Reason>| {
-        let refused = refused(backoff.refusals_for(name, &wanted, now));
-        refused.or_else(|| match starved? {
-            Reason::Blocked => Some(protected(plan, particulars, backoff, name)),
+        // A refusal stands until its wait is over, and on while the pod is wanted gone: the eviction was not tried again yet, and
+        // most likely the answer will be the same.
+        let stands = |refusal: &&Refusal<'_>| now < refusal.until || wanted.contains(refusal.pod);
+        let of_it = refusals.iter().filter(|refusal| refusal.beneficiary == Some(name)).filter(stands);
+        refused(of_it).or_else(|| match starved? {
+            Reason::Blocked => Some(protected(plan, particulars, refusals, name)),
             Reason::StuckTerminating => stuck(plan),
             reason if plan.held == Some(reason) => {
                 Some(Blocked { reason, message: obstacle(reason).to_owned() })
@@ -59,21 +74,27 @@ fn stuck(plan: &Plan) -> Option<Blocked> {
 }
 
 /// What the API server refused for a queue, if anything.
-fn refused<'a>(mut refusals: impl Iterator<Item = (&'a PodId, &'a str)>) -> Option<Blocked> {
-    let (pod, why) = refusals.next()?;
+fn refused<'a>(mut refusals: impl Iterator<Item = &'a Refusal<'a>>) -> Option<Blocked> {
+    let Refusal { pod, why, .. } = refusals.next()?;
     let message = sentence(pod, why, refusals.count());
     Some(Blocked { reason: Reason::EvictionRefused, message })
 }
 
 /// What no eviction is asked for, because it would be refused.
-fn protected(plan: &Plan, particulars: &StatusDetails, backoff: &Backoff, queue: &QueueName) -> Blocked {
+fn protected(
+    plan: &Plan,
+    particulars: &StatusDetails,
+    refusals: &[Refusal<'_>],
+    queue: &QueueName,
+) -> Blocked {
     let mut others = kept(plan).filter(|passed| passed.queue != *queue);
     let Some(PassedOver { pod, reason, .. }) = others.next() else {
         let message = "the pods that hold what the queue lacks may not be evicted now".to_owned();
         return Blocked { reason: Reason::Budget, message };
     };
     let budgets = particulars.budgets.get(&pod.uid).map(Vec::as_slice).unwrap_or_default();
-    let why = match (reason, backoff.why(pod)) {
+    let refusal = refusals.iter().find(|refusal| refusal.pod == pod);
+    let why = match (reason, refusal.map(|refusal| refusal.why)) {
         (Reason::EvictionRefused, Some(why)) => why.to_owned(),
         (Reason::EvictionRefused, None) => "the API server refused it a short while ago".to_owned(),
         _ => budgets_say(budgets),
@@ -106,8 +127,9 @@ fn sentence(pod: &PodId, why: &str, others: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quotient_engine::amounts::{Amount, Amounts, Resource};
-    use quotient_engine::plan::{Eviction, Stage};
+    use crate::writer::tests::again::again;
+    use quotient_engine::amounts::{Amount, Resource};
+    use std::time::Duration;
 
     fn gainer() -> QueueName {
         QueueName::new("b", "batch")
@@ -128,32 +150,25 @@ mod tests {
         Plan { queues: [(gainer(), queue)].into(), passed_over, ..Plan::default() }
     }
 
-    fn told(plan: &Plan, budgets: &[&str], backoff: &Backoff) -> Option<String> {
-        let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
-        let particulars = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
-        let blocked = blocked_queues(plan, &particulars, backoff, Instant::now());
-        blocked.get(&gainer()).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
+    fn told(plan: &Plan, budgets: &[&str], refused: Option<&str>) -> Option<String> {
+        told_at(plan, budgets, refused, Duration::ZERO)
     }
 
-    fn refusal(name: &str) -> Backoff {
-        let none = Amounts::new;
-        let eviction = Eviction {
-            pod: id(name),
-            workload: None,
-            queue: QueueName::new("a", "team"),
-            beneficiary: Some(gainer()),
-            reason: Reason::Reclaimed,
-            stage: Stage::Committed,
-            rank: None,
-            priority: 0,
-            requests: none(),
-            used: none(),
-            deserved: none(),
-            grace_seconds: None,
+    /// What is told so long after the eviction of `refused` for the gainer was put off.
+    fn told_at(plan: &Plan, budgets: &[&str], refused: Option<&str>, over: Duration) -> Option<String> {
+        let budgets = budgets.iter().map(|name| Arc::from(*name)).collect();
+        let particulars = StatusDetails { budgets: [("web-0".into(), budgets)].into() };
+        let (now, gainer) = (Instant::now(), gainer());
+        let refused = refused.map(id);
+        let refusal = |pod| Refusal {
+            pod,
+            beneficiary: Some(&gainer),
+            why: "the budget is spent",
+            until: now + Duration::from_secs(10),
         };
-        let mut backoff = Backoff::default();
-        backoff.refused(&eviction, "the budget is spent".to_owned(), Instant::now());
-        backoff
+        let refusals: Vec<_> = refused.iter().map(refusal).collect();
+        let blocked = blocked_queues(plan, &particulars, &refusals, now + over);
+        blocked.get(&gainer).map(|blocked| format!("{}: {}", blocked.reason, blocked.message))
     }
 
     #[test]
@@ -164,14 +179,13 @@ mod tests {
             passed("web-1", Reason::Budget),
         ];
         let plan = plan(Reason::Blocked, kept);
-        let none = Backoff::default();
         assert_eq!(
-            told(&plan, &["web"], &none).unwrap(),
+            told(&plan, &["web"], None).unwrap(),
             "Budget: pod a/web-0 cannot be evicted: disruption budget web allows no more disruptions now \
              (and 1 more pod)"
         );
         assert_eq!(
-            told(&plan, &["all", "web"], &none).unwrap(),
+            told(&plan, &["all", "web"], None).unwrap(),
             "Budget: pod a/web-0 cannot be evicted: it has more than one disruption budget (all, web), which the \
              API server always refuses (and 1 more pod)"
         );
@@ -182,22 +196,22 @@ mod tests {
         let refused = "EvictionRefused: pod a/web-0 cannot be evicted: the budget is spent".to_owned();
         // Others leave instead, and still this one should have.
         let waiting = plan(Reason::WaitingForPreemption, Vec::new());
-        assert_eq!(told(&waiting, &[], &refusal("web-0")), Some(refused.clone()));
+        assert_eq!(told(&waiting, &[], Some("web-0")), Some(refused.clone()));
         let blocked = plan(Reason::Blocked, vec![passed("web-0", Reason::EvictionRefused)]);
-        assert_eq!(told(&blocked, &[], &refusal("web-0")), Some(refused));
+        assert_eq!(told(&blocked, &[], Some("web-0")), Some(refused));
     }
 
     #[test]
     fn who_does_not_go_is_named() {
         let mut plan = plan(Reason::StuckTerminating, Vec::new());
         plan.overdue = vec![id("web-0")];
-        let of_one = told(&plan, &[], &Backoff::default()).unwrap();
+        let of_one = told(&plan, &[], None).unwrap();
         assert!(
             of_one.starts_with("StuckTerminating: pod a/web-0 is terminating and past the deadline"),
             "{of_one}"
         );
         plan.overdue.extend([id("web-1"), id("web-2")]);
-        let of_three = told(&plan, &[], &Backoff::default()).unwrap();
+        let of_three = told(&plan, &[], None).unwrap();
         assert!(of_three.contains("pod a/web-0 and 2 more pods are terminating"), "{of_three}");
     }
 
@@ -205,7 +219,7 @@ mod tests {
     fn what_holds_everything_is_told_to_who_waits_for_it() {
         let mut plan = plan(Reason::CapacityUntrusted, Vec::new());
         plan.held = Some(Reason::CapacityUntrusted);
-        let message = told(&plan, &[], &Backoff::default()).unwrap();
+        let message = told(&plan, &[], None).unwrap();
         assert!(
             message.starts_with("CapacityUntrusted: much of the capacity of the nodes vanished"),
             "{message}"
@@ -214,14 +228,24 @@ mod tests {
 
     #[test]
     fn nobody_is_blocked_who_is_not_short_or_waits_for_something_else() {
-        assert_eq!(
-            told(&plan(Reason::Fenced, vec![passed("web-0", Reason::Budget)]), &[], &Backoff::default()),
-            None
-        );
+        assert_eq!(told(&plan(Reason::Fenced, vec![passed("web-0", Reason::Budget)]), &[], None), None);
         let mut served = plan(Reason::Blocked, Vec::new());
         for queue in served.queues.values_mut() {
             *queue = QueuePlan::default();
         }
-        assert_eq!(told(&served, &[], &refusal("web-0")), None);
+        assert_eq!(told(&served, &[], Some("web-0")), None);
+    }
+
+    /// When the wait is over the eviction is tried again, and until the answer is there it would be wrong to say that nothing is
+    /// refused.
+    #[test]
+    fn a_refusal_stands_while_the_pod_is_wanted_gone() {
+        let after = Duration::from_secs(10);
+        let mut waiting = plan(Reason::WaitingForPreemption, Vec::new());
+        assert!(told(&waiting, &[], Some("web-0")).is_some());
+        assert_eq!(told_at(&waiting, &[], Some("web-0"), after), None);
+        let eviction = quotient_engine::plan::Eviction { pod: id("web-0"), ..again("web-0") };
+        waiting.waiting = vec![eviction];
+        assert!(told_at(&waiting, &[], Some("web-0"), after).is_some());
     }
 }

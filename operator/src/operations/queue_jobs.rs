@@ -1,16 +1,118 @@
-//! What is to be done for one QueueJob: a pure function of what is planned and what is seen.
+//! Jobs of QueueJobs.
+//!
+//! A Job is created, gets another number of pods that may run, or is deleted because its template was edited. A QueueJob that
+//! is finished is deleted in time. Nothing is remembered, so another leader goes on.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::jiff::Timestamp;
-use quotient_crds::QueueJobCondition;
-use quotient_engine::plan::{QueueJobPlan, SlotReason, Standing};
-use quotient_index::queue_jobs::{ObservedQueueJob, ObservedTask, ObservedTaskJob};
+use kube::api::PropagationPolicy;
+use quotient_crds::{QueueJob, QueueJobCondition};
+use quotient_engine::plan::{Plan, QueueJobName, QueueJobPlan, SlotReason, Standing};
+use quotient_index::Index;
+use quotient_index::queue_jobs::{
+    ObservedQueueJob, ObservedTask, ObservedTaskJob, job_body, job_name, task_hash,
+};
+use serde_json::{Value, json};
+
+use super::Observed;
+use crate::executor::{Kind, Life, Mismatch, Object, Operation, Prepare, Prepared, Purpose, Request, decode};
+
+/// What is to be done for every QueueJob of `plan`.
+pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
+    let mut all = Vec::new();
+    for (name, decided, seen) in decided(plan, observed.index) {
+        let (due, _) = actions(decided, &seen, observed.now);
+        all.extend(due.into_iter().map(|action| of(name, &seen, action)));
+    }
+    all
+}
+
+/// How long until a QueueJob of `plan` is deleted because it has been finished for long enough, if one is.
+pub(crate) fn next_expiry(plan: &Plan, index: &Index, now: Timestamp) -> Option<Duration> {
+    decided(plan, index).filter_map(|(_, decided, seen)| actions(decided, &seen, now).1).min()
+}
+
+/// The QueueJobs of `plan` that it may act on.
+fn decided<'a>(
+    plan: &'a Plan,
+    index: &Index,
+) -> impl Iterator<Item = (&'a QueueJobName, &'a QueueJobPlan, ObservedQueueJob)> {
+    let all = plan.queue_jobs.iter().filter(|(_, decided)| !decided.withheld);
+    all.filter_map(|(name, decided)| Some((name, decided, seen(index, name, decided)?)))
+}
+
+/// What is seen of a QueueJob that is still the one that was decided on, and is to stay.
+pub(crate) fn seen(index: &Index, name: &QueueJobName, decided: &QueueJobPlan) -> Option<ObservedQueueJob> {
+    let seen = index.observed_queue_job(&name.namespace, &name.name);
+    seen.filter(|seen| seen.uid == decided.uid && !seen.deleting)
+}
+
+fn of(name: &QueueJobName, seen: &ObservedQueueJob, action: Action) -> Operation {
+    let job = |task: &str| Object {
+        kind: Kind::Job,
+        namespace: name.namespace.clone(),
+        name: job_name(&name.name, task).into(),
+    };
+    let for_job = |frees| Purpose::Job { name: name.clone(), frees };
+    let owner = Object { kind: Kind::QueueJob, namespace: name.namespace.clone(), name: name.name.clone() };
+    match action {
+        Action::Create { task, template, parallelism } => Operation {
+            purpose: for_job(false),
+            object: job(&task),
+            life: None,
+            // The index keeps no templates: they are large, and needed once.
+            request: Request::Read(
+                owner,
+                Prepare(Box::new(move |found| create(found, &task, &template, parallelism))),
+            ),
+        },
+        Action::Change { task, uid, suspend, parallelism, completions, lowers } => {
+            let mut spec = json!({"suspend": suspend, "parallelism": parallelism});
+            if let (Some(completions), Value::Object(fields)) = (completions, &mut spec) {
+                fields.insert("completions".to_owned(), completions.into());
+            }
+            Operation {
+                purpose: for_job(lowers),
+                object: job(&task),
+                life: Some(Life::of(&uid)),
+                request: Request::Merge(json!({"spec": spec})),
+            }
+        }
+        // The Job goes with its pods; as long as it is there its successor cannot be created.
+        Action::Replace { task, uid } => Operation {
+            purpose: for_job(true),
+            object: job(&task),
+            life: Some(Life::of(&uid)),
+            request: Request::Delete(Some(PropagationPolicy::Foreground)),
+        },
+        Action::Expire => Operation {
+            purpose: Purpose::Expiry(name.clone()),
+            object: owner,
+            life: Some(Life::of(seen.uid.as_str())),
+            request: Request::Delete(Some(PropagationPolicy::Background)),
+        },
+    }
+}
+
+/// The Job of `task` of the QueueJob as it is now, if it is still what was decided on.
+fn create(found: &str, task: &str, template: &str, parallelism: Option<u32>) -> Prepared {
+    let owner: QueueJob = decode(found).map_err(Mismatch::Unreadable)?;
+    let stale = |what: &str| Mismatch::Stale(format!("the QueueJob {what}"));
+    if owner.metadata.deletion_timestamp.is_some() {
+        return Err(stale("is being deleted"));
+    }
+    let task = owner.spec.tasks.iter().find(|known| known.name == task);
+    let task =
+        task.filter(|task| *task_hash(&owner.spec, task) == *template).ok_or_else(|| stale("was edited"))?;
+    let life = Life::of(owner.metadata.uid.as_deref().unwrap_or_default());
+    Ok((life, Request::Create(job_body(&owner, task, parallelism))))
+}
 
 /// One call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Action {
+enum Action {
     /// Create the Job of a task.
     Create {
         /// The task's name.
@@ -47,19 +149,8 @@ pub(super) enum Action {
     Expire,
 }
 
-impl Action {
-    /// Whether it frees room rather than needing some.
-    pub(super) fn takes(&self) -> bool {
-        match self {
-            Self::Create { .. } => false,
-            Self::Change { lowers, .. } => *lowers,
-            Self::Replace { .. } | Self::Expire => true,
-        }
-    }
-}
-
 /// What is to be done now, and how long until something else is, if only time has to pass.
-pub(super) fn actions(
+fn actions(
     decided: &QueueJobPlan,
     observed: &ObservedQueueJob,
     now: Timestamp,

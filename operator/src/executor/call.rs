@@ -1,0 +1,393 @@
+//! One operation, from the first request to what its answer tells the view.
+
+use k8s_openapi::api::policy::v1::Eviction;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{DeleteOptions, ObjectMeta, Preconditions};
+use kube::api::{DeleteParams, GetParams, Patch, PatchParams, PostParams};
+use kube::core::{Request as Path, Status};
+use quotient_crds::names::FIELD_MANAGER;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+use tracing::warn;
+
+use super::operation::Mismatch;
+use super::{Life, Object, Outcome, Purpose, Request};
+use crate::answer::{Answer, Lost, ask, said};
+use crate::context::Context;
+
+/// What the API server was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verb {
+    Read,
+    Create,
+    Change,
+    Delete,
+}
+
+/// Carries out one operation at this time. No request is sent if this replica may not write any more.
+pub(super) async fn call(
+    context: Context,
+    at: Instant,
+    purpose: Purpose,
+    object: Object,
+    life: Option<Life>,
+    request: Request,
+) -> Outcome {
+    tokio::select! {
+        biased;
+        () = context.stop.cancelled() => return Outcome::Skipped,
+        () = tokio::time::sleep_until(at) => {}
+    }
+    let call = Call { context, purpose, object };
+    call.carry_out(life, request).await
+}
+
+struct Call {
+    context: Context,
+    purpose: Purpose,
+    object: Object,
+}
+
+impl Call {
+    async fn carry_out(&self, mut life: Option<Life>, mut request: Request) -> Outcome {
+        if !self.context.may_write() {
+            return Outcome::Skipped;
+        }
+        if let Request::Read(read, prepare) = request {
+            let found = match self.get(&read).await {
+                Answer::Done(found) => found,
+                Answer::Refused(status) => return self.refused(Verb::Read, life.as_ref(), status).await,
+                Answer::Unknown(lost) => return Outcome::Unknown(lost),
+            };
+            match (prepare.0)(&found) {
+                Ok((found, prepared)) => (life, request) = (Some(found), prepared),
+                Err(Mismatch::Stale(why)) => return Outcome::Stale(why),
+                Err(Mismatch::Unreadable(why)) => return Outcome::Unknown(Lost::Connection(why)),
+            }
+            if !self.context.may_write() {
+                return Outcome::Skipped;
+            }
+        }
+        if let Request::Impossible(why) = request {
+            self.context.view.wake();
+            return Outcome::refused(409, &why);
+        }
+        let verb = match &request {
+            Request::Create(_) => Verb::Create,
+            Request::Delete(_) => Verb::Delete,
+            _ => Verb::Change,
+        };
+        let built = match self.build(life.as_ref(), request) {
+            Ok(built) => built,
+            Err(why) => return Outcome::refused(400, &format!("build the request: {why}")),
+        };
+        let client = &self.context.client;
+        let answer = ask(self.purpose.timeout(), client.request_text(built)).await;
+        self.context.metrics.wrote(self.purpose.metric(), answer.result());
+        match answer {
+            Answer::Done(text) => match self.keep(verb, life.as_ref(), &text) {
+                Ok(()) => Outcome::Done,
+                Err(why) => Outcome::Unknown(Lost::Connection(why)),
+            },
+            Answer::Refused(status) => self.refused(verb, life.as_ref(), status).await,
+            Answer::Unknown(lost) => Outcome::Unknown(lost),
+        }
+    }
+
+    /// The request as it goes over the wire, with its precondition.
+    fn build(&self, life: Option<&Life>, request: Request) -> Result<http::Request<Vec<u8>>, String> {
+        let path = Path::new(self.object.kind.path(&self.object.namespace));
+        let name = &*self.object.name;
+        let manager = || Some(FIELD_MANAGER.to_owned());
+        let patching = PatchParams { field_manager: manager(), ..PatchParams::default() };
+        let built = match request {
+            Request::Create(body) => {
+                let posting = PostParams { field_manager: manager(), ..PostParams::default() };
+                path.create(&posting, bytes(&body)?)
+            }
+            Request::Merge(body) => {
+                let merge = Patch::Merge(of_life(body, life));
+                // Of an object whose answer is of no use only the metadata are asked for.
+                match self.purpose {
+                    Purpose::Requeue { .. } => path.patch_metadata(name, &patching, &merge),
+                    _ => path.patch(name, &patching, &merge),
+                }
+            }
+            Request::MergeStatus(status) => {
+                path.patch_subresource("status", name, &patching, &Patch::Merge(json!({"status": status})))
+            }
+            Request::Patch(mut operations) => {
+                let test =
+                    life.map(|life| json!({"op": "test", "path": "/metadata/uid", "value": &*life.uid}));
+                operations.splice(0..0, test);
+                let operations =
+                    serde_json::from_value(operations.into()).map_err(|error| error.to_string())?;
+                path.patch(name, &patching, &Patch::<()>::Json(operations))
+            }
+            Request::Delete(propagation_policy) => {
+                let preconditions = life.map(|life| kube::api::Preconditions {
+                    uid: Some(life.uid.to_string()),
+                    resource_version: life.resource_version.clone(),
+                });
+                path.delete(
+                    name,
+                    &DeleteParams { propagation_policy, preconditions, ..DeleteParams::default() },
+                )
+            }
+            Request::Evict(grace_seconds) => {
+                let body = eviction(&self.object, life, grace_seconds);
+                path.create_subresource("eviction", name, &PostParams::default(), bytes(&body)?)
+            }
+            Request::Read(..) | Request::Impossible(_) => return Err("no request is left to send".to_owned()),
+        };
+        built.map_err(|error| error.to_string())
+    }
+
+    async fn get(&self, object: &Object) -> Answer<String> {
+        let path = Path::new(object.kind.path(&object.namespace));
+        let request = path.get(&object.name, &GetParams::default()).map_err(kube::Error::BuildRequest);
+        let client = &self.context.client;
+        ask(self.purpose.timeout(), async { client.request_text(request?).await }).await
+    }
+
+    /// Has the view know what was answered. An error says why the answer cannot be read.
+    fn keep(&self, verb: Verb, life: Option<&Life>, answer: &str) -> Result<(), String> {
+        let Object { kind, namespace, name } = &self.object;
+        let mut kept = Ok(());
+        let mut keep = |index: &mut _| {
+            let (changed, read) = kind.keep(index, answer);
+            kept = read;
+            changed
+        };
+        let view = &self.context.view;
+        match &self.purpose {
+            // The watch shows what becomes of them. A size is written only once the watch has shown every mark.
+            Purpose::Requeue { .. }
+            | Purpose::Eviction { .. }
+            | Purpose::LessGrace(_)
+            | Purpose::Mark { .. }
+            | Purpose::Expiry(_) => {}
+            Purpose::Job { .. } if verb == Verb::Delete => {}
+            _ if verb == Verb::Delete => {
+                // An object with a deletion time waits for a finalizer; the watch tells when it is gone.
+                if let Some(life) = life.filter(|_| !is_terminating(answer)) {
+                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
+                }
+            }
+            // Only of objects that are kept it is known here whether they were deleted since.
+            Purpose::Size(scaling) => {
+                view.update(|index| index.holds_setter(namespace, &scaling.setter) && keep(index));
+            }
+            // No decision depends on a status, so it wakes no loop. An object that cannot be decoded gets one, too: it says so.
+            Purpose::Status { .. } => {
+                view.read(keep);
+                kept = Ok(());
+            }
+            Purpose::JobStatus { .. } => {
+                view.update(keep);
+                kept = Ok(());
+            }
+            _ => view.update(keep),
+        }
+        kept
+    }
+
+    /// What a refusal means.
+    async fn refused(&self, verb: Verb, life: Option<&Life>, status: Box<Status>) -> Outcome {
+        let Object { kind, namespace, name } = &self.object;
+        let is_gone = matches!(status.code, 404 | 409);
+        match (&self.purpose, verb, status.code) {
+            // Something is not as it was seen: the next cycle decides with what is there now.
+            (Purpose::Quota { .. }, _, 404 | 409 | 422) => {
+                self.read_again(life).await;
+                Outcome::Refused(status)
+            }
+            // Another uid is refused as invalid.
+            (Purpose::Gate(_) | Purpose::Requeue { .. } | Purpose::Mark { .. }, _, 404 | 409 | 422)
+            | (Purpose::Size(_), _, 404 | 409)
+            | (Purpose::Job { .. }, Verb::Read, 404) => Outcome::Stale(said(&status)),
+            (Purpose::Job { .. }, Verb::Create, 409) => self.adopt(life).await,
+            (Purpose::Job { .. }, Verb::Change, 404) => {
+                if let Some(life) = life {
+                    let view = &self.context.view;
+                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
+                }
+                Outcome::Done
+            }
+            // What is gone already, or has a successor, needs no deletion.
+            (Purpose::Job { .. } | Purpose::Expiry(_), Verb::Delete, _) if is_gone => Outcome::Done,
+            (Purpose::Status { .. } | Purpose::JobStatus { .. }, _, 404) => Outcome::Done,
+            _ => Outcome::Refused(status),
+        }
+    }
+
+    /// Brings what the view has of the object up to date.
+    async fn read_again(&self, life: Option<&Life>) {
+        let Object { kind, namespace, name } = &self.object;
+        let view = &self.context.view;
+        let why = match self.get(&self.object).await {
+            Answer::Done(found) => {
+                let mut read = Ok(());
+                view.update(|index| {
+                    let changed;
+                    (changed, read) = kind.keep(index, &found);
+                    changed
+                });
+                read.err()
+            }
+            Answer::Refused(status) if status.code == 404 => {
+                if let Some(life) = life {
+                    view.update(|index| kind.forget(index, namespace, name, &life.uid));
+                }
+                None
+            }
+            Answer::Refused(status) => Some(said(&status)),
+            Answer::Unknown(lost) => Some(lost.to_string()),
+        };
+        if let Some(error) = why {
+            warn!(%namespace, %name, error, "cannot read the object again");
+        }
+    }
+
+    /// A Job of this name exists: the one whose answer was lost, which has the owner with the uid of `life`, or another one.
+    async fn adopt(&self, life: Option<&Life>) -> Outcome {
+        let name = &self.object.name;
+        let found = match self.get(&self.object).await {
+            Answer::Done(found) => found,
+            Answer::Refused(status) if status.code == 404 => {
+                return Outcome::Stale(format!("the Job {name} was there and is gone"));
+            }
+            Answer::Refused(status) => return Outcome::Refused(status),
+            Answer::Unknown(lost) => return Outcome::Unknown(lost),
+        };
+        let metadata = match serde_json::from_str::<WithMetadata>(&found) {
+            Ok(read) => read.metadata,
+            Err(error) => return Outcome::Unknown(Lost::Connection(error.to_string())),
+        };
+        let is_ours =
+            |owner: &OwnerHead| owner.controller && life.is_some_and(|life| *life.uid == *owner.uid);
+        if metadata.owner_references.iter().any(is_ours) {
+            return self
+                .keep(Verb::Create, None, &found)
+                .map_or_else(|why| Outcome::Unknown(Lost::Connection(why)), |()| Outcome::Done);
+        }
+        if metadata.deletion_timestamp.is_some() {
+            return Outcome::Stale(format!("the Job {name} of an earlier QueueJob is still being deleted"));
+        }
+        Outcome::refused(
+            409,
+            &format!(
+                "a Job {name} is there already and is not of this QueueJob: delete it, or give the QueueJob another name"
+            ),
+        )
+    }
+}
+
+/// What is read of an object that may be anything.
+#[derive(Deserialize)]
+struct WithMetadata {
+    #[serde(default)]
+    metadata: MetadataHead,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct MetadataHead {
+    deletion_timestamp: Option<String>,
+    owner_references: Vec<OwnerHead>,
+}
+
+#[derive(Deserialize)]
+struct OwnerHead {
+    #[serde(default)]
+    controller: bool,
+    uid: String,
+}
+
+fn is_terminating(answer: &str) -> bool {
+    serde_json::from_str::<WithMetadata>(answer)
+        .is_ok_and(|object| object.metadata.deletion_timestamp.is_some())
+}
+
+fn bytes(body: &impl serde::Serialize) -> Result<Vec<u8>, String> {
+    serde_json::to_vec(body).map_err(|error| error.to_string())
+}
+
+/// A merge patch that lands on this life, and on this version of it if one is named.
+fn of_life(mut body: Value, life: Option<&Life>) -> Value {
+    let Some((life, Value::Object(fields))) = life.zip(Some(&mut body)) else { return body };
+    let metadata = fields.entry("metadata").or_insert_with(|| json!({}));
+    if let Value::Object(metadata) = metadata {
+        metadata.insert("uid".to_owned(), (*life.uid).into());
+        metadata.extend(
+            life.resource_version.as_deref().map(|version| ("resourceVersion".to_owned(), version.into())),
+        );
+    }
+    body
+}
+
+/// The eviction of this life of a pod: a successor under its name is not hit. The pod gets `grace_seconds` to end, or its
+/// own grace.
+///
+/// Built by hand and posted to the subresource because kube's `Api::evict` spells `deleteOptions` wrong, and the API server
+/// then drops the precondition without a word.
+fn eviction(pod: &Object, life: Option<&Life>, grace_seconds: Option<u32>) -> Eviction {
+    Eviction {
+        metadata: ObjectMeta {
+            name: Some(pod.name.to_string()),
+            namespace: Some(pod.namespace.as_str().to_owned()),
+            ..ObjectMeta::default()
+        },
+        delete_options: Some(DeleteOptions {
+            grace_period_seconds: grace_seconds.map(i64::from),
+            preconditions: life
+                .map(|life| Preconditions { uid: Some(life.uid.to_string()), ..Preconditions::default() }),
+            ..DeleteOptions::default()
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::Kind;
+
+    fn body(grace_seconds: Option<u32>) -> Value {
+        let pod = Object { kind: Kind::Pod, namespace: "a".into(), name: "web-0".into() };
+        serde_json::to_value(eviction(&pod, Some(&Life::of("u1")), grace_seconds)).unwrap()
+    }
+
+    #[test]
+    fn the_uid_is_where_the_api_server_reads_it() {
+        assert_eq!(
+            body(None),
+            json!({
+                "apiVersion": "policy/v1",
+                "kind": "Eviction",
+                "metadata": {"name": "web-0", "namespace": "a"},
+                "deleteOptions": {"preconditions": {"uid": "u1"}},
+            })
+        );
+    }
+
+    #[test]
+    fn a_grace_is_named_only_where_one_is_set() {
+        for (grace, seconds) in [(Some(5), 5), (Some(0), 0)] {
+            assert_eq!(
+                body(grace)["deleteOptions"],
+                json!({"gracePeriodSeconds": seconds, "preconditions": {"uid": "u1"}})
+            );
+        }
+    }
+
+    #[test]
+    fn a_merge_patch_names_life_and_version() {
+        let life = Life { uid: "u1".into(), resource_version: Some("7".to_owned()) };
+        let patch = of_life(json!({"metadata": {"labels": {}}, "spec": {}}), Some(&life));
+        assert_eq!(
+            patch,
+            json!({"metadata": {"labels": {}, "uid": "u1", "resourceVersion": "7"}, "spec": {}})
+        );
+        assert_eq!(of_life(json!({"spec": {}}), None), json!({"spec": {}}));
+    }
+}

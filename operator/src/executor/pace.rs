@@ -1,0 +1,80 @@
+//! How many operations are carried out at a time, and how fast.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quotient_engine::names::QueueName;
+use tokio::time::Instant;
+
+use super::{Class, Operation, Purpose, Rate};
+use crate::settings::WriteSettings;
+
+/// The bounds of all classes.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    settings: WriteSettings,
+    evictions: Rate,
+    /// Bounds the evictions of every queue by itself, so that whatever goes wrong with one does not empty it at once. Only a
+    /// hint: after a restart every queue begins anew.
+    of_queues: BTreeMap<QueueName, Rate>,
+}
+
+impl Pace {
+    pub(crate) fn new(settings: WriteSettings) -> Self {
+        let evictions = Rate::per_second(settings.evictions_per_second);
+        Self { settings, evictions, of_queues: BTreeMap::new() }
+    }
+
+    /// How many operations of `class` are under way at a time; of evictions, in one namespace.
+    pub(super) const fn parallel(&self, class: Class) -> usize {
+        match class {
+            Class::Quota | Class::LimitRange => self.settings.quotas_in_parallel,
+            Class::Eviction => self.settings.evictions_in_parallel,
+            // One small write, which takes the API server some milliseconds.
+            Class::Gate => 32,
+            Class::QueueJob | Class::JobStatus => 16,
+            Class::Recount | Class::Requeue | Class::Scaling | Class::Status => 8,
+        }
+    }
+
+    /// How many operations of `class` one cycle begins.
+    pub(super) const fn per_cycle(&self, class: Class) -> usize {
+        match class {
+            Class::Eviction => self.settings.evictions_per_cycle,
+            _ => usize::MAX,
+        }
+    }
+
+    /// How long until the next operation of `class` may be sent.
+    pub(super) fn wait(&self, class: Class, now: Instant) -> Duration {
+        match class {
+            Class::Eviction => self.evictions.next(now).duration_since(now),
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// When `operation` may be sent; it counts as sent then. If its queue has lost enough pods for now: when it may be tried
+    /// again.
+    pub(super) fn reserve(&mut self, operation: &Operation, now: Instant) -> Result<Instant, Instant> {
+        match &operation.purpose {
+            Purpose::Eviction { eviction, .. } => {
+                let count = self.settings.evictions_per_queue;
+                let new = || Rate::per_minute(count);
+                let rate = self.of_queues.entry(eviction.queue.clone()).or_insert_with(new);
+                let at = rate.next(now);
+                if at > now {
+                    return Err(at);
+                }
+                rate.reserve(now);
+                Ok(self.evictions.reserve(now))
+            }
+            Purpose::LessGrace(_) => Ok(self.evictions.reserve(now)),
+            _ => Ok(now),
+        }
+    }
+
+    /// Forgets queues that could lose as many pods as ever.
+    pub(super) fn forget_rested(&mut self, now: Instant) {
+        self.of_queues.retain(|_, rate| !rate.is_rested(now));
+    }
+}

@@ -1,0 +1,97 @@
+//! Operations that were begun and have not ended.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+
+use quotient_engine::names::Namespace;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+
+use super::call::call;
+use super::{Class, Key, Object, Operation, Outcome, Purpose};
+use crate::context::Context;
+
+/// What tells one operation from another: what it is on, with the life of the object.
+type Id = (Key, Object, Option<Arc<str>>);
+
+/// Operations under way. They end as they do whether they are waited for or not; dropping this ends them where they are.
+#[derive(Debug, Default)]
+pub(super) struct UnderWay {
+    calls: JoinSet<(Id, Outcome)>,
+    purposes: BTreeMap<Id, Purpose>,
+    /// How many there are: of a class, and of it in one namespace.
+    counts: BTreeMap<(Class, Option<Namespace>), usize>,
+}
+
+/// An operation that has ended.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) purpose: Purpose,
+    pub(super) key: Key,
+    pub(super) outcome: Outcome,
+}
+
+impl UnderWay {
+    /// Sends `operation` at this time.
+    pub(super) fn begin(&mut self, context: &Context, operation: Operation, at: Instant) {
+        let Operation { purpose, object, life, request } = operation;
+        let uid = life.as_ref().map(|life| Arc::clone(&life.uid));
+        let id = (purpose.key(), object, uid);
+        let call = call(context.clone(), at, purpose.clone(), id.1.clone(), life, request);
+        if self.purposes.insert(id.clone(), purpose).is_none() {
+            for place in places(&id) {
+                let count = self.counts.entry(place).or_default();
+                *count = count.saturating_add(1);
+            }
+        }
+        self.calls.spawn(async move { (id, call.await) });
+    }
+
+    /// How many operations of a class are under way: in one namespace, or in all.
+    pub(super) fn count(&self, place: &(Class, Option<Namespace>)) -> usize {
+        self.counts.get(place).copied().unwrap_or_default()
+    }
+
+    pub(super) fn contains(&self, operation: &Operation) -> bool {
+        let uid = operation.life.as_ref().map(|life| Arc::clone(&life.uid));
+        self.purposes.contains_key(&(operation.key(), operation.object.clone(), uid))
+    }
+
+    /// What is under way.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Purpose> {
+        self.purposes.values()
+    }
+
+    /// Waits until an operation has ended; none if none is under way. Nothing is lost if the wait is given up.
+    pub(super) async fn completed(&mut self) -> Option<Ended> {
+        let joined = self.calls.join_next().await?;
+        self.take(joined)
+    }
+
+    /// An operation that has ended already.
+    pub(super) fn completed_already(&mut self) -> Option<Ended> {
+        let joined = self.calls.try_join_next()?;
+        self.take(joined)
+    }
+
+    fn take(&mut self, joined: Result<(Id, Outcome), JoinError>) -> Option<Ended> {
+        // Nothing is aborted while it is waited for, so it panicked: as if it had been called here.
+        let (id, outcome) = joined.unwrap_or_else(|error| resume_unwind(error.into_panic()));
+        let purpose = self.purposes.remove(&id)?;
+        for place in places(&id) {
+            if let Some(count) = self.counts.get_mut(&place) {
+                *count = count.saturating_sub(1);
+                if *count == 0 {
+                    self.counts.remove(&place);
+                }
+            }
+        }
+        Some(Ended { purpose, key: id.0, outcome })
+    }
+}
+
+/// Where an operation counts.
+fn places((key, object, _): &Id) -> [(Class, Option<Namespace>); 2] {
+    [(key.class(), None), (key.class(), Some(object.namespace.clone()))]
+}

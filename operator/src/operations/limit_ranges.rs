@@ -1,0 +1,78 @@
+//! LimitRanges: what containers request that state no requests, so that no quota rejects them.
+
+use quotient_crds::names::{LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
+use quotient_engine::amounts::{Amount, Bounds, Resource};
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Plan, QueuePlan};
+use quotient_index::ResourceVersion;
+use quotient_index::limit_ranges::LimitRangeDue;
+use serde_json::{Map, Value, json};
+
+use super::Observed;
+use super::owning_queue::OwningQueue;
+use crate::executor::{Kind, Life, Object, Operation, Purpose, Request};
+
+/// What is to be done with the LimitRanges of namespaces whose quotas are written.
+///
+/// A LimitRange of another writer is never overwritten: what is not known to be there is created, and what is there is changed
+/// only in the life in which it was seen. If that fails, the watch shows why.
+pub(super) fn operations(plan: &Plan, observed: &Observed<'_>) -> Vec<Operation> {
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent && queue.reach.writes_quotas());
+    let operation = |(name, queue): (&QueueName, &QueuePlan)| {
+        let owner = OwningQueue { name, uid: &queue.uid };
+        Some(of(owner, observed.index.limit_range_due(&name.namespace, &name.name)?))
+    };
+    leaves.filter_map(operation).collect()
+}
+
+fn of(queue: OwningQueue<'_>, due: LimitRangeDue) -> Operation {
+    let defaults = due.defaults();
+    let (life, request) = match due {
+        LimitRangeDue::Create(defaults) => (None, Request::Create(body(queue, &defaults))),
+        LimitRangeDue::Change { uid, defaults, disowned } => {
+            let mut patch = vec![json!({"op": "add", "path": "/spec/limits", "value": limits(&defaults)})];
+            patch.extend(disowned.then(|| queue.own()));
+            (Some(Life::of(&uid)), Request::Patch(patch))
+        }
+        LimitRangeDue::Delete { uid, resource_version } => {
+            let resource_version = resource_version.as_ref().map(ResourceVersion::to_string);
+            (Some(Life { uid, resource_version }), Request::Delete(None))
+        }
+        LimitRangeDue::Taken => (
+            None,
+            Request::Impossible(format!(
+                "the namespace has a LimitRange named \"{LIMIT_RANGE}\" that Quotient does not keep; rename that one, or have it \
+                 give the defaults"
+            )),
+        ),
+    };
+    let namespace = queue.name.namespace.clone();
+    Operation {
+        purpose: Purpose::LimitRange { queue: queue.name.clone(), uid: queue.uid.clone(), defaults },
+        object: Object { kind: Kind::LimitRange, namespace, name: LIMIT_RANGE.into() },
+        life,
+        request,
+    }
+}
+
+fn body(queue: OwningQueue<'_>, defaults: &Bounds) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "LimitRange",
+        "metadata": {
+            "name": LIMIT_RANGE,
+            "namespace": queue.name.namespace.as_str(),
+            "labels": {MANAGED_BY_LABEL: MANAGED_BY_QUOTIENT},
+            "ownerReferences": queue.references(),
+        },
+        "spec": {"limits": limits(defaults)},
+    })
+}
+
+fn limits(defaults: &Bounds) -> Value {
+    let text = |(resource, amount): (&Resource, Amount)| {
+        (resource.name().to_owned(), Value::String(resource.format(amount)))
+    };
+    let requests: Map<String, Value> = defaults.iter().map(text).collect();
+    json!([{"type": "Container", "defaultRequest": requests}])
+}

@@ -1,0 +1,115 @@
+//! The statuses of QueueJobs: what is decided at once, what is counted every now and then.
+
+mod compose;
+mod conditions;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quotient_crds::QueueJobStatus;
+use quotient_engine::plan::{Plan, QueueJobName};
+use tokio::time::Instant;
+use tracing::warn;
+
+use super::patch::status_patch;
+use crate::context::Context;
+use crate::executor::{Completed, Kind, Object, Operation, Outcome, Purpose};
+use crate::operations::queue_jobs::seen;
+use compose::compose;
+
+/// What only counts pods is written at most this often for one QueueJob.
+const COUNTS: Duration = Duration::from_secs(1);
+
+/// How long a write that failed, or that did not stick, is not repeated.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Remembers what keeps statuses from being written too often.
+#[derive(Debug, Default)]
+pub(crate) struct JobStatuses {
+    /// When each was written last, and what.
+    written: BTreeMap<QueueJobName, (Instant, QueueJobStatus)>,
+    /// When something that has to wait is due.
+    next: Option<Instant>,
+}
+
+impl JobStatuses {
+    pub(crate) const fn next_retry(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// The statuses that `plan` changes; `refused` says what the API server said against Jobs.
+    pub(crate) fn due(
+        &mut self,
+        plan: &Plan,
+        refused: &BTreeMap<QueueJobName, String>,
+        context: &Context,
+    ) -> Vec<Operation> {
+        self.written.retain(|name, _| plan.queue_jobs.contains_key(name));
+        self.next = None;
+        let now = Instant::now();
+        let mut due = Vec::new();
+        for (name, decided) in &plan.queue_jobs {
+            let Some(seen) = context.view.read(|index| seen(index, name, decided)) else { continue };
+            let refused = refused.get(name).map(String::as_str);
+            let wanted = compose(decided, &seen, refused, context.clock.now());
+            let stored = seen.status.unwrap_or_default();
+            if wanted.same_meaning(&stored) {
+                continue;
+            }
+            let wait = match self.written.get(name) {
+                // It was sent and is not what is seen: another writer writes it, too, or it is on its way.
+                Some((at, sent)) if sent.same_meaning(&wanted) => at.checked_add(AGAIN),
+                Some((at, _)) if same_decision(&wanted, &stored) => at.checked_add(COUNTS),
+                _ => None,
+            };
+            if let Some(until) = wait.filter(|until| *until > now) {
+                self.wake_at(until);
+            } else if let Some(request) = status_patch(Some(&stored), &wanted) {
+                due.push(Operation {
+                    purpose: Purpose::JobStatus { name: name.clone(), wanted: Box::new(wanted) },
+                    object: Object {
+                        kind: Kind::QueueJob,
+                        namespace: name.namespace.clone(),
+                        name: name.name.clone(),
+                    },
+                    life: None,
+                    request,
+                });
+            }
+        }
+        due
+    }
+
+    /// Takes note of what became of the status of `name`.
+    pub(crate) fn settle(
+        &mut self,
+        name: &QueueJobName,
+        wanted: &QueueJobStatus,
+        Completed { outcome, why, .. }: &Completed,
+    ) {
+        let now = Instant::now();
+        if !matches!(outcome, Outcome::Done | Outcome::Skipped) {
+            warn!(queue_job = %name, error = why, "the status was not written");
+            self.wake_at(now.checked_add(AGAIN).unwrap_or(now));
+        }
+        self.written.insert(name.clone(), (now, wanted.clone()));
+    }
+
+    fn wake_at(&mut self, at: Instant) {
+        self.next = self.next.into_iter().chain([at]).min();
+    }
+}
+
+/// Whether only what is counted differs.
+fn same_decision(wanted: &QueueJobStatus, stored: &QueueJobStatus) -> bool {
+    let decided = |status: &QueueJobStatus| QueueJobStatus {
+        used: None,
+        pending: None,
+        running: None,
+        succeeded: None,
+        failed: None,
+        terminating: None,
+        ..status.clone()
+    };
+    decided(wanted).same_meaning(&decided(stored))
+}

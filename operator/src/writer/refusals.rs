@@ -1,0 +1,198 @@
+//! Pods that may not be evicted for now, and when to ask again.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quotient_engine::names::QueueName;
+use quotient_engine::plan::{Eviction, PodId};
+use tokio::time::Instant;
+
+use crate::executor::{Backoff, Schedule};
+use crate::status::Refusal;
+
+/// The wait after the API server had too much to do.
+const BUSY: Duration = Duration::from_secs(1);
+
+/// How long a refusal is remembered that may be a passing one.
+const DOUBTED: Duration = Duration::from_secs(60);
+
+/// Which evictions were refused, by pod.
+///
+/// It is a hint that saves requests. After a restart it is empty, and every pod is asked for once more.
+#[derive(Debug)]
+pub(super) struct Refusals {
+    refused: Backoff<PodId>,
+    /// The queues that gain the room of pods that were refused.
+    beneficiaries: BTreeMap<PodId, Option<QueueName>>,
+    busy: BTreeMap<PodId, Instant>,
+    /// When pods were refused for a reason that may be a passing one.
+    doubted: BTreeMap<PodId, Instant>,
+}
+
+impl Refusals {
+    pub(super) const fn new() -> Self {
+        Self {
+            refused: Backoff::new(Schedule::EVICTIONS),
+            beneficiaries: BTreeMap::new(),
+            busy: BTreeMap::new(),
+            doubted: BTreeMap::new(),
+        }
+    }
+
+    /// Whether `pod` is not to be asked for yet.
+    pub(super) fn is_waiting(&self, pod: &PodId, now: Instant) -> bool {
+        self.refused.is_waiting(pod, now) || self.busy.get(pod).is_some_and(|until| now < *until)
+    }
+
+    /// The eviction was refused. Returns when it is worth another try.
+    pub(super) fn refused(&mut self, eviction: &Eviction, why: String, now: Instant) -> Instant {
+        let pod = &eviction.pod;
+        self.beneficiaries.insert(pod.clone(), eviction.beneficiary.clone());
+        self.refused.failed(pod, why, true, now);
+        self.refused.until(pod).unwrap_or(now)
+    }
+
+    /// The API server had no time for the eviction of `pod`.
+    pub(super) fn busy(&mut self, pod: &PodId, now: Instant) {
+        self.busy.insert(pod.clone(), now.checked_add(BUSY).unwrap_or(now));
+    }
+
+    /// `pod` was refused, and no budget is the reason. Whether it is worth asking once more, in a moment, before others go
+    /// instead: it is the first time.
+    pub(super) fn doubts(&mut self, pod: &PodId, now: Instant) -> bool {
+        let is_known = self.refused.until(pod).is_some();
+        let is_first = !is_known && self.doubted.insert(pod.clone(), now).is_none();
+        if is_first {
+            self.busy(pod, now);
+        }
+        is_first
+    }
+
+    /// `pod` was evicted or is gone: its namespace's budgets let pods go again.
+    pub(super) fn granted(&mut self, pod: &PodId) {
+        self.refused.clear(pod);
+        self.doubted.remove(pod);
+        self.refused.restart(|other| other.namespace == pod.namespace);
+    }
+
+    /// Forgets what was long ago.
+    pub(super) fn forget_old(&mut self, now: Instant) {
+        self.refused.forget_old(now);
+        self.beneficiaries.retain(|pod, _| self.refused.until(pod).is_some());
+        self.busy.retain(|_, until| now < *until);
+        self.doubted.retain(|_, at| at.checked_add(DOUBTED).is_some_and(|old| now < old));
+    }
+
+    /// All refusals that still count.
+    pub(super) fn all(&self) -> Vec<Refusal<'_>> {
+        let refusal = |(pod, why, until)| {
+            let beneficiary = self.beneficiaries.get(pod).and_then(Option::as_ref);
+            Refusal { pod, beneficiary, why, until }
+        };
+        self.refused.all().map(refusal).collect()
+    }
+
+    /// When the first of the waits that still run ends.
+    pub(super) fn next(&self, now: Instant) -> Option<Instant> {
+        let refused = self.refused.all().map(|(.., until)| until);
+        refused.chain(self.busy.values().copied()).filter(|until| *until > now).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use quotient_engine::amounts::Amounts;
+    use quotient_engine::plan::Stage;
+    use quotient_engine::reason::Reason;
+
+    const FIRST: Duration = Duration::from_secs(10);
+    const LONGEST: Duration = Duration::from_secs(60);
+
+    fn eviction(uid: &str) -> Eviction {
+        Eviction {
+            pod: PodId { namespace: "a".into(), name: uid.into(), uid: uid.into() },
+            workload: None,
+            queue: QueueName::new("a", "team"),
+            beneficiary: Some(QueueName::new("b", "team")),
+            reason: Reason::Reclaimed,
+            stage: Stage::Committed,
+            rank: None,
+            priority: 0,
+            requests: Amounts::new(),
+            used: Amounts::new(),
+            deserved: Amounts::new(),
+            grace_seconds: None,
+        }
+    }
+
+    fn budget() -> String {
+        "budget".to_owned()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn waits_double_up_to_a_minute() {
+        let mut refusals = Refusals::new();
+        let mut now = Instant::now();
+        let mut waits = Vec::new();
+        for _ in 0..5 {
+            let until = refusals.refused(&eviction("1"), budget(), now);
+            waits.push(until.duration_since(now).as_secs());
+            assert_eq!(refusals.next(now), Some(until));
+            assert!(
+                refusals.is_waiting(&eviction("1").pod, now)
+                    && !refusals.is_waiting(&eviction("1").pod, until)
+            );
+            now = until;
+            refusals.forget_old(now);
+        }
+        assert_eq!(waits, [10, 20, 40, 60, 60]);
+        refusals.forget_old(now + LONGEST);
+        assert_eq!(refusals.refused(&eviction("1"), budget(), now), now + FIRST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn others_of_the_namespace_may_be_asked_for_and_success_resets() {
+        let mut refusals = Refusals::new();
+        let now = Instant::now();
+        let later = refusals.refused(&eviction("1"), budget(), now);
+        refusals.refused(&eviction("1"), budget(), later);
+        refusals.refused(&eviction("2"), budget(), now);
+        assert!(!refusals.is_waiting(&eviction("3").pod, now));
+        refusals.granted(&eviction("2").pod);
+        assert!(!refusals.is_waiting(&eviction("2").pod, now));
+        // What was refused stays so, and its next wait is a first one.
+        assert!(refusals.is_waiting(&eviction("1").pod, now));
+        assert_eq!(refusals.refused(&eviction("1"), budget(), now), now + FIRST);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_refusal_without_a_budget_is_doubted_for_a_second() {
+        let mut refusals = Refusals::new();
+        let (now, pod) = (Instant::now(), eviction("1").pod);
+        assert!(refusals.doubts(&pod, now) && refusals.is_waiting(&pod, now));
+        assert!(!refusals.is_waiting(&pod, now + BUSY));
+        refusals.forget_old(now + BUSY);
+        assert!(!refusals.doubts(&pod, now + BUSY));
+        // Long after, and after success, the next one is a first one again.
+        refusals.forget_old(now + BUSY + LONGEST);
+        assert!(refusals.doubts(&pod, now + BUSY + LONGEST));
+        refusals.granted(&pod);
+        assert!(refusals.doubts(&pod, now + BUSY + LONGEST));
+        refusals.granted(&pod);
+        refusals.refused(&eviction("1"), budget(), now);
+        assert!(!refusals.doubts(&pod, now));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_busy_server_is_left_alone_for_a_second() {
+        let mut refusals = Refusals::new();
+        let now = Instant::now();
+        refusals.busy(&eviction("1").pod, now);
+        assert!(refusals.is_waiting(&eviction("1").pod, now));
+        assert_eq!(refusals.next(now), Some(now + BUSY));
+        assert_eq!(refusals.all().len(), 0);
+        refusals.forget_old(now + BUSY);
+        assert_eq!(refusals.next(now), None);
+    }
+}

@@ -1,0 +1,106 @@
+//! What is remembered of sizes and marks, and what became of them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quotient_engine::plan::{PodId, Scaling};
+use tokio::time::Instant;
+use tracing::{debug, info, warn};
+
+use crate::context::Context;
+use crate::events::Notice;
+use crate::executor::{Completed, Executor, Operation, Outcome, Purpose};
+
+/// The most pods that one cycle marks, and the most sizes that it writes; the rest waits for the next.
+const MOST: usize = 128;
+
+/// How long a pod is not marked again while that is not seen yet.
+const UNSEEN: Duration = Duration::from_secs(2);
+
+/// Paces the scaling of workloads.
+#[derive(Debug, Default)]
+pub(super) struct Scalings {
+    /// Until when which marks that were set or lifted need not have been seen.
+    unseen: BTreeMap<(PodId, bool), Instant>,
+    /// When more of the last plan's scalings may be carried out.
+    next: Option<Instant>,
+}
+
+impl Scalings {
+    /// When something that was put off is to be done.
+    pub(super) const fn next_retry(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// What of `wanted` this cycle does.
+    pub(super) fn due(
+        &mut self,
+        wanted: Vec<Operation>,
+        executor: &Executor,
+        context: &Context,
+    ) -> Vec<Operation> {
+        let now = Instant::now();
+        self.unseen.retain(|_, until| now < *until);
+        self.next = None;
+        let mut postponed = std::collections::BTreeSet::new();
+        let mut due = Vec::new();
+        for operation in wanted {
+            let key = operation.key();
+            let mark = mark_of(&operation.purpose);
+            let unseen = mark.as_ref().and_then(|mark| self.unseen.get(mark)).copied();
+            let put_off = executor.until(&key).filter(|until| now < *until);
+            if let Some(until) = put_off.or_else(|| (due.len() >= MOST && unseen.is_none()).then_some(now)) {
+                self.wake_at(until);
+                postponed.insert(key);
+            } else if let Some(until) = unseen {
+                self.wake_at(until);
+            } else {
+                let until = now.checked_add(UNSEEN).unwrap_or(now);
+                self.unseen.extend(mark.map(|mark| (mark, until)));
+                due.push(operation);
+            }
+        }
+        context.metrics.scalings.postponed.set(i64::try_from(postponed.len()).unwrap_or(i64::MAX));
+        due
+    }
+
+    fn wake_at(&mut self, at: Instant) {
+        self.next = self.next.into_iter().chain([at]).min();
+    }
+
+    /// Takes note of what became of a mark or a size.
+    pub(super) fn settle(&mut self, Completed { purpose, outcome, why, .. }: &Completed, context: &Context) {
+        match (purpose, outcome) {
+            (_, Outcome::Skipped) | (Purpose::Mark { .. }, Outcome::Done) => {}
+            (Purpose::Mark { scaling, pod, .. }, _) => {
+                self.unseen.retain(|mark, _| Some(mark) != mark_of(purpose).as_ref());
+                let setter = named(scaling);
+                warn!(pod = %pod.name, setter, error = why, "the deletion cost of a pod was not changed");
+            }
+            (Purpose::Size(scaling), Outcome::Done) => {
+                let (setter, Scaling { from, to, reason, .. }) = (named(scaling), &**scaling);
+                info!(setter, from, to, %reason, "changed the size of a workload");
+                context.metrics.scalings.scaled(scaling);
+                context.announcer.announce(Notice::scaled(scaling));
+            }
+            (Purpose::Size(scaling), Outcome::Refused(_)) => {
+                warn!(setter = named(scaling), error = why, "the size was not changed");
+            }
+            (Purpose::Size(scaling), _) => {
+                debug!(setter = named(scaling), why, "the size was not changed, or perhaps not");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn mark_of(purpose: &Purpose) -> Option<(PodId, bool)> {
+    match purpose {
+        Purpose::Mark { pod, is_set, .. } => Some((pod.clone(), *is_set)),
+        _ => None,
+    }
+}
+
+fn named(Scaling { namespace, setter, .. }: &Scaling) -> String {
+    format!("{} {namespace}/{}", setter.kind.name(), setter.name)
+}
