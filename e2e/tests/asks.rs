@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// For how long nothing has to happen that would take the operator a fraction of a second.

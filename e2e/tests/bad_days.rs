@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{
-    Newcomer, OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, Stage, acquitted, judged,
+    Newcomer, OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, Stage, assert_clean, judged,
 };
 use quotient_e2e::testbed::proxy::{Call, Fault, Proxy, Rule};
 use quotient_e2e::testbed::{AuditMark, Component, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 
 /// What has to go for the newcomer.
 const VICTIMS: [&str; 2] = ["q1/small", "q2/small"];
@@ -21,7 +21,7 @@ async fn proxy(stage: &Stage) -> Result<Proxy> {
 
 /// Every promise was kept, whatever happened; a process that was killed, or lost an answer, may have asked twice.
 fn judge(stage: &Stage) -> Result<()> {
-    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)
+    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)
 }
 
 fn only_the_victims_went(stage: &Stage, since: AuditMark) -> Result<()> {

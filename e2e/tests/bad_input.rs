@@ -5,7 +5,7 @@ use kube::Api;
 use quotient_crds::{ConditionType, Queue};
 use quotient_e2e::quotient::{PATIENCE, Stage, queue, quotas, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 const GOOD: &str = "good/good: deserved cpu 8, memory 16Gi; allocated cpu 8, memory 16Gi; preempting nothing";

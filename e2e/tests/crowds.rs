@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_e2e::quotient::{Operator, PodCounts, Stage};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};

@@ -6,7 +6,7 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, queue, quotas};
 use quotient_e2e::testbed::{TestBed, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// A pod whose container names no requests.

@@ -20,7 +20,7 @@ use quotient_e2e::quotient::{
 };
 use quotient_e2e::testbed::{AuditMark, KUBERNETES_RECOUNTS, Options, TestBed, eventually};
 use quotient_engine::amounts::Amounts;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::process::Command;

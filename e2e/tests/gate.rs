@@ -11,7 +11,7 @@ use kube::{Api, Client, ResourceExt};
 use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// The scheduling gate.

@@ -9,10 +9,10 @@ use kube::api::{DeleteParams, EvictParams, PostParams};
 use kube::{Api, ResourceExt as _};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{
-    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, acquitted, judged, writes_of_operator,
+    Operator, PATIENCE, PodCounts, SHORT_LEASE, Stage, assert_clean, judged, writes_of_operator,
 };
 use quotient_e2e::testbed::{AuditMark, TestBed, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 use crate::within_queue::{leaving_commands, shell};
@@ -234,7 +234,7 @@ async fn with_the_operator_killed_in_the_middle() -> Result<()> {
     stage.until_quiet_for(Duration::from_secs(3)).await?;
     assert_eq!(evicted(&stage.bed, mark)?, [""; 0]);
     operator.stop().await?;
-    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, true)?)?;
+    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, true)?)?;
     Ok(stage.bed.stop().await?)
 }
 

@@ -9,7 +9,7 @@ use kube::api::{DeleteParams, Patch, PatchParams, PostParams};
 use quotient_crds::names::RECOUNT_KEY;
 use quotient_e2e::quotient::{OPERATOR_USER, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::{KUBERNETES_RECOUNTS, Options, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Without the operator nobody would count them for five minutes.

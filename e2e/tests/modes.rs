@@ -11,7 +11,7 @@ use quotient_crds::{ConditionType, Queue, QueueStatus};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts};
 use quotient_e2e::testbed::{TestBed, eventually};
 use quotient_engine::amounts::{Amount, Resource};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// How long a change of a Queue may take to show in its status, on a busy machine.

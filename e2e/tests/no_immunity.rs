@@ -9,7 +9,7 @@ use kube::api::{Patch, PatchParams};
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// What the tenant runs: a pod of one cpu on every node, and a Deployment of six that calls itself critical.

@@ -14,7 +14,7 @@ use kube::api::ListParams;
 use quotient_e2e::bench::speed::{Demand, Kind, Scenario, reclaim_half};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Cpus that the holder uses, all that there are; the gainer asks for half of them.

@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, quota_amounts, writes_of_operator};
 use quotient_e2e::testbed::{AuditEvent, eventually};
 use quotient_engine::amounts::{Amounts, Resource};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// S-PREEMPT §Preemption stage: Queue-3 joins, Queue-1 and Queue-2 give one cpu each.

@@ -8,11 +8,11 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use quotient_crds::{QueueJob, QueueJobCondition};
 use quotient_e2e::quotient::{
-    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, acquitted, judged, queue_job,
+    OPERATOR_GROUP, OPERATOR_USER, Operator, PATIENCE, Stage, assert_clean, judged, queue_job,
 };
 use quotient_e2e::testbed::eventually;
 use quotient_e2e::testbed::proxy::{Call, Fault, Rule};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 fn of_one_cpu(name: &str, min: u32, replicas: u32) -> Value {
@@ -140,6 +140,6 @@ async fn an_operator_killed_while_slots_move_loses_nothing() -> anyhow::Result<(
     ensure!(kills >= 4, "only {kills} kills");
     stage.nothing_moves("a").await?;
     operator.stop().await?;
-    acquitted(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)?;
+    assert_clean(&judged(&stage.bed.audit(), Tolerance { repeats: true, ..Tolerance::default() }, false)?)?;
     Ok(stage.bed.stop().await?)
 }

@@ -11,7 +11,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_crds::{Queue, RecentReclaim};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// Longer than a status that only informs has to wait.

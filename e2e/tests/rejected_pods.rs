@@ -11,7 +11,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use quotient_crds::{Queue, Unmet};
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// One minute, and what a busy machine needs to write and to read it.

@@ -211,5 +211,5 @@ async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
     Emergency::of("QuotientQueueBelowGuaranteed")?.execute(&stage.bed).await?;
     stage.until_pods("team-a", PodCounts::running(4)).await?;
     operator.stop().await?;
-    stage.end(quotient_judge::Tolerance::default()).await
+    stage.end(quotient_invariants::Tolerance::default()).await
 }

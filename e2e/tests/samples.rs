@@ -14,7 +14,7 @@ use kube::Api;
 use kube::api::ListParams;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queues, quota_amounts, workspace_root};
 use quotient_e2e::testbed::{AuditEvent, AuditMark, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Map, Value, json};
 
 use pages::{Page, pages};

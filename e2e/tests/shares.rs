@@ -1,7 +1,7 @@
 //! Shares on a real control plane: Queues in, ResourceQuotas out.
 
 use quotient_e2e::quotient::{Stage, quotas};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// S-QUEUE §Proportion Policy: 9 cpu and 27Gi, weights 2 and 4.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, queue, writes_of_operator};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::json;
 
 /// What a department is guaranteed is lent while its teams do not ask, and comes back when they do.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, Stage, queue};
 use quotient_e2e::testbed::{Options, TestBed, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// A map in a map, so many times.

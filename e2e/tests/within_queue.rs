@@ -10,7 +10,7 @@ use kube::Api;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use quotient_e2e::quotient::{Operator, PATIENCE, Stage, Write, writes_of_operator};
 use quotient_e2e::testbed::{annotations, eventually};
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 const NAMESPACE: &str = "team";

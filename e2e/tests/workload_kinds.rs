@@ -7,7 +7,7 @@ use kube::api::PostParams;
 use quotient_crds::Queue;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, installed, upgrade_chart};
 use quotient_e2e::testbed::eventually;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// The two kinds as a user configures them.

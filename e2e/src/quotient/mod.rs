@@ -24,6 +24,6 @@ pub use observe::{QueueView, amounts, queue, queues, quota_amounts, quotas};
 pub use operator::{OPERATOR_GROUP, OPERATOR_USER, Operator, SHORT_LEASE, SYSTEM_NAMESPACE};
 pub use rights::nothing_forbidden;
 pub use stage::{PATIENCE, PodCounts, Stage, shares_text};
-pub use trial::{acquitted, judged};
+pub use trial::{assert_clean, judged};
 pub use victims::SimulatedVictims;
 pub use writes::{Write, writes_of_operator};

@@ -10,11 +10,11 @@ use k8s_openapi::api::core::v1::{Pod, ResourceQuota};
 use kube::Api;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use quotient_crds::Queue;
-use quotient_judge::Tolerance;
+use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 use super::{
-    Operator, Programs, QueueView, acquitted, judged, nothing_forbidden, queues, quota_amounts,
+    Operator, Programs, QueueView, assert_clean, judged, nothing_forbidden, queues, quota_amounts,
     writes_of_operator,
 };
 use crate::testbed::{Options, TestBed, annotations, eventually};
@@ -58,7 +58,7 @@ impl Stage {
     /// Ends it, once everything rests and all that happened has been judged.
     pub async fn end(self, tolerance: Tolerance) -> anyhow::Result<()> {
         nothing_forbidden(&self.bed)?;
-        acquitted(&judged(&self.bed.audit(), tolerance, true)?)?;
+        assert_clean(&judged(&self.bed.audit(), tolerance, true)?)?;
         Ok(self.bed.stop().await?)
     }
 

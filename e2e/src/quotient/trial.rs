@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::ensure;
-use quotient_judge::{Judge, Tolerance, Verb, Write};
+use quotient_invariants::{InvariantChecker, Tolerance, Verb, Write};
 use serde_json::Value;
 
 use super::OPERATOR_USER;
@@ -12,8 +12,8 @@ use crate::testbed::{AuditEvent, AuditLog, CENSUS};
 /// Judges everything that a test bed's log tells, at rest at its end if `rests` says so.
 ///
 /// The test bed must have been started with [`Options::audit_bodies`](crate::testbed::Options::audit_bodies).
-pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<Judge> {
-    let mut judge = Judge::new(tolerance);
+pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Result<InvariantChecker> {
+    let mut judge = InvariantChecker::new(tolerance);
     let mut events = log.events()?;
     answer_lost_ledgers(&mut events);
     let tells = |event: &&AuditEvent| (event.is_write() || is_census(event)) && event.succeeded();
@@ -29,7 +29,7 @@ pub fn judged(log: &AuditLog, tolerance: Tolerance, rests: bool) -> anyhow::Resu
 }
 
 /// Fails with every broken promise.
-pub fn acquitted(judge: &Judge) -> anyhow::Result<()> {
+pub fn assert_clean(judge: &InvariantChecker) -> anyhow::Result<()> {
     let violations: Vec<String> = judge.violations().iter().map(ToString::to_string).collect();
     ensure!(violations.is_empty(), "broken promises:\n{}", violations.join("\n"));
     Ok(())
@@ -138,7 +138,7 @@ fn whole_quota(event: &AuditEvent, known: &mut Known) -> Option<Value> {
     Some(whole)
 }
 
-fn present(judge: &mut Judge, index: u64, event: &AuditEvent, known: &mut Known) {
+fn present(judge: &mut InvariantChecker, index: u64, event: &AuditEvent, known: &mut Known) {
     if is_census(event) {
         return count(judge, index, event);
     }
@@ -193,7 +193,7 @@ fn present(judge: &mut Judge, index: u64, event: &AuditEvent, known: &mut Known)
 }
 
 /// Presents all objects of a kind as they are: what was done to them meanwhile was not noted, nor what pods have gone.
-fn count(judge: &mut Judge, index: u64, event: &AuditEvent) {
+fn count(judge: &mut InvariantChecker, index: u64, event: &AuditEvent) {
     let write = Write {
         index,
         at: event.answered.as_millisecond(),
@@ -339,7 +339,7 @@ mod tests {
             namespace: String::new(),
             ..of_pods("list", "", json!({"metadata": {"resourceVersion": "9"}, "items": [pod("stays")]}))
         };
-        let mut judge = Judge::new(Tolerance::default());
+        let mut judge = InvariantChecker::new(Tolerance::default());
         for event in
             [of_pods("create", "goes", pod("goes")), of_pods("create", "stays", pod("stays")), census]
         {

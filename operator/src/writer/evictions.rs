@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use tracing::{debug, info, warn};
 
 use super::again::Again;
+use super::eviction_outcome::{EvictionOutcome, Refusal, eviction_outcome};
 use super::refusals::Refusals;
-use super::verdict::{Refusal, Verdict, verdict};
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::events::{Notice, Reclaimed};
@@ -130,27 +130,27 @@ impl Evictions {
         outcome: &Outcome,
     ) {
         let pod = &eviction.pod;
-        let Some(verdict) = verdict(outcome) else { return self.stays(pod) };
+        let Some(verdict) = eviction_outcome(outcome) else { return self.stays(pod) };
         self.context.decisions.answered(pod, &verdict.to_string());
         let named = format!("{}/{}", pod.namespace, pod.name);
         match verdict {
-            Verdict::Evicted => {
+            EvictionOutcome::Evicted => {
                 debug!(pod = named, queue = %eviction.queue, reason = %eviction.reason, "evicted");
                 self.evicted(eviction, queue, started);
             }
-            Verdict::Gone => {
+            EvictionOutcome::Gone => {
                 debug!(pod = named, "to be evicted, but gone already");
                 self.refusals.granted(pod);
                 self.assume_leaving(eviction);
             }
-            Verdict::Refused(refusal, why) => self.refused(eviction, refusal, why),
-            Verdict::Busy(why) => {
+            EvictionOutcome::Refused(refusal, why) => self.refused(eviction, refusal, why),
+            EvictionOutcome::Busy(why) => {
                 debug!(pod = named, why, "the API server has no time for the eviction");
                 self.context.metrics.queues.refused_eviction(&eviction.queue, OVERLOADED);
                 self.stays(pod);
                 self.refusals.busy(pod, Instant::now());
             }
-            Verdict::Unknown(why) => {
+            EvictionOutcome::Unknown(why) => {
                 warn!(pod = named, error = why, "whether the pod was evicted is not known");
                 self.assume_leaving(eviction);
             }
@@ -195,13 +195,13 @@ impl Evictions {
 
     /// Takes note of what became of a terminating pod that was to get less grace.
     pub(super) fn settle_again(&mut self, eviction: &Eviction, outcome: &Outcome) {
-        let Some(verdict) = verdict(outcome) else { return };
+        let Some(verdict) = eviction_outcome(outcome) else { return };
         let Eviction { pod, queue, grace_seconds, .. } = eviction;
         let named = format!("{}/{}", pod.namespace, pod.name);
         self.again.asked(pod, Instant::now());
         let count = |reason| self.context.metrics.queues.refused_eviction(queue, reason);
         match verdict {
-            Verdict::Evicted => {
+            EvictionOutcome::Evicted => {
                 let is_news = self.again.granted(pod);
                 if is_news {
                     info!(pod = named, grace_seconds, reason = %eviction.reason, "evicted a terminating pod again");
@@ -215,16 +215,16 @@ impl Evictions {
                     self.tell_pod(eviction);
                 }
             }
-            Verdict::Gone => debug!(pod = named, "to be evicted again, but gone already"),
-            Verdict::Refused(refusal, why) => {
+            EvictionOutcome::Gone => debug!(pod = named, "to be evicted again, but gone already"),
+            EvictionOutcome::Refused(refusal, why) => {
                 count(refusal.name());
                 warn!(pod = named, error = why, "the terminating pod was not evicted again");
             }
-            Verdict::Busy(why) => {
+            EvictionOutcome::Busy(why) => {
                 count(OVERLOADED);
                 debug!(pod = named, why, "the API server has no time to evict the terminating pod again");
             }
-            Verdict::Unknown(why) => {
+            EvictionOutcome::Unknown(why) => {
                 warn!(pod = named, error = why, "whether the terminating pod was evicted again is not known");
             }
         }

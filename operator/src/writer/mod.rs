@@ -10,6 +10,7 @@
 
 mod again;
 mod drift;
+mod eviction_outcome;
 mod evictions;
 mod gates;
 mod lacking;
@@ -21,7 +22,6 @@ mod refusals;
 mod scalings;
 #[cfg(test)]
 pub(crate) mod tests;
-mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,209 @@
+//! What the answer to an eviction means.
+
+use std::fmt;
+
+use kube::core::Status;
+
+use crate::answer::{Lost, said};
+use crate::executor::Outcome;
+
+/// What became of an eviction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum EvictionOutcome {
+    /// The pod is on its way out.
+    Evicted,
+    /// The pod, or this life of it, is gone already.
+    Gone,
+    /// The API server will not evict this pod now. The text says why.
+    Refused(Refusal, String),
+    /// The API server could not do it now, which says nothing about the pod.
+    Busy(String),
+    /// Nobody knows.
+    Unknown(String),
+}
+
+/// As the record of a decision has it.
+impl fmt::Display for EvictionOutcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Evicted => formatter.write_str("evicted"),
+            Self::Gone => formatter.write_str("the pod is gone"),
+            Self::Refused(_, why) => write!(formatter, "refused: {why}"),
+            Self::Busy(why) => write!(formatter, "not now: {why}"),
+            Self::Unknown(why) => write!(formatter, "not known: {why}"),
+        }
+    }
+}
+
+/// Why the API server will not evict a pod.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A disruption budget allows no more for now.
+    Budget,
+    /// Several budgets protect it, which no eviction ever satisfies.
+    SeveralBudgets,
+    /// The operator may not evict it.
+    Forbidden,
+    /// The API server failed: an admission webhook that cannot be called answers like this for as long as it is down.
+    ServerError,
+    /// Something else.
+    Other,
+}
+
+impl Refusal {
+    /// Whether a disruption budget is the reason: then it stands until other pods have changed.
+    pub(super) const fn is_by_budget(self) -> bool {
+        matches!(self, Self::Budget | Self::SeveralBudgets)
+    }
+
+    /// The name in metrics.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Budget => "Budget",
+            Self::SeveralBudgets => "SeveralBudgets",
+            Self::Forbidden => "Forbidden",
+            Self::ServerError => "ServerError",
+            Self::Other => "Other",
+        }
+    }
+}
+
+/// What the API server answers where a pod has two budgets, with status 500.
+const TWO_BUDGETS: &str = "more than one PodDisruptionBudget";
+
+/// Reads what became of an eviction; none if it was not asked for.
+pub(super) fn eviction_outcome(outcome: &Outcome) -> Option<EvictionOutcome> {
+    Some(match outcome {
+        Outcome::Skipped => return None,
+        Outcome::Done => EvictionOutcome::Evicted,
+        Outcome::Refused(status) => refused(status),
+        Outcome::Unknown(Lost::Server { code: 500, message }) => {
+            // If the pod was evicted all the same, the watch shows it before the eviction is asked for again.
+            let by_budgets = message.contains(TWO_BUDGETS);
+            let refusal = if by_budgets { Refusal::SeveralBudgets } else { Refusal::ServerError };
+            EvictionOutcome::Refused(refusal, message.clone())
+        }
+        Outcome::Unknown(lost) => EvictionOutcome::Unknown(lost.to_string()),
+        Outcome::Stale(why) => EvictionOutcome::Unknown(why.clone()),
+    })
+}
+
+fn refused(status: &Status) -> EvictionOutcome {
+    match status.code {
+        404 => EvictionOutcome::Gone,
+        409 if is_another_life(&status.message) => EvictionOutcome::Gone,
+        // Somebody wrote the pod or its budget at the same moment. No reason to take another pod instead.
+        409 => EvictionOutcome::Busy(said(status)),
+        429 => match budget(status) {
+            Some(why) => EvictionOutcome::Refused(Refusal::Budget, why),
+            None => EvictionOutcome::Busy(said(status)),
+        },
+        403 => EvictionOutcome::Refused(Refusal::Forbidden, said(status)),
+        _ => EvictionOutcome::Refused(Refusal::Other, said(status)),
+    }
+}
+
+/// Whether the name belongs to a pod with another uid now. Two layers of the API server may notice, in two wordings.
+fn is_another_life(message: &str) -> bool {
+    message.contains("UID in the precondition") || message.contains("UID in precondition")
+}
+
+/// What the disruption budget says. A 429 without this cause is the API server's own load.
+fn budget(status: &Status) -> Option<String> {
+    let causes = &status.details.as_ref()?.causes;
+    let cause = causes.iter().find(|cause| cause.reason == "DisruptionBudget")?;
+    Some(if cause.message.is_empty() { said(status) } else { cause.message.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::Answer;
+    use serde_json::{Value, json};
+
+    fn of(body: Value) -> EvictionOutcome {
+        let status: Status = serde_json::from_value(body).unwrap();
+        let outcome = match crate::answer::judge::<()>(kube::Error::Api(status.boxed())) {
+            Answer::Done(()) => Outcome::Done,
+            Answer::Refused(status) => Outcome::Refused(status),
+            Answer::Unknown(lost) => Outcome::Unknown(lost),
+        };
+        eviction_outcome(&outcome).unwrap()
+    }
+
+    #[test]
+    fn a_budget_blocks_and_says_why() {
+        let blocked = of(json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "Cannot evict pod as it would violate the pod's disruption budget.",
+            "reason": "TooManyRequests",
+            "details": {"causes": [{
+                "reason": "DisruptionBudget",
+                "message": "The disruption budget web needs 2 healthy pods and has 2 currently",
+            }]},
+            "code": 429,
+        }));
+        let why = "The disruption budget web needs 2 healthy pods and has 2 currently";
+        assert_eq!(blocked, EvictionOutcome::Refused(Refusal::Budget, why.to_owned()));
+    }
+
+    #[test]
+    fn two_budgets_block_although_it_reads_like_a_failure() {
+        let message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        let blocked = of(json!({"status": "Failure", "message": message, "code": 500}));
+        assert_eq!(blocked, EvictionOutcome::Refused(Refusal::SeveralBudgets, message.to_owned()));
+    }
+
+    #[test]
+    fn an_overloaded_server_is_no_budget() {
+        let body = json!({
+            "status": "Failure", "message": "Too many requests, please try again later.",
+            "reason": "TooManyRequests", "details": {"retryAfterSeconds": 1}, "code": 429,
+        });
+        assert!(matches!(of(body), EvictionOutcome::Busy(_)));
+    }
+
+    #[test]
+    fn what_the_operator_may_not_do_is_told_apart() {
+        let forbidden = json!({
+            "status": "Failure", "message": "pods \"a\" is forbidden: User \"quotient\" cannot create resource",
+            "reason": "Forbidden", "code": 403,
+        });
+        assert!(matches!(of(forbidden), EvictionOutcome::Refused(Refusal::Forbidden, _)));
+    }
+
+    #[test]
+    fn what_is_gone_is_gone() {
+        let absent = json!({"status": "Failure", "message": "pods \"a\" not found", "reason": "NotFound", "code": 404});
+        assert_eq!(of(absent), EvictionOutcome::Gone);
+        for message in [
+            "Operation cannot be fulfilled on Pod \"a\": the UID in the precondition (1) does not match the UID in \
+             record (2). The object might have been deleted and then recreated",
+            "Operation cannot be fulfilled on Pod \"a\": Precondition failed: UID in precondition: 1, UID in object \
+             meta: 2",
+        ] {
+            let successor =
+                json!({"status": "Failure", "reason": "Conflict", "message": message, "code": 409});
+            assert_eq!(of(successor), EvictionOutcome::Gone);
+        }
+        let other = json!({
+            "status": "Failure", "reason": "Conflict", "code": 409,
+            "message": "Operation cannot be fulfilled on pods \"a\": the object has been modified",
+        });
+        assert!(matches!(of(other), EvictionOutcome::Busy(_)));
+    }
+
+    #[test]
+    fn a_webhook_that_cannot_be_called_is_a_refusal() {
+        let message =
+            "Internal error occurred: failed calling webhook \"pods.example.com\": no endpoints available";
+        let body = json!({"status": "Failure", "message": message, "reason": "InternalError", "code": 500});
+        assert_eq!(of(body), EvictionOutcome::Refused(Refusal::ServerError, message.to_owned()));
+    }
+
+    #[test]
+    fn a_timeout_of_the_server_is_unknown() {
+        let body = json!({"status": "Failure", "message": "Timeout: request did not complete", "reason": "Timeout", "code": 504});
+        assert!(matches!(of(body), EvictionOutcome::Unknown(_)));
+    }
+}

@@ -1,0 +1,44 @@
+//! How far specs let Quotient go in a namespace.
+
+use quotient_engine::snapshot::Mode;
+
+use super::{ClusterState, QueueFacts};
+
+/// How far specs let Quotient go in a queue, its own and those above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Restraint {
+    /// The lowest mode.
+    pub(crate) mode: Mode,
+    /// Whether a pause lasts.
+    pub(crate) is_paused: bool,
+}
+
+impl Restraint {
+    /// Whether pods may be evicted from it and for it.
+    pub(crate) fn evicts(self) -> bool {
+        self.mode == Mode::Full && !self.is_paused
+    }
+}
+
+impl ClusterState {
+    /// What restrains the queue that governs a namespace at this time; none if no queue governs it.
+    pub(crate) fn restraint(&self, namespace: &str, at: i64) -> Option<Restraint> {
+        let (_, leaf) = self.places.get(namespace)?.leaf()?;
+        // References may lead back to where they began.
+        let path: Vec<&QueueFacts> =
+            std::iter::successors(Some(leaf), |queue| self.above(queue)).take(self.count()).collect();
+        Some(Restraint {
+            mode: path.iter().map(|queue| queue.mode).min().unwrap_or_default(),
+            is_paused: path.iter().any(|queue| queue.paused_until.is_some_and(|until| until > at)),
+        })
+    }
+
+    fn above(&self, queue: &QueueFacts) -> Option<&QueueFacts> {
+        let (namespace, name) = queue.parent.as_ref()?;
+        self.places.get(namespace)?.queues.get(name)
+    }
+
+    fn count(&self) -> usize {
+        self.places.values().map(|place| place.queues.len()).sum()
+    }
+}

@@ -1,0 +1,95 @@
+//! Evictions: fenced, needed, gentle, once, and never below a guarantee.
+
+use serde_json::Value;
+
+use super::restraint;
+use crate::checker::InvariantChecker;
+use crate::cluster_state::{ClusterState, Place, PodFacts};
+use crate::violation::Invariant;
+use crate::write::Write;
+
+/// The longest grace that a pod is given where its queue names none.
+const MOST_GRACE_SECONDS: u64 = 600;
+
+/// The promises that an eviction breaks; the pod is as it was before it.
+pub(crate) fn broken(judge: &InvariantChecker, write: &Write<'_>) -> Vec<(Invariant, String)> {
+    let Some(place) = judge.truth.places.get(write.namespace) else { return Vec::new() };
+    let Some(pod) = place.pods.get(write.name) else { return Vec::new() };
+    let of = format!("{}/{}", write.namespace, write.name);
+    let body = |pointer: &str| write.request.and_then(|request| request.pointer(pointer));
+    let mut found = Vec::new();
+
+    let uid = body("/deleteOptions/preconditions/uid").and_then(Value::as_str);
+    if uid != Some(&pod.uid) {
+        found.push((Invariant::EvictionNamesLife, format!("{of}: for uid {uid:?}, it has {}", pod.uid)));
+    }
+    let asked = body("/deleteOptions/gracePeriodSeconds").and_then(Value::as_u64);
+    let by_force = asked == Some(0);
+    let cap = place.leaf().and_then(|(_, queue)| queue.grace_seconds).unwrap_or(MOST_GRACE_SECONDS);
+    // Something else gave it longer than its queue allows.
+    let shortens = asked == Some(cap) && pod.deletion_grace_seconds.is_some_and(|given| given > cap);
+    if by_force || shortens || !pod.is_terminating {
+        found.extend(restraint::eviction(judge, write, pod.is_terminating));
+    }
+    if pod.is_terminating {
+        if shortens {
+            return found;
+        }
+        let wanted = place.leaf().is_some_and(|(_, queue)| queue.force_after.is_some());
+        if by_force && !wanted {
+            found.push((Invariant::Gentle, format!("{of}: by force, and its queue does not say so")));
+        } else if !by_force && !judge.tolerance.repeats {
+            found.push((Invariant::EvictedOnce, format!("{of}: it was on its way out already")));
+        }
+        return found;
+    }
+    if !judge.tolerance.moves && !is_too_much(judge, write, place, pod) {
+        let enforced = judge.truth.enforced(write.namespace, place).map(ToString::to_string);
+        let enforced = enforced.unwrap_or_else(|| "no quota".to_owned());
+        let message =
+            format!("{of} ({}): live pods request {}, allowed is {enforced}", pod.requests, place.live());
+        found.push((Invariant::FencedAndNeeded, message));
+    }
+    if !judge.tolerance.moves && judge.tolerance.under_way == 0 && !judge.owes(&pod.requests, write.at) {
+        found.push((Invariant::OwedFirst, format!("{of} ({}): the ledger owes none of it", pod.requests)));
+    }
+    let grace = pod.grace_seconds.unwrap_or(30);
+    if by_force && grace > 0 && place.leaf().and_then(|(_, queue)| queue.grace_seconds) != Some(0) {
+        found.push((Invariant::Gentle, format!("{of}: at once, and it may take {grace} s")));
+    }
+    found.extend(guarantee(&judge.truth, place, pod, &of));
+    found
+}
+
+/// Whether live pods request more than is enforced, of something that this one has; or did, until others left a moment
+/// ago.
+fn is_too_much(judge: &InvariantChecker, write: &Write<'_>, place: &Place, pod: &PodFacts) -> bool {
+    let namespace = write.namespace;
+    let mut live = place.live();
+    live.add_all(&judge.changes.given_up(namespace));
+    // Somebody has just opened the door that was shut.
+    let opened = judge.opened.get(namespace);
+    let by_operator = opened.is_some_and(|at| write.at.saturating_sub(*at) < judge.tolerance.under_way);
+    if judge.changes.of_quota(namespace) || by_operator {
+        return true;
+    }
+    let Some(enforced) = judge.truth.enforced(namespace, place) else { return false };
+    pod.requests.iter().any(|(resource, _)| live.get(resource) > enforced.get(resource))
+}
+
+fn guarantee(truth: &ClusterState, place: &Place, pod: &PodFacts, of: &str) -> Option<(Invariant, String)> {
+    let (_, queue) = place.leaf()?;
+    let deserved = queue.deserved.as_ref()?;
+    let live = place.live();
+    let short = queue.guaranteed.iter().find(|(resource, guaranteed)| {
+        let floor = (*guaranteed).min(deserved.get(resource)).max(truth.claim(queue, resource));
+        let taken = pod.requests.get(resource);
+        taken.is_positive() && live.get(resource) - taken < floor
+    });
+    let (resource, guaranteed) = short?;
+    let (live, guaranteed) = (resource.format(live.get(resource)), resource.format(guaranteed));
+    Some((
+        Invariant::GuaranteeKept,
+        format!("{of} ({}): of {resource} {live} are live, {guaranteed} guaranteed", pod.requests),
+    ))
+}

@@ -1,0 +1,74 @@
+//! The ledger: what it grants is free, and what it promises is there once.
+
+use quotient_engine::amounts::{Amounts, Resource};
+
+use crate::checker::InvariantChecker;
+use crate::cluster_state::LedgerFacts;
+use crate::violation::Invariant;
+
+/// The promises that a write of the ledger by the operator breaks. `standing` was the ledger before, `capacity` the capacity.
+pub(crate) fn broken(
+    judge: &InvariantChecker,
+    standing: Option<&LedgerFacts>,
+    capacity: &Amounts,
+) -> Vec<(Invariant, String)> {
+    let (Some(ledger), Some(standing)) = (&judge.truth.ledger, standing) else { return Vec::new() };
+    let mut fits = capacity.clone();
+    fits.add_all(&judge.changes.squeeze());
+    let mut found = Vec::new();
+    found.extend(over_granted(judge, ledger, standing, &fits));
+    found.extend(promised_twice(ledger, standing, &fits));
+    found
+}
+
+/// More is granted within targets than is free beside what others occupy.
+fn over_granted(
+    judge: &InvariantChecker,
+    ledger: &LedgerFacts,
+    standing: &LedgerFacts,
+    fits: &Amounts,
+) -> Option<(Invariant, String)> {
+    let all = judge.truth.all_occupied_since(standing);
+    ledger.entries.iter().find_map(|(namespace, entry)| {
+        let before = standing.entries.get(namespace).map(|entry| entry.largest.clone()).unwrap_or_default();
+        let hold = judge.truth.places.get(namespace)?.hold();
+        let raised = entry.firm().less(&before.max(&hold));
+        let (resource, raised) = raised.iter().find(|(resource, _)| exceeds(&all, fits, resource))?;
+        let message = format!(
+            "{namespace}: {} of {resource} more is granted; all may hold {} of {}",
+            resource.format(raised),
+            resource.format(all.get(resource)),
+            resource.format(fits.get(resource)),
+        );
+        Some((Invariant::NeverOverGranted, message))
+    })
+}
+
+/// What is granted within targets and what is owed come to more than there is.
+fn promised_twice(
+    ledger: &LedgerFacts,
+    standing: &LedgerFacts,
+    fits: &Amounts,
+) -> Option<(Invariant, String)> {
+    let (firm, owed) = (ledger.firm(), ledger.owed());
+    let mut promised = firm.clone();
+    promised.add_all(&owed);
+    let mut before = standing.firm();
+    before.add_all(&standing.owed());
+    // Loans become grants by demand alone, and nothing is owed beside them then.
+    let grew = promised.less(&before);
+    let (resource, _) = grew
+        .iter()
+        .find(|(resource, _)| owed.get(resource).is_positive() && exceeds(&promised, fits, resource))?;
+    let message = format!(
+        "of {resource} {} is granted and {} owed, of {}",
+        resource.format(firm.get(resource)),
+        resource.format(owed.get(resource)),
+        resource.format(fits.get(resource)),
+    );
+    Some((Invariant::PromisedOnce, message))
+}
+
+fn exceeds(amounts: &Amounts, fits: &Amounts, resource: &Resource) -> bool {
+    amounts.get(resource) > fits.get(resource)
+}

@@ -1,0 +1,90 @@
+//! What has to be true once everything rests: shares add up, quotas say them, and whoever lacks something knows why.
+
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+use quotient_engine::snapshot::Mode;
+
+use crate::cluster_state::{ClusterState, Place, QueueFacts};
+use crate::violation::Invariant;
+
+/// The conditions that say why a queue lacks part of what it deserves.
+const EXCUSES: [&str; 2] = ["Starved", "Stalled"];
+
+/// The promises that do not hold although everything rests.
+pub(crate) fn broken(truth: &ClusterState, at: i64) -> Vec<(Invariant, String)> {
+    let mut found = Vec::new();
+    let mut promised = Amounts::new();
+    for (namespace, place) in &truth.places {
+        let Some((name, queue)) = place.leaf() else { continue };
+        if queue.conditions.iter().any(|condition| condition == "Stalled") {
+            continue;
+        }
+        let restraint = truth.restraint(namespace, at);
+        if restraint.is_some_and(|restraint| restraint.is_paused || restraint.mode == Mode::Observe) {
+            // Its quota stays as it is, whatever it deserves.
+            continue;
+        }
+        let of = format!("{namespace}/{name}");
+        let deserved = queue.deserved.clone().unwrap_or_default();
+        let entry = truth.ledger.as_ref().and_then(|ledger| ledger.entries.get(namespace));
+        // The ledger tells the target of when it was written last.
+        let target = entry.map_or_else(|| deserved.clone(), |entry| entry.target.clone());
+        found.extend(of_queue(&of, place, queue, &target));
+        promised.add_all(&queue.allocated.min(&deserved.min(&target)));
+        promised.add_all(&queue.preempting);
+    }
+    let capacity = truth.capacity();
+    for (resource, promised) in promised.iter() {
+        if promised > capacity.get(resource) && truth.held().get(resource) <= capacity.get(resource) {
+            let (promised, capacity) = (resource.format(promised), resource.format(capacity.get(resource)));
+            found.push((Invariant::Conserved, format!("{resource}: {promised} promised of {capacity}")));
+        }
+    }
+    found
+}
+
+/// In Gate mode the quota holds the limit, and nothing else.
+fn holds_the_limit(of: &str, place: &Place, queue: &QueueFacts) -> Option<(Invariant, String)> {
+    let limit = queue.limit.amounts();
+    let hard = place.quota.as_ref().map(|quota| quota.hard.clone()).unwrap_or_default();
+    let message = || format!("{of}: it is in Gate mode with the limit {limit}, and its quota says {hard}");
+    (hard != limit).then(|| (Invariant::QuotaIsAllocated, message()))
+}
+
+fn of_queue(of: &str, place: &Place, queue: &QueueFacts, target: &Amounts) -> Vec<(Invariant, String)> {
+    let mut found = Vec::new();
+    let Some(deserved) = &queue.deserved else {
+        return vec![(Invariant::SharesArrive, format!("{of}: nobody has told it its share"))];
+    };
+    let QueueFacts { allocated, preempting, .. } = queue;
+    // A difference of less than 1 % is not worth a write.
+    let matters = |(resource, amount): (&Resource, Amount)| {
+        amount.units().saturating_mul(100) >= deserved.get(resource).units()
+    };
+    let missing = deserved.max(target).less(allocated);
+    if preempting.less(&missing).iter().any(matters) {
+        let message =
+            format!("{of}: allocated {allocated} of {deserved} deserved, and {preempting} is promised");
+        found.push((Invariant::SharesAddUp, message));
+    }
+    match &place.quota {
+        _ if queue.is_in_gate_mode => found.extend(holds_the_limit(of, place, queue)),
+        None => found.push((Invariant::QuotaIsAllocated, format!("{of}: it has no quota"))),
+        Some(quota) if quota.hard != *allocated || quota.enforced != *allocated => {
+            let message = format!(
+                "{of}: allocated {allocated}, the quota says {} and enforces {}",
+                quota.hard, quota.enforced
+            );
+            found.push((Invariant::QuotaIsAllocated, message));
+        }
+        Some(_) => {}
+    }
+    let is_excused =
+        queue.fits_no_node || queue.conditions.iter().any(|condition| EXCUSES.contains(&condition.as_str()));
+    // What its own pods hold already is only missing in its quota.
+    let within = deserved.min(target);
+    let lacking = within.less(allocated).min(&within.less(&place.charged()));
+    if lacking.iter().any(matters) && !is_excused {
+        found.push((Invariant::SharesArrive, format!("{of}: {lacking} is missing and nothing says why")));
+    }
+    found
+}

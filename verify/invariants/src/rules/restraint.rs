@@ -1,0 +1,54 @@
+//! Modes and pauses: what an administrator withholds is not done.
+
+use quotient_engine::snapshot::Mode;
+
+use crate::checker::InvariantChecker;
+use crate::cluster_state::{QuotaFacts, Restraint};
+use crate::violation::Invariant;
+use crate::write::Write;
+
+/// The promises that an eviction breaks: from a queue that is not in mode Full or is paused, or for none but such queues.
+/// A terminating pod that is evicted `again` may end sooner for its own queue.
+pub(crate) fn eviction(
+    judge: &InvariantChecker,
+    write: &Write<'_>,
+    again: bool,
+) -> Option<(Invariant, String)> {
+    let at = judge.time(write.at);
+    let of = format!("{}/{}", write.namespace, write.name);
+    let restraint = judge.truth.restraint(write.namespace, at)?;
+    if !restraint.evicts() {
+        let is_known = !judge.changes.of_queues_above(&judge.truth, write.namespace);
+        let message = format!("{of}: evicted from a queue with {restraint:?}");
+        return is_known.then_some((Invariant::Restrained, message));
+    }
+    if again || judge.changes.of_queues() {
+        return None;
+    }
+    let (_, queue) = judge.truth.places.get(write.namespace)?.leaf()?;
+    let is_exceeded = !judge.truth.held().fits_in(&judge.truth.capacity());
+    let others = judge.truth.places.keys().filter(|namespace| *namespace != write.namespace);
+    let mut gainers = others.filter_map(|namespace| judge.truth.restraint(namespace, at));
+    let is_for_nobody = !gainers.any(Restraint::evicts) && !is_exceeded && queue.limit.is_empty();
+    is_for_nobody.then(|| (Invariant::Restrained, format!("{of}: every queue that could gain is restrained")))
+}
+
+/// The promises that a write of a quota breaks: in a queue in mode Observe, or in a paused one that it restricts more.
+pub(crate) fn quota(
+    judge: &InvariantChecker,
+    write: &Write<'_>,
+    standing: Option<&QuotaFacts>,
+) -> Option<(Invariant, String)> {
+    let restraint = judge.truth.restraint(write.namespace, judge.time(write.at))?;
+    if judge.changes.of_queues_above(&judge.truth, write.namespace) {
+        return None;
+    }
+    let quota = judge.truth.places.get(write.namespace)?.quota.as_ref()?;
+    let restricts = standing.is_none_or(|standing| !standing.hard.fits_in(&quota.hard));
+    let is_broken = restraint.mode == Mode::Observe || (restraint.is_paused && restricts);
+    let before = || standing.map_or_else(|| "no quota".to_owned(), |standing| standing.hard.to_string());
+    is_broken.then(|| {
+        let message = format!("{}: from {} to {} with {restraint:?}", write.namespace, before(), quota.hard);
+        (Invariant::Restrained, message)
+    })
+}

@@ -1,0 +1,630 @@
+//! The judge judged: a proper reclaim passes, and every way to spoil it is named.
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "an overflow or a gap fails the test"
+)]
+
+use std::collections::BTreeMap;
+
+use quotient_invariants::{Invariant, InvariantChecker, Tolerance, Verb, Write};
+use serde_json::{Value, json};
+
+/// An API server of two queues, one node of 4 cpu, and a clock.
+struct Court {
+    judge: InvariantChecker,
+    index: u64,
+    at: i64,
+    objects: BTreeMap<(String, String, String), Value>,
+}
+
+impl Court {
+    /// `loser` runs four pods of 1 cpu and has to give two to `gainer`; both quotas are as they were before.
+    fn sits() -> Self {
+        Self::sits_with(Tolerance::default())
+    }
+
+    fn sits_with(tolerance: Tolerance) -> Self {
+        let judge = InvariantChecker::new(tolerance);
+        let mut court = Self { judge, index: 0, at: 0, objects: BTreeMap::new() };
+        court.other(
+            "nodes",
+            "",
+            "node-1",
+            Some(json!({"status": {"allocatable": {"cpu": "4", "pods": "110"}, "conditions": [{"type": "Ready", "status": "True"}]}})),
+        );
+        for (namespace, cpu) in [("loser", "4"), ("gainer", "0")] {
+            court.other(
+                "queues",
+                namespace,
+                namespace,
+                Some(json!({"metadata": {"uid": namespace}, "spec": {}})),
+            );
+            court.quota_of_others(namespace, cpu, cpu, 1);
+        }
+        for number in 1..=4 {
+            court.pod("loser", &format!("pod-{number}"));
+        }
+        court.at += 60_000;
+        court
+    }
+
+    fn write(
+        &mut self,
+        by_operator: bool,
+        (resource, subresource): (&str, &str),
+        (namespace, name): (&str, &str),
+        request: Option<&Value>,
+        after: Option<Value>,
+    ) {
+        let key = (resource.to_owned(), namespace.to_owned(), name.to_owned());
+        let before = self.objects.get(&key).cloned();
+        let verb = match (&before, &after) {
+            _ if subresource == "eviction" => Verb::Create,
+            (None, _) => Verb::Create,
+            (Some(_), Some(_)) => Verb::Update,
+            (Some(_), None) => Verb::Delete,
+        };
+        self.index += 1;
+        self.at += 10;
+        self.judge.see(&Write {
+            index: self.index,
+            at: self.at,
+            by_operator,
+            verb,
+            resource,
+            subresource,
+            namespace,
+            name,
+            request,
+            before: before.as_ref(),
+            after: after.as_ref(),
+        });
+        match after {
+            Some(object) => self.objects.insert(key, object),
+            None => self.objects.remove(&key),
+        };
+    }
+
+    fn other(&mut self, resource: &str, namespace: &str, name: &str, after: Option<Value>) {
+        self.write(false, (resource, ""), (namespace, name), None, after);
+    }
+
+    fn pod(&mut self, namespace: &str, name: &str) {
+        let pod = json!({
+            "metadata": {"uid": format!("uid-{name}")},
+            "spec": {"nodeName": "node-1", "containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+        });
+        self.other("pods", namespace, name, Some(pod));
+    }
+
+    fn gone(&mut self, name: &str) {
+        self.other("pods", "loser", name, None);
+    }
+
+    fn quota_object(hard: &str, enforced: &str, stamp: u64) -> Value {
+        json!({
+            "metadata": {
+                "uid": "quota",
+                "labels": {"app.kubernetes.io/managed-by": "quotient"},
+                "annotations": {"quotient.dev/generation": stamp.to_string()},
+            },
+            "spec": {"hard": {"requests.cpu": hard}},
+            "status": {"hard": {"requests.cpu": enforced}},
+        })
+    }
+
+    fn quota_of_others(&mut self, namespace: &str, hard: &str, enforced: &str, stamp: u64) {
+        let quota = Self::quota_object(hard, enforced, stamp);
+        self.write(false, ("resourcequotas", "status"), (namespace, "quotient"), None, Some(quota));
+    }
+
+    fn quota(&mut self, namespace: &str, hard: &str, enforced: &str, stamp: u64) {
+        let quota = Self::quota_object(hard, enforced, stamp);
+        self.write(true, ("resourcequotas", ""), (namespace, "quotient"), None, Some(quota));
+    }
+
+    fn evict(&mut self, name: &str) {
+        let body = json!({"deleteOptions": {"preconditions": {"uid": format!("uid-{name}")}}});
+        self.evict_with(name, &body);
+    }
+
+    fn evict_with(&mut self, name: &str, body: &Value) {
+        let key = ("pods".to_owned(), "loser".to_owned(), name.to_owned());
+        let mut pod = self.objects[&key].clone();
+        pod["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        if let Some(grace) = body.pointer("/deleteOptions/gracePeriodSeconds") {
+            pod["metadata"]["deletionGracePeriodSeconds"] = grace.clone();
+        }
+        self.write(true, ("pods", "eviction"), ("loser", name), Some(body), Some(pod));
+    }
+
+    fn found(&self) -> Vec<Invariant> {
+        self.judge.violations().iter().map(|violation| violation.invariant).collect()
+    }
+}
+
+#[test]
+fn a_proper_reclaim_breaks_nothing() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "4", 2);
+    court.quota_of_others("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.evict("pod-3");
+    court.gone("pod-4");
+    court.quota("gainer", "1", "0", 3);
+    court.gone("pod-3");
+    court.quota("gainer", "2", "1", 4);
+    assert_eq!(court.judge.violations(), []);
+    assert_eq!(court.judge.evicted().len(), 2);
+}
+
+#[test]
+fn evicting_before_the_lower_quota_is_in_force() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "4", 2);
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
+}
+
+#[test]
+fn evicting_one_too_many() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "4", 2);
+    court.quota_of_others("loser", "2", "2", 2);
+    for name in ["pod-4", "pod-3", "pod-2"] {
+        court.evict(name);
+    }
+    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
+    assert!(court.judge.violations()[0].message.contains("loser/pod-2"), "{}", court.judge.violations()[0]);
+}
+
+#[test]
+fn who_ends_by_himself_a_moment_before_is_not_known_yet() {
+    let mut court = Court::sits();
+    court.quota("loser", "3", "4", 2);
+    court.quota_of_others("loser", "3", "3", 2);
+    court.gone("pod-1");
+    court.evict("pod-4");
+    assert_eq!(court.judge.violations(), []);
+    // Later it is.
+    let mut court = Court::sits();
+    court.quota("loser", "3", "4", 2);
+    court.quota_of_others("loser", "3", "3", 2);
+    court.gone("pod-1");
+    court.at += 5_000;
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::FencedAndNeeded]);
+}
+
+#[test]
+fn growing_before_the_room_is_free() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "4", 2);
+    court.quota_of_others("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.quota("gainer", "1", "0", 3);
+    assert_eq!(court.found(), [Invariant::NeverOverGranted]);
+}
+
+#[test]
+fn granting_the_same_room_twice() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "4", 2);
+    court.quota_of_others("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.gone("pod-4");
+    court.quota("gainer", "1", "0", 3);
+    court.quota("loser", "3", "2", 3);
+    // What the loser's live pods hold anyway is no grant.
+    assert_eq!(court.judge.violations(), []);
+    court.quota("loser", "4", "3", 4);
+    assert_eq!(court.found(), [Invariant::NeverOverGranted]);
+}
+
+#[test]
+fn capacity_that_leaves_at_the_same_moment_is_nobodys_fault() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.evict("pod-3");
+    court.gone("pod-4");
+    court.gone("pod-3");
+    court.other("nodes", "", "node-1", Some(json!({"status": {"allocatable": {"cpu": "2"}}})));
+    court.quota("gainer", "2", "0", 3);
+    assert_eq!(court.judge.violations(), []);
+    court.at += 5_000;
+    court.quota("gainer", "3", "2", 4);
+    assert_eq!(court.found(), [Invariant::LoansBounded, Invariant::NeverOverGranted]);
+}
+
+#[test]
+fn an_eviction_without_the_uid() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "2", 2);
+    court.evict_with("pod-4", &json!({}));
+    assert_eq!(court.found(), [Invariant::EvictionNamesLife]);
+}
+
+#[test]
+fn evicting_twice_or_by_force() {
+    let mut court = Court::sits();
+    court.quota("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::EvictedOnce]);
+    let force = json!({"deleteOptions": {"gracePeriodSeconds": 0, "preconditions": {"uid": "uid-pod-4"}}});
+    court.evict_with("pod-4", &force);
+    assert_eq!(court.found(), [Invariant::EvictedOnce, Invariant::Gentle]);
+    // A process that died in between may ask again.
+    let mut court = Court::sits_with(Tolerance { repeats: true, ..Tolerance::default() });
+    court.quota("loser", "2", "2", 2);
+    court.evict("pod-4");
+    court.evict("pod-4");
+    assert_eq!(court.judge.violations(), []);
+}
+
+/// A pod that something else gave hours may be asked once to end within what its queue allows.
+#[test]
+fn asking_again_for_a_pod_that_takes_its_time() {
+    let again = |grace: u64| json!({"deleteOptions": {"gracePeriodSeconds": grace, "preconditions": {"uid": "uid-pod-4"}}});
+    let mut court = Court::sits();
+    court.quota("loser", "2", "2", 2);
+    let slow = json!({
+        "metadata": {
+            "uid": "uid-pod-4", "deletionTimestamp": "2026-01-01T18:00:00Z", "deletionGracePeriodSeconds": 64_800,
+        },
+    });
+    court.other("pods", "loser", "pod-4", Some(slow));
+    court.evict_with("pod-4", &again(600));
+    assert_eq!(court.judge.violations(), []);
+    court.evict_with("pod-4", &again(600));
+    assert_eq!(court.found(), [Invariant::EvictedOnce]);
+}
+
+#[test]
+fn taking_what_is_guaranteed() {
+    let mut court = Court::sits();
+    let queue = json!({
+        "metadata": {"uid": "loser"},
+        "spec": {"guaranteed": {"cpu": "4"}},
+        "status": {"observedGeneration": 1, "deserved": {"cpu": "4"}},
+    });
+    court.other("queues", "loser", "loser", Some(queue));
+    court.quota("loser", "2", "2", 2);
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::GuaranteeKept]);
+}
+
+/// What it deserves is not only what the operator says.
+#[test]
+fn taking_what_is_guaranteed_and_said_not_to_be_deserved() {
+    let evicted = |spec: Value| {
+        let mut court = Court::sits();
+        let status = json!({"observedGeneration": 1, "deserved": {"cpu": "2"}});
+        court.other("queues", "loser", "loser", Some(json!({"spec": spec, "status": status})));
+        court.quota("loser", "2", "2", 2);
+        court.evict("pod-4");
+        court.found()
+    };
+    let claim = json!({"cpu": "9"});
+    assert_eq!(evicted(json!({"guaranteed": {"cpu": "4"}, "request": claim})), [Invariant::GuaranteeKept]);
+    // The claim is smaller or of another resource, the limit is lower, the queue has siblings, or guarantees do not fit.
+    for spec in [
+        json!({"guaranteed": {"cpu": "4"}, "request": {"cpu": "2"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": {"memory": "1Gi"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": claim, "limit": {"cpu": "2"}}),
+        json!({"guaranteed": {"cpu": "4"}}),
+        json!({"guaranteed": {"cpu": "4"}, "request": claim, "parentRef": {"name": "org"}}),
+        json!({"guaranteed": {"cpu": "5"}, "request": claim}),
+        json!({"guaranteed": {"cpu": "3"}, "request": claim}),
+    ] {
+        assert_eq!(evicted(spec.clone()), [], "{spec}");
+    }
+}
+
+#[test]
+fn evicting_at_once_who_may_take_his_time() {
+    let at_once = json!({"deleteOptions": {"gracePeriodSeconds": 0, "preconditions": {"uid": "uid-pod-4"}}});
+    for (grace, expected) in
+        [(Value::Null, vec![Invariant::Gentle]), (json!(30), vec![Invariant::Gentle]), (json!(0), vec![])]
+    {
+        let mut court = Court::sits();
+        let spec = json!({"eviction": {"maxGraceSeconds": grace}});
+        court.other("queues", "loser", "loser", Some(json!({"spec": spec})));
+        court.quota("loser", "2", "2", 2);
+        court.evict_with("pod-4", &at_once);
+        assert_eq!(court.found(), expected);
+    }
+}
+
+#[test]
+fn what_is_not_the_operators() {
+    let mut court = Court::sits();
+    court.write(true, ("pods", ""), ("loser", "pod-1"), None, None);
+    court.write(true, ("resourcequotas", ""), ("loser", "of-the-team"), None, Some(json!({})));
+    court.write(true, ("resourcequotas", ""), ("loser", "quotient"), None, None);
+    court.write(true, ("secrets", ""), ("loser", "key"), None, Some(json!({})));
+    let owner = |note: &str, replicas: u32| json!({"metadata": {"annotations": {"quotient.dev/nudged": note}}, "spec": {"replicas": replicas}});
+    court.other("replicasets", "gainer", "web", Some(owner("1", 2)));
+    court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("2", 2)));
+    court.write(true, ("replicasets", ""), ("gainer", "web"), None, Some(owner("3", 1)));
+    let range = |keeper: &str| json!({"metadata": {"labels": {"app.kubernetes.io/managed-by": keeper}}});
+    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, Some(range("quotient")));
+    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
+    court.other("limitranges", "loser", "quotient", Some(range("somebody")));
+    court.write(true, ("limitranges", ""), ("loser", "quotient"), None, None);
+    court.write(true, ("limitranges", ""), ("loser", "of-the-team"), None, Some(range("quotient")));
+    let own = Invariant::KeepsToItsOwn;
+    assert_eq!(court.found(), [Invariant::Gentle, own, own, own, own, own, own]);
+}
+
+/// An owner of this size, and what stands beside it.
+fn sized(size: u32, before: Option<&str>, lowered: Option<&str>) -> Value {
+    let mut annotations = json!({"kept": "as it is"});
+    for (name, text) in [("replicas-before", before), ("replicas-lowered-to", lowered)] {
+        if let Some(text) = text {
+            annotations[format!("quotient.dev/{name}")] = json!(text);
+        }
+    }
+    json!({"metadata": {"annotations": annotations}, "spec": {"replicas": size, "paused": false}})
+}
+
+#[test]
+fn a_size_is_lowered_with_what_remembers_it_and_raised_no_further() {
+    let lower = sized(2, Some("3"), Some("2"));
+    for (before, after, is_own) in [
+        (sized(3, None, None), lower.clone(), true),
+        (lower.clone(), sized(1, Some("3"), Some("1")), true),
+        (sized(1, Some("3"), Some("1")), lower.clone(), true),
+        (lower.clone(), sized(3, None, None), true),
+        (sized(3, None, None), sized(2, None, None), false),
+        (sized(3, None, None), sized(2, Some("9"), Some("2")), false),
+        (sized(3, None, None), sized(2, Some("3"), Some("1")), false),
+        (lower.clone(), sized(4, None, None), false),
+        (lower, sized(3, Some("3"), Some("3")), false),
+    ] {
+        let mut court = Court::sits();
+        court.other("deployments", "gainer", "web", Some(before.clone()));
+        court.write(true, ("deployments", ""), ("gainer", "web"), None, Some(after.clone()));
+        let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
+        assert_eq!(court.found(), expected, "{before} {after}");
+    }
+}
+
+#[test]
+fn pods_are_marked_and_changed_in_no_other_way() {
+    let pod = |cost: Option<&str>, label: &str| {
+        let mut pod = json!({"metadata": {"uid": "uid-pod-1", "labels": {"of": label}}, "spec": {}});
+        if let Some(cost) = cost {
+            pod["metadata"]["annotations"] = json!({"controller.kubernetes.io/pod-deletion-cost": cost});
+        }
+        pod
+    };
+    let mark = Some("-2147483648");
+    for (before, after, is_own) in [
+        (pod(None, "a"), pod(mark, "a"), true),
+        (pod(Some("5"), "a"), pod(mark, "a"), true),
+        (pod(mark, "a"), pod(None, "a"), true),
+        (pod(None, "a"), pod(Some("5"), "a"), false),
+        (pod(None, "a"), pod(mark, "b"), false),
+    ] {
+        let mut court = Court::sits();
+        court.other("pods", "loser", "pod-1", Some(before.clone()));
+        court.write(true, ("pods", ""), ("loser", "pod-1"), None, Some(after.clone()));
+        let expected = if is_own { vec![] } else { vec![Invariant::Gentle] };
+        assert_eq!(court.found(), expected, "{before} {after}");
+    }
+}
+
+#[test]
+fn a_stamp_that_goes_back() {
+    let mut court = Court::sits();
+    court.quota("loser", "3", "4", 5);
+    court.quota("loser", "2", "3", 4);
+    assert_eq!(court.found(), [Invariant::GenerationsRise]);
+}
+
+#[test]
+fn what_rests_has_to_add_up() {
+    let mut court = Court::sits();
+    let queue = |deserved: &str, allocated: &str, preempting: &str, conditions: Value| {
+        json!({"spec": {}, "status": {
+            "observedGeneration": 1,
+            "deserved": {"cpu": deserved},
+            "allocated": {"cpu": allocated},
+            "preempting": {"cpu": preempting},
+            "conditions": conditions,
+        }})
+    };
+    court.other("queues", "loser", "loser", Some(queue("4", "4", "0", json!([]))));
+    court.other("queues", "gainer", "gainer", Some(queue("0", "0", "0", json!([]))));
+    court.judge.rests(court.at);
+    assert_eq!(court.judge.violations(), []);
+
+    // Not what its quota says, and promised more than it lacks; a share that nothing excuses, and a promise that does not fit.
+    court.other("queues", "loser", "loser", Some(queue("3", "3", "1", json!([]))));
+    court.other("queues", "gainer", "gainer", Some(queue("2", "0", "2", json!([]))));
+    court.judge.rests(court.at);
+    assert_eq!(
+        court.found(),
+        [Invariant::SharesArrive, Invariant::SharesAddUp, Invariant::QuotaIsAllocated, Invariant::Conserved]
+    );
+    let excused = json!([{"type": "Starved", "status": "True"}]);
+    court.other("queues", "gainer", "gainer", Some(queue("1", "0", "1", excused)));
+    court.other(
+        "queues",
+        "loser",
+        "loser",
+        Some(queue("3", "4", "0", json!([{"type": "Stalled", "status": "True"}]))),
+    );
+    court.judge.rests(court.at);
+    assert_eq!(court.found().len(), 4);
+}
+
+#[test]
+fn no_more_is_promised_than_is_missing() {
+    let mut court = Court::sits();
+    for (preempting, expected) in [("2", 0), ("1", 0), ("3", 1)] {
+        let status = json!({
+            "observedGeneration": 1, "deserved": {"cpu": "2"}, "preempting": {"cpu": preempting},
+            "conditions": [{"type": "Starved", "status": "True"}],
+        });
+        court.other(
+            "queues",
+            "loser",
+            "loser",
+            Some(json!({"status": {"conditions": [
+                {"type": "Stalled", "status": "True"},
+            ]}})),
+        );
+        court.other("queues", "gainer", "gainer", Some(json!({"spec": {}, "status": status})));
+        court.judge.rests(court.at);
+        assert_eq!(court.found(), vec![Invariant::SharesAddUp; expected], "{preempting}");
+    }
+}
+
+#[test]
+fn what_is_under_way_while_another_leader_opens_the_door_is_nobodys_fault() {
+    for (under_way, expected) in [(0, vec![Invariant::FencedAndNeeded]), (2_000, vec![])] {
+        let mut court = Court::sits_with(Tolerance { under_way, ..Tolerance::default() });
+        court.quota("loser", "2", "2", 2);
+        court.quota("loser", "4", "4", 3);
+        court.evict("pod-4");
+        assert_eq!(court.found(), expected);
+        // Long afterwards it is.
+        court.at += 5_000;
+        court.evict("pod-3");
+        assert_eq!(court.found().len(), expected.len() + 1);
+    }
+}
+
+/// Changes the spec of a Queue, long ago by now.
+fn restrain(court: &mut Court, namespace: &str, spec: &Value) {
+    let queue = json!({"metadata": {"uid": namespace, "namespace": namespace}, "spec": spec});
+    court.other("queues", namespace, namespace, Some(queue));
+    court.at += 60_000;
+}
+
+/// How the writes of a proper reclaim are found where the two queues are like that.
+fn reclaim_between(loser: &Value, gainer: &Value) -> Vec<Invariant> {
+    let mut court = Court::sits();
+    restrain(&mut court, "loser", loser);
+    restrain(&mut court, "gainer", gainer);
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    court.evict("pod-4");
+    court.found()
+}
+
+#[test]
+fn no_pod_goes_from_or_for_a_queue_that_is_restrained() {
+    let full = json!({"mode": "Full", "pausedUntil": "1970-01-01T00:00:01Z"});
+    assert_eq!(reclaim_between(&full, &full), []);
+    for restrained in
+        [json!({"mode": "Observe"}), json!({"mode": "Quota"}), json!({"pausedUntil": "2030-01-01T00:00:00Z"})]
+    {
+        assert_eq!(reclaim_between(&restrained, &full), [Invariant::Restrained], "{restrained}");
+        assert_eq!(reclaim_between(&full, &restrained), [Invariant::Restrained], "{restrained}");
+    }
+}
+
+#[test]
+fn a_parent_restrains_its_children() {
+    let mut court = Court::sits();
+    let parent =
+        json!({"metadata": {"uid": "org", "namespace": "org"}, "spec": {"children": {}, "mode": "Quota"}});
+    court.other("queues", "org", "org", Some(parent));
+    restrain(&mut court, "loser", &json!({"parentRef": {"namespace": "org", "name": "org"}}));
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    court.evict("pod-4");
+    assert_eq!(court.found(), [Invariant::Restrained]);
+}
+
+#[test]
+fn who_has_just_changed_a_mode_may_see_one_more_eviction() {
+    let mut court = Court::sits();
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at += 60_000;
+    restrain(&mut court, "loser", &json!({"mode": "Observe"}));
+    court.at -= 59_900;
+    court.evict("pod-4");
+    assert_eq!(court.found(), []);
+}
+
+#[test]
+fn no_quota_is_written_in_observe_and_none_restricts_a_paused_queue_more() {
+    let write = |spec: &Value, cpu: &str| {
+        let mut court = Court::sits();
+        restrain(&mut court, "loser", spec);
+        court.quota("loser", cpu, "4", 2);
+        court.found()
+    };
+    let paused = json!({"pausedUntil": "2030-01-01T00:00:00Z"});
+    assert_eq!(write(&json!({"mode": "Observe"}), "4"), [Invariant::Restrained]);
+    assert_eq!(write(&json!({"mode": "Quota"}), "2"), []);
+    assert_eq!(write(&paused, "2"), [Invariant::Restrained]);
+    assert_eq!(write(&paused, "4"), []);
+}
+
+/// A judge whose writes count their time from a later beginning compares the end of a pause with that.
+#[test]
+fn a_pause_ends() {
+    let mut court = Court::sits();
+    court.judge = court.judge.since(1_893_456_000_000);
+    restrain(&mut court, "loser", &json!({"pausedUntil": "2030-01-01T00:05:00Z"}));
+    court.quota_of_others("loser", "2", "2", 2);
+    court.at = 299_000;
+    court.evict("pod-4");
+    court.at = 300_000;
+    court.evict("pod-3");
+    assert_eq!(court.found(), [Invariant::Restrained]);
+}
+
+/// `gainer` in Gate mode, long ago by now, with two gated pods of a gang.
+fn gated(minimum: &str) -> Court {
+    let mut court = Court::sits();
+    court.gone("pod-4");
+    court.gone("pod-3");
+    restrain(&mut court, "gainer", &json!({"admission": "Gate"}));
+    for name in ["x-1", "x-2"] {
+        court.other("pods", "gainer", name, Some(member(name, minimum, true)));
+    }
+    court.at += 60_000;
+    court
+}
+
+fn member(name: &str, minimum: &str, is_gated: bool) -> Value {
+    let gates = if is_gated { json!([{"name": "quotient.dev/share"}]) } else { json!([]) };
+    json!({
+        "metadata": {"uid": name, "annotations": {
+            "quotient.dev/gang": "x", "quotient.dev/gang-min-available": minimum,
+        }},
+        "spec": {"schedulingGates": gates, "containers": [{"resources": {"requests": {"cpu": "1"}}}]},
+    })
+}
+
+#[test]
+fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
+    let removal = |minimum: &str| {
+        let mut court = gated(minimum);
+        court.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", minimum, false)));
+        court
+    };
+    // Without a ledger nothing is granted.
+    assert_eq!(removal("2").found(), [Invariant::GatesWithinShare]);
+    let mut lacking = removal("3");
+    assert_eq!(lacking.found(), [Invariant::GatesWithinShare, Invariant::GangsWhole]);
+    // At rest it is let in in part.
+    lacking.judge.rests(lacking.at);
+    assert_eq!(lacking.found().last(), Some(&Invariant::GangsWhole));
+}
+
+#[test]
+fn no_pod_stays_gated_where_no_queue_is_in_gate_mode() {
+    let mut court = gated("2");
+    court.other("queues", "gainer", "gainer", None);
+    court.judge.rests(court.at);
+    assert_eq!(court.found().last(), Some(&Invariant::NothingWaitsWithRoom));
+}

@@ -1,0 +1,135 @@
+//! P47 to P54: what people do to quotas, Queues and namespaces.
+
+use crate::scenario::build;
+use crate::server::Kind;
+use serde_json::{Value, json};
+
+use super::victims::is_true;
+use super::{Named, here};
+use crate::campaign::trial::Trial;
+use crate::scenario::build::{created, deleted, merged};
+
+pub(super) const ALL: &[Named] = &[
+    here("P47", "a user edits a quota every ten seconds", "I2 I4 L8", || {
+        let edit = |cpu: &str| {
+            merged(
+                Kind::ResourceQuota,
+                "team-1",
+                "quotient",
+                json!({"spec": {"hard": {"requests.cpu": cpu}}}),
+            )
+        };
+        ["90", "0"]
+            .map(|cpu| {
+                let play = Trial::of("newcomer").lets_in().heals_after(120);
+                let play = (0..12).fold(play, |play, round| play.at(50 + 10 * round, edit(cpu)));
+                play.expect("it is put right once in 30 s at most", |world| {
+                    let trace = world.trace();
+                    let own = trace.asked_by("quotient-0").filter(|record| {
+                        record.kind == Kind::ResourceQuota && &*record.namespace == "team-1"
+                    });
+                    // Its share moves as well.
+                    own.count() <= 12
+                })
+            })
+            .into()
+    })
+    .and(&["verify/sim/tests/guards.rs: a_quota_that_is_edited_every_ten_seconds_is_put_right_every_thirty"]),
+    here("P48", "a user deletes a quota", "I2 I7 I21", || {
+        let delete = |namespace: &str| deleted(Kind::ResourceQuota, namespace, "quotient");
+        let moments = [("team-1", 50), ("team-1", 60), ("team-2", 61), ("team-3", 62)];
+        moments
+            .map(|(namespace, second)| {
+                Trial::of("newcomer").at(second, delete(namespace)).lets_in().heals_after(90)
+            })
+            .into()
+    })
+    .and(&["e2e/tests/guards.rs: people_and_device_plugins_cost_nobody_a_pod"]),
+    here("P49", "a foreign quota is tighter", "I4 I15", || {
+        let quota = build::quota("team-2", "of-the-team", &json!({"requests.cpu": "4"}));
+        vec![
+            Trial::of("two-queues")
+                .at(120, created(Kind::ResourceQuota, quota))
+                .ends(
+                    vec![
+                        ("team-1", "requests.cpu 5, requests.memory 9Gi"),
+                        ("team-2", "requests.cpu 4, requests.memory 18Gi"),
+                    ],
+                    vec![("team-1", "5"), ("team-2", "4")],
+                    2,
+                )
+                .heals_after(120),
+        ]
+    }),
+    here("P50", "a Queue is deleted while pods leave for it", "I9 I24", || vec![Trial::of("queue-deleted")]),
+    here("P51", "a Queue is deleted and created again, under the same name", "I2 I24", || {
+        let again = |second| {
+            Trial::of("queue-deleted").at(second, created(Kind::Queue, build::team("team-2", 1))).ends(
+                vec![
+                    ("team-1", "requests.cpu 4, requests.memory 4Gi"),
+                    ("team-2", "requests.cpu 4, requests.memory 4Gi"),
+                ],
+                vec![("team-1", "4"), ("team-2", "0")],
+                // Once for each of its lives.
+                8,
+            )
+        };
+        [33, 34, 60].map(again).into()
+    }),
+    here(
+        "P52",
+        "a namespace is deleted while pods leave for another, and one of its pods hangs",
+        "I2 I24 L6",
+        || vec![super::errors::terminating()],
+    )
+    .and(&["verify/sim/tests/guards.rs: a_namespace_that_is_deleted_in_the_middle_leaves_its_share_to_the_others"]),
+    here("P53", "two Queues in one namespace", "I4 I24", || {
+        let second = || {
+            let mut queue = build::team("team-1", 9);
+            queue["metadata"]["name"] = "other".into();
+            queue
+        };
+        [40, 61].map(|second_of| Trial::of("newcomer").at(second_of, created(Kind::Queue, second()))).into()
+    })
+    .and(&["e2e/tests/bad_input.rs: bad_input_is_refused_or_reported_and_disturbs_nobody"]),
+    here(
+        "P54",
+        "parents that are missing, their own, in a ring of 2 and of 50, and 100 above each other",
+        "L6",
+        || {
+            let mut rings = Trial::of("newcomer");
+            for length in [1, 2, 50] {
+                for at in 0..length {
+                    rings = queue_below(
+                        rings,
+                        &format!("ring-{length}-{at}"),
+                        Some(&format!("ring-{length}-{}", (at + 1) % length)),
+                    );
+                }
+            }
+            let missing = queue_below(Trial::of("newcomer"), "orphan", Some("nobody"));
+            let mut deep = Trial::of("newcomer");
+            for at in 0..100 {
+                let above = (at > 0).then(|| format!("deep-{}", at - 1));
+                deep = queue_below(deep, &format!("deep-{at}"), above.as_deref());
+            }
+            vec![
+                rings.expect("each of the ring is told", |world| {
+                    ["ring-1-0", "ring-2-1", "ring-50-49"].iter().all(|name| is_true(world, name, "Stalled"))
+                }),
+                missing.expect("it is told", |world| is_true(world, "orphan", "Stalled")),
+                deep,
+            ]
+        },
+    ),
+];
+
+/// With a parent queue that asks for nothing, in a namespace of its own, below another one of that sort.
+fn queue_below(play: Trial, name: &str, above: Option<&str>) -> Trial {
+    let mut spec = json!({"weight": 0, "children": {"namespaces": {"from": "All"}}});
+    if let Some(above) = above {
+        spec["parentRef"] = json!({"namespace": above, "name": above});
+    }
+    let queue: Value = json!({"metadata": {"namespace": name, "name": name}, "spec": spec});
+    play.with(Kind::Namespace, build::namespace(name)).with(Kind::Queue, queue)
+}

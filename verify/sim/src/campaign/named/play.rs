@@ -1,0 +1,187 @@
+//! One way in which a named perturbation is played.
+
+use std::time::Duration;
+
+use crate::faults::{Act, Event, Fault, Match, WatchFault, WatchMatch, WatchWhat, What};
+use crate::operators::OperatorOptions;
+use crate::scenario::build::seconds;
+use crate::server::Kind;
+use crate::trace::Verb;
+use quotient_invariants::Tolerance;
+use serde_json::Value;
+
+use crate::campaign::trial::{Expectation, Trial};
+use crate::campaign::workloads::{self, Case};
+
+/// For how long an operator may not know what others do, in milliseconds, if nothing hides it; and if something does.
+const LAG: i64 = 8_000;
+const BLIND: i64 = 1_000_000;
+
+impl Trial {
+    /// This workload with one operator; it has to end where it ends without faults, with no more evictions.
+    pub(super) fn of(workload: &str) -> Self {
+        let all = workloads::all().into_iter();
+        let mut found = all.filter(|case| case.workload.name == workload);
+        let case = found.next().unwrap_or_else(|| panic!("there is no workload {workload}"));
+        Self::on(&case)
+    }
+
+    /// The same of a workload of its own.
+    pub(super) fn on(case: &Case) -> Self {
+        let tolerance = Tolerance { lag: LAG, repeats: true, ..case.tolerance.clone() };
+        Self { tolerance, ..case.reference() }
+    }
+
+    /// With this fault of the first operator's requests.
+    pub(super) fn fault(mut self, on: Match, what: What) -> Self {
+        self.operators[0].faults.push(Fault::on(on, what));
+        self
+    }
+
+    /// The same so many times, after so many that pass.
+    pub(super) fn faults(mut self, on: Match, what: What, skip: u32, times: u32) -> Self {
+        self.operators[0].faults.push(Fault::on(on, what).skip(skip).times(times));
+        self
+    }
+
+    /// With so many of these events of the first operator's watches.
+    pub(super) fn watch(mut self, on: WatchMatch, what: WatchWhat, times: u32) -> Self {
+        self.operators[0].watch_faults.push(WatchFault::on(on, what).times(times));
+        self
+    }
+
+    /// With this on the first operator's command line.
+    pub(super) fn flag(mut self, flag: &str) -> Self {
+        self.operators[0].flags.push(flag.to_owned());
+        self
+    }
+
+    /// With another operator from the beginning.
+    pub(super) fn operator(mut self, options: OperatorOptions) -> Self {
+        self.operators.push(options);
+        self
+    }
+
+    /// The first operator, to be changed.
+    pub(super) fn first(mut self, change: impl FnOnce(&mut OperatorOptions)) -> Self {
+        change(&mut self.operators[0]);
+        self
+    }
+
+    /// This is done at a time.
+    pub(super) fn at(mut self, second: u64, act: Act) -> Self {
+        self.acts.push((Duration::from_secs(second), act));
+        self
+    }
+
+    /// The same to the millisecond.
+    pub(super) fn at_millis(mut self, millis: u64, act: Act) -> Self {
+        self.acts.push((Duration::from_millis(millis), act));
+        self
+    }
+
+    /// A part of an operator panics, and its process ends; nothing else may be wrong.
+    pub(super) fn panics(mut self) -> Self {
+        self.panics = true;
+        self
+    }
+
+    /// This is there from the beginning.
+    pub(super) fn with(mut self, kind: Kind, object: Value) -> Self {
+        self.case.workload.objects.push((kind, object));
+        self
+    }
+
+    /// Only so much of what the workload does later happens.
+    pub(super) fn without_later(mut self, kept: usize) -> Self {
+        self.case.workload.later.truncate(kept);
+        self
+    }
+
+    /// Nobody is blamed for what he cannot know.
+    pub(super) fn blind(mut self) -> Self {
+        self.tolerance.lag = BLIND;
+        self
+    }
+
+    /// It takes so long until it is noticed, where nothing happens meanwhile.
+    pub(super) fn heals_after(mut self, seconds: u64) -> Self {
+        self.quiet = Some(Duration::from_secs(seconds));
+        self
+    }
+
+    /// It may end in another way.
+    pub(super) fn otherwise(mut self) -> Self {
+        self.ends_alike = false;
+        self
+    }
+
+    /// More may have to go.
+    pub(super) fn lets_in(mut self) -> Self {
+        self.counts_evictions = false;
+        self
+    }
+
+    /// It ends with these quotas, cpus that run, and at most so many evictions.
+    pub(super) fn ends(
+        mut self,
+        hard: Vec<(&'static str, &'static str)>,
+        running_cpu: Vec<(&'static str, &'static str)>,
+        evictions: usize,
+    ) -> Self {
+        self.case.workload.hard = hard;
+        self.case.workload.running_cpu = running_cpu;
+        self.case.evictions = 0..=evictions;
+        self
+    }
+
+    /// And this has to be so in the end.
+    pub(super) fn expect(mut self, what: &'static str, holds: fn(&crate::World) -> bool) -> Self {
+        self.expects.push(Expectation { what, holds });
+        self
+    }
+}
+
+// ===== words to write plays with =====
+
+/// How long nothing runs after a crash.
+pub(super) const DOWN: Duration = Duration::from_secs(1);
+
+/// Requests of this sort for objects of a kind.
+pub(super) fn requests(verb: Verb, kind: Kind) -> Match {
+    Match { verb: Some(verb), kind: Some(kind), ..Match::default() }
+}
+
+/// Writes of the quota of a namespace: the first creates it, the following ones change it.
+pub(super) fn quota_change(namespace: &str) -> Match {
+    Match { namespace: Some(namespace.to_owned()), ..requests(Verb::Patch, Kind::ResourceQuota) }
+}
+
+pub(super) fn quota_create(namespace: &str) -> Match {
+    Match { namespace: Some(namespace.to_owned()), ..requests(Verb::Create, Kind::ResourceQuota) }
+}
+
+pub(super) fn evictions() -> Match {
+    Match { subresource: Some("eviction"), ..Match::default() }
+}
+
+pub(super) fn statuses() -> Match {
+    Match { subresource: Some("status"), ..requests(Verb::Patch, Kind::Queue) }
+}
+
+/// Everything from one second to another.
+pub(super) fn from_to(from: u64, until: u64) -> Match {
+    Match { from: seconds(from), until: Some(seconds(until)), ..Match::default() }
+}
+
+/// Events of a kind.
+pub(super) fn events(kind: Kind) -> WatchMatch {
+    WatchMatch { kind: Some(kind), ..WatchMatch::default() }
+}
+
+pub(super) fn ends_of(kind: Kind) -> WatchMatch {
+    WatchMatch { event: Some(Event::Deleted), ..events(kind) }
+}
+
+/// The kinds that an operator watches and that are there in every workload.
+pub(super) const WATCHED: [Kind; 5] = [Kind::Pod, Kind::ResourceQuota, Kind::Queue, Kind::Node, Kind::Job];

@@ -1,0 +1,124 @@
+//! One fault at one place of one workload: a line of text.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::operators::OperatorOptions;
+use quotient_invariants::Tolerance;
+
+use crate::campaign::family::Family;
+use crate::campaign::swarm;
+use crate::campaign::trial::Trial;
+use crate::campaign::workloads::Case;
+
+/// For how long an operator may not know what others do, if nothing hides it, in milliseconds.
+const LAG: i64 = 8_000;
+/// The same if something does: for as long as anything lasts.
+const BLIND: i64 = 1_000_000;
+
+/// One fault at one place of one workload, in one execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Perturbation {
+    /// The workload's name.
+    pub workload: String,
+    /// What goes wrong.
+    pub family: Family,
+    /// Where: the nth write, event or try.
+    pub nth: u64,
+    /// Which execution.
+    pub seed: u64,
+}
+
+impl Perturbation {
+    /// What names it, and is enough to play it again: `newcomer/crash-before/12#0`.
+    pub fn id(&self) -> String {
+        self.to_string()
+    }
+
+    /// The execution that it is.
+    pub fn trial(&self, case: &Case) -> Trial {
+        let family = self.family;
+        let loser = case.loser();
+        let mut operators = vec![OperatorOptions::default()];
+        let mut acts = Vec::new();
+        let mut tolerance = Tolerance {
+            lag: if family.blinds() { BLIND } else { LAG },
+            repeats: true,
+            under_way: family.under_way(),
+            ..case.tolerance.clone()
+        };
+        let mut blinds = family.blinds();
+        let mut diverts = family.diverts();
+        let mut quiet = family.heals_after();
+        let mut counts_evictions = !family.lets_in() && !family.deceives();
+        match family {
+            Family::Pair | Family::Swarm => {
+                let swarm = swarm::draw(family, self.nth, self.seed, loser, case.writes_hint());
+                operators = swarm.operators;
+                acts = swarm.acts;
+                quiet = swarm.heals_after;
+                counts_evictions = !swarm.deceives;
+                blinds = swarm.blinds;
+                diverts = swarm.diverts;
+                tolerance.under_way = swarm.under_way;
+                tolerance.lag = BLIND;
+            }
+            _ => operators[0] = family.strike(operators[0].clone(), self.nth, loser),
+        }
+        if family == Family::Frozen {
+            operators.push(OperatorOptions::default());
+        }
+        Trial {
+            operators,
+            acts,
+            tolerance,
+            quiet,
+            ends_alike: !(diverts || case.fragments && blinds),
+            counts_evictions,
+            seed: self.seed,
+            ..case.reference()
+        }
+    }
+}
+
+impl fmt::Display for Perturbation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workload, family, nth, seed } = self;
+        write!(formatter, "{workload}/{family}/{nth}#{seed}")
+    }
+}
+
+impl FromStr for Perturbation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let usage = || format!("{text} is no perturbation: they look like newcomer/crash-before/12#0");
+        let (rest, seed) = text.split_once('#').ok_or_else(usage)?;
+        let mut parts = rest.split('/');
+        let (Some(workload), Some(family), Some(nth), None) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(usage());
+        };
+        Ok(Self {
+            workload: workload.to_owned(),
+            family: family.parse()?,
+            nth: nth.parse().map_err(|_| usage())?,
+            seed: seed.parse().map_err(|_| usage())?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_text_names_it() {
+        let text = "newcomer/stale-list-pods-5/12#3";
+        assert_eq!(text.parse::<Perturbation>().unwrap().id(), text);
+        for wrong in ["newcomer", "newcomer/crash/1#0", "newcomer/crash-before/x#0", "a/b/c/d#0"] {
+            assert!(wrong.parse::<Perturbation>().is_err(), "{wrong}");
+        }
+    }
+}

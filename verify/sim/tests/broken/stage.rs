@@ -1,0 +1,233 @@
+//! Where operators are played, broken or not.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quotient_crds::names::SHARE_GATE;
+use quotient_invariants::Tolerance;
+use quotient_sim::actors::{Lags, STOPS_SECONDS};
+use quotient_sim::campaign::workloads::gated;
+use quotient_sim::campaign::{Case, Occasion, Trial, Verdict, workloads};
+use quotient_sim::faults::{Fault, Match, What};
+use quotient_sim::operators::{OperatorOptions, Tamper};
+use quotient_sim::random::Lag;
+use quotient_sim::scenario::Workload;
+use quotient_sim::scenario::build::{self, created, merged, queue_of, seconds};
+use quotient_sim::server::Kind;
+use quotient_sim::trace::Verb;
+use serde_json::json;
+
+/// What is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    /// A workload of the campaign, with one operator and without faults.
+    Plain(&'static str),
+    /// The same with two replicas.
+    Replicas(&'static str),
+    /// The operator ends after its second eviction and begins anew while pods take their time to stop.
+    Restarted,
+    /// A workload of the campaign where it takes seconds until a quota is in force.
+    SlowQuotas(&'static str),
+    /// A queue comes for half of what one has that is guaranteed more.
+    Guaranteed,
+    /// Demand goes back and forth between two queues, and two operators lead, one of which sees and does all of it late.
+    Leaders,
+    /// A gang waits, and there is room for half of it.
+    WaitingGang,
+    /// Pods have two gates, and answers to the removal of the first one are lost.
+    TwoGates,
+    /// One play of a perturbation that has a name.
+    Named(&'static str, usize),
+}
+
+impl Stage {
+    /// Plays it in the execution of `seed`, by operators that `layer` breaks, if there is one.
+    pub(crate) fn play(self, seed: u64, layer: Option<fn(usize) -> Arc<dyn Tamper>>) -> Verdict {
+        let run = |trial: Trial| {
+            let trial = Trial { seed, ..trial };
+            let Some(layer) = layer else { return trial.run() };
+            let mut number = 0;
+            let next = || {
+                number += 1;
+                layer(number - 1)
+            };
+            trial.broken(next).run()
+        };
+        match self {
+            Self::Plain(workload) => run(campaigns(workload).reference()),
+            Self::Replicas(workload) => {
+                let case = campaigns(workload);
+                run(Trial { operators: vec![OperatorOptions::default(); 2], ..case.reference() })
+            }
+            Self::Restarted => {
+                let evictions = Match { subresource: Some("eviction"), ..Match::default() };
+                let crash = Fault::on(evictions, What::CrashAfter(seconds(1))).skip(1);
+                let operators = vec![OperatorOptions::default().fault(crash)];
+                run(Trial { operators, ..halved().reference() })
+            }
+            Self::SlowQuotas(workload) => {
+                let lags = Lags { quota: Lag::new(1_000, 2_000), ..Lags::default() };
+                run(Trial { lags, ..campaigns(workload).reference() })
+            }
+            Self::Guaranteed => run(guaranteed().reference()),
+            Self::Leaders => run(leaders(&back_and_forth())),
+            Self::WaitingGang => run(gated::waiting_gang().reference()),
+            Self::TwoGates => {
+                let removals = Match { kind: Some(Kind::Pod), verb: Some(Verb::Patch), ..Match::default() };
+                let lost = Fault::on(removals, What::ReplyLost);
+                let watch_lag = Lag::new(5_000, 6_000);
+                let operators = vec![OperatorOptions { watch_lag, ..OperatorOptions::default().fault(lost) }];
+                run(Trial { operators, ..two_gates().reference() })
+            }
+            Self::Named(name, nth) => {
+                let occasion = Occasion::parse(&format!("{name}/{nth}#{seed}"));
+                run(occasion.unwrap_or_else(|| panic!("there is no {name}/{nth}")).trial)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(workload) => write!(formatter, "`{workload}`"),
+            Self::Replicas(workload) => write!(formatter, "`{workload}`, two replicas"),
+            Self::Restarted => formatter.write_str("begun anew"),
+            Self::SlowQuotas(workload) => write!(formatter, "`{workload}`, slow quotas"),
+            Self::Guaranteed => formatter.write_str("a guarantee"),
+            Self::Leaders => formatter.write_str("two leaders"),
+            Self::WaitingGang => formatter.write_str("a gang waits"),
+            Self::TwoGates => formatter.write_str("two gates"),
+            Self::Named(name, nth) => write!(formatter, "`{name}/{nth}`"),
+        }
+    }
+}
+
+fn campaigns(workload: &str) -> Case {
+    let found = workloads::all().into_iter().find(|case| case.workload.name == workload);
+    found.unwrap_or_else(|| panic!("there is no workload {workload}"))
+}
+
+/// team-1 holds eight cpus and is guaranteed six; team-2 is as heavy and gets the other two.
+fn guaranteed() -> Case {
+    let small = build::work("1", "1Gi");
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
+    objects.push(queue_of(
+        "team-1",
+        "team-1",
+        json!({"weight": 1, "request": build::everything(), "guaranteed": {"cpu": "6", "memory": "6Gi"}}),
+    ));
+    let workload = Workload {
+        name: "guaranteed",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, build::job("team-1", "train", 8, &small))),
+            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
+            (seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &small))),
+        ],
+        length: seconds(32),
+        hard: vec![
+            ("team-1", "requests.cpu 7, requests.memory 7Gi"),
+            ("team-2", "requests.cpu 1, requests.memory 1Gi"),
+        ],
+        running_cpu: vec![("team-1", "7"), ("team-2", "1")],
+        evictions: 1,
+    };
+    Case::new(workload, "a queue comes for half of what is guaranteed to another")
+}
+
+/// team-1 holds eight cpus with pods that take half a minute to stop; team-2 is as heavy and gets half.
+fn halved() -> Case {
+    let mut work = build::job("team-1", "train", 8, &build::work("1", "1Gi"));
+    work["spec"]["template"]["metadata"]["annotations"] = json!({STOPS_SECONDS: "29"});
+    let mut objects = build::node_and_teams("8", "8Gi", 2);
+    objects.push((Kind::Queue, build::team("team-1", 1)));
+    let workload = Workload {
+        name: "halved",
+        objects,
+        later: vec![
+            (seconds(6), created(Kind::Job, work)),
+            (seconds(30), created(Kind::Queue, build::team("team-2", 1))),
+            (seconds(31), created(Kind::Job, build::job("team-2", "train", 4, &build::work("1", "1Gi")))),
+        ],
+        length: seconds(32),
+        hard: vec![
+            ("team-1", "requests.cpu 4, requests.memory 4Gi"),
+            ("team-2", "requests.cpu 4, requests.memory 4Gi"),
+        ],
+        running_cpu: vec![("team-1", "4"), ("team-2", "4")],
+        evictions: 4,
+    };
+    Case::new(workload, "pods that are slow to stop")
+}
+
+/// Two pods that have another gate behind the one of Quotient, until a user removes it.
+fn two_gates() -> Case {
+    let mut objects = build::node_and_teams("8", "8Gi", 1);
+    objects.push(gated::queue("team-1"));
+    let mut later = Vec::new();
+    for name in ["p-0", "p-1"] {
+        let mut pod = build::pod("team-1", name, &build::work("1", "1Gi"));
+        pod["spec"]["schedulingGates"] = json!([{"name": SHARE_GATE}, {"name": "example.org/other"}]);
+        later.push((seconds(20), created(Kind::Pod, pod)));
+        let open = json!({"spec": {"schedulingGates": null}});
+        later.push((seconds(50), merged(Kind::Pod, "team-1", name, open)));
+    }
+    let workload = Workload {
+        name: "two-gates",
+        objects,
+        later,
+        length: seconds(51),
+        hard: vec![("team-1", "")],
+        running_cpu: vec![("team-1", "2")],
+        evictions: 0,
+    };
+    Case::new(workload, "pods with two gates")
+}
+
+/// Of four cpus team-1 asks for two; the others are asked for by team-2 and team-3 in turn.
+fn back_and_forth() -> Case {
+    let mut objects = build::node_and_teams("4", "4Gi", 3);
+    let asks = |cpu: u32| json!({"cpu": cpu.to_string(), "memory": "1Gi"});
+    for (name, cpu) in [("team-1", 2), ("team-2", 2), ("team-3", 0)] {
+        objects.push(queue_of(name, name, json!({"weight": 1, "request": asks(cpu), "limit": asks(cpu)})));
+    }
+    let demand = |name: &str, cpu: u32| {
+        let patch = json!({"spec": {"request": asks(cpu), "limit": asks(cpu)}});
+        merged(Kind::Queue, name, name, patch)
+    };
+    let mut later = Vec::new();
+    for round in 0..12_u32 {
+        let time = seconds(10) + Duration::from_millis(1_700) * round;
+        let has = if round % 2 == 0 { 0 } else { 2 };
+        later.push((time, demand("team-2", has)));
+        later.push((time, demand("team-3", 2 - has)));
+    }
+    let workload = Workload {
+        name: "back-and-forth",
+        objects,
+        later,
+        length: seconds(40),
+        hard: vec![
+            ("team-1", "requests.cpu 2, requests.memory 1Gi"),
+            ("team-2", "requests.cpu 2, requests.memory 1Gi"),
+            ("team-3", "requests.cpu 0, requests.memory 1Gi"),
+        ],
+        running_cpu: Vec::new(),
+        evictions: 0,
+    };
+    Case::new(workload, "what is free is asked for by two in turn")
+}
+
+fn leaders(case: &Case) -> Trial {
+    let leader = || OperatorOptions::default().flag("--leader-elect=false");
+    let late = OperatorOptions { lag: Lag::new(1, 400), watch_lag: Lag::new(1, 1_500), ..leader() };
+    Trial {
+        operators: vec![leader(), late],
+        tolerance: Tolerance { lag: 8_000, repeats: true, under_way: 2_000, ..Tolerance::default() },
+        // At odds with each other they never rest.
+        limit: Some(seconds(100)),
+        ..case.reference()
+    }
+}
