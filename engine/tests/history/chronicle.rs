@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use quotient_engine::advance::{Advanced, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Resource};
 use quotient_engine::names::{Namespace, PodUid, QueueName};
-use quotient_engine::plan::{Plan, plan};
+use quotient_engine::plan::{Eviction, Plan, plan};
 use quotient_engine::snapshot::{Pod, Snapshot};
 
 use super::laws::{charged, lacking, leaves};
@@ -28,8 +28,9 @@ struct Since {
     demand: BTreeMap<QueueName, Amounts>,
     /// The pods that were there at the beginning.
     old: BTreeSet<PodUid>,
-    /// The pods that came since then and took their queues above their targets: they are lent what they hold.
-    lent: BTreeSet<PodUid>,
+    /// The pods that came since then and took their queues above their targets: they are lent what they hold. A loan is an
+    /// amount, so another newcomer of the queue may be evicted in place of the pod that came with it.
+    lent: Vec<(Namespace, PodUid, Amounts)>,
     /// Which queues lost pods of what they held too much of, and what these requested.
     losers: Vec<(QueueName, Amounts)>,
     /// For which queues pods went, and the most that they lacked.
@@ -96,7 +97,7 @@ impl Chronicle {
     }
 
     /// While nothing changes from outside, no queue gains what would hold a pod that it lost, no newcomer is evicted but one
-    /// that was admitted above its queue's target (pods above targets are loans, which overlap and know no nodes), and
+    /// of a queue that was lent as much since then (pods above targets are loans, which overlap and know no nodes), and
     /// the equal of an evicted pod does not come back while the queue that it went for still lacks; but for what went
     /// although its queue deserved it, because a gang or a node went as a whole. Less than such a pod is what a claim lacks
     /// after the last of its queue's surplus pods has gone.
@@ -135,7 +136,8 @@ impl Chronicle {
             prop_assert!(lost.is_none(), "{} comes in place of {:?}", pod.uid, lost);
             let mut leaves = leaves(decided).filter(|(name, _)| name.namespace == *namespace);
             let is_lent = leaves.any(|(_, queue)| pod.requests().overlaps(&holds.less(&queue.target)));
-            since.lent.extend(is_lent.then(|| pod.uid.clone()));
+            let loan = || (namespace.clone(), pod.uid.clone(), pod.requests().clone());
+            since.lent.extend(is_lent.then(loan));
         }
         Ok(())
     }
@@ -147,6 +149,18 @@ impl Since {
         Self { capacity: decided.capacity.clone(), demand, old, ..Self::default() }
     }
 
+    /// Whether the queue of an evicted newcomer was lent what that pod holds: to the pod itself, or to another one. Each loan
+    /// ends once.
+    fn ends_a_loan(&mut self, eviction: &Eviction) -> bool {
+        let pod = &eviction.pod;
+        let own = self.lent.iter().position(|(_, uid, _)| *uid == pod.uid);
+        let of_queue = |(namespace, _, requests): &(Namespace, PodUid, Amounts)| {
+            *namespace == pod.namespace && requests.overlaps(&eviction.requests)
+        };
+        let loan = own.or_else(|| self.lent.iter().position(of_queue));
+        loan.map(|loan| self.lent.remove(loan)).is_some()
+    }
+
     /// Notes who loses what, and for whom; says if somebody loses what he was given.
     fn evict(&mut self, before: &Snapshot, decided: &Plan) -> Result<(), String> {
         // A gang goes as a whole, and its queue may have a part of that again.
@@ -154,7 +168,7 @@ impl Since {
             pods(before).filter(|(_, pod)| pod.gang().is_some()).map(|(_, pod)| &pod.uid).collect();
         for eviction in &decided.evictions {
             let pod = &eviction.pod;
-            if !self.old.contains(&pod.uid) && !self.lent.contains(&pod.uid) {
+            if !self.old.contains(&pod.uid) && !self.ends_a_loan(eviction) {
                 return Err(format!("{pod:?} was admitted and is evicted"));
             }
             let target = decided.queues.get(&eviction.queue).map(|queue| queue.target.clone());
