@@ -341,3 +341,31 @@ fn a_rollout_without_room_for_its_surge_says_so() {
         "pod a/p3 cpu=1 node=n1 started=30 owner=web-1\n owner a/web-2 cpu=4 deployment=web of=3 surges";
     assert_eq!(told("", greater), "1 pods of ReplicaSet web-2, 4c each: AboveLimit");
 }
+
+/// Admission charges a pod that no node could run. The quota lets in no other pod beside it, so an eviction for one would be in
+/// vain, and in vain again after each return of the victim.
+#[test]
+fn a_pod_that_no_node_could_run_keeps_its_place_in_the_quota() {
+    decides(
+        "node n1 cpu=4 memory=40Gi
+         queue lost
+         queue busy
+         quota lost cpu=2 memory=20Gi
+         quota busy cpu=2 memory=20Gi
+         owner lost/web replicas=2 cpu=1 memory=1Gi
+         pod lost/p1 cpu=2 memory=1Gi selector=zone:x pending created=980 stuck=980
+         owner busy/web replicas=3 cpu=1 memory=1Gi
+         pod busy/p1 cpu=1 memory=1Gi node=n1 started=10 owner=web
+         pod busy/p2 cpu=1 memory=1Gi node=n1 started=20 owner=web
+         pod busy/p3 cpu=1 memory=1Gi node=n1 started=30 owner=web",
+        &expect![[r#"
+            step 1: capacity 4c 40Gi
+              busy: deserved 2c 3Gi, allocated 2c 10Gi, used 3c 3Gi, target 2c 2Gi
+              lost: deserved 2c 3Gi, allocated 2c 10Gi, used 2c 1Gi, target 2c 2Gi
+                pod p1, 2c 1Gi: NoNodeFits
+                2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+              lower busy to 2c 10Gi
+              lower lost to 2c 10Gi
+        "#]],
+    );
+}

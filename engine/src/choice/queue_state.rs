@@ -132,9 +132,11 @@ impl<'a> QueueState<'a> {
             before.add_all(&wanted.requests.times(count(place)));
         }
         let granted_before = asked.granted.plus(&asked.begun);
+        // Admission charges pods that no node could run: a unit that finds no room in the quota beside them is never created.
+        let charged = staying.plus(&self.leaf.unrunnable);
         let mut left = TargetRoom {
-            room: self.target.less(staying).less(&before),
-            granted: self.firm.less(staying).less(&granted_before),
+            room: self.target.less(&charged).less(&before),
+            granted: self.firm.less(&charged).less(&granted_before),
             owed: self.owed.less(&before.less(&granted_before)),
         };
         let mut need = Need { kept: self.firm.less(&asked.granted), ..Need::default() };

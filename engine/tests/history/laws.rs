@@ -166,12 +166,20 @@ fn is_met_by(
         pods.filter(|pod| pod.owner() == Some(&owner.uid)).count()
     };
     let lacks = |owner: &&Owner| usize::try_from(owner.wanted).unwrap() > has(owner);
-    let lacking = queue.target.less(&queue.used);
+    let mut lacking = queue.target.less(&queue.used);
     // Those that its quota allows already wait for no victim.
     let granted = queue.allocated.less(&queue.used);
-    let waits = |unit: &&Amounts| unit.times_in(&lacking, 1 << 20) > unit.times_in(&granted, 1 << 20);
-    let units = state.owners.iter().filter(lacks).map(|owner| &owner.shape.requests);
-    let mut units = units.filter(waits);
+    // The target is made of units in the order in which owners create them: what has no part in it waits for nothing.
+    let mut owners: Vec<&Owner> = state.owners.iter().filter(lacks).collect();
+    owners.sort_by_key(|owner| (owner.created, owner.kind, owner.name.clone(), owner.uid.clone()));
+    let mut units: Vec<&Amounts> = Vec::new();
+    for owner in owners {
+        let unit = &owner.shape.requests;
+        let fits = unit.times_in(&lacking, i128::from(owner.wanted) - i128::try_from(has(owner)).unwrap());
+        let waits = fits > unit.times_in(&granted, 1 << 20);
+        units.extend(waits.then_some(unit));
+        lacking.subtract_all(&unit.times(u32::try_from(fits).unwrap()));
+    }
     let claims = state.queues.iter().any(|queue| queue.name == name.name && !queue.request.is_empty());
     // What a queue with a request lacks may be the part that no pod shows.
     if claims {
@@ -180,7 +188,7 @@ fn is_met_by(
             |pod: &&Pod| pod.requests().overlaps(&lacks) && leaves_its_target(world, decided, pod, &lacks);
         return left.iter().any(serves);
     }
-    units.any(|unit| unit.fits_in(&room))
+    units.into_iter().any(|unit| unit.fits_in(&room))
 }
 
 /// Whether the queue of `pod` keeps its target of what is lacking without it: a claim comes in no units, so it takes no part
