@@ -27,7 +27,7 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
 fn divisible(free: &Free<'_, '_>, at: Index) -> Amounts {
     let Some(leaf) = free.input.leaf(at) else { return Amounts::new() };
     let target = free.input.target(at);
-    let mut rest = target.less(&leaf.staying);
+    let mut rest = target.less(&leaf.charged());
     for wanted in &leaf.wanted {
         rest.subtract_all(&wanted.requests.times(wanted.fitting(&rest)));
     }

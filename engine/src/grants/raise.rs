@@ -210,7 +210,7 @@ type Turn = (bool, Fraction, Index);
 
 /// The units of one leaf that fit in its target beside its pods, and are not granted yet.
 pub(crate) struct Units {
-    /// What its pods hold, with the units that are granted.
+    /// What its pods are charged, with the units that are granted.
     pub(crate) filled: Amounts,
     /// What one unit requests, and how many.
     pub(crate) left: Vec<(Amounts, u32)>,
@@ -220,8 +220,9 @@ impl Units {
     fn of(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
         let Some(leaf) = input.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
         let target = input.target(at);
-        let mut units = Self { filled: leaf.staying.clone(), left: Vec::new() };
-        let mut room = target.less(&leaf.staying);
+        let charged = leaf.charged();
+        let mut room = target.less(&charged);
+        let mut units = Self { filled: charged, left: Vec::new() };
         let firm = firm.get(at).cloned().unwrap_or_default();
         for wanted in &leaf.wanted {
             let fits = wanted.fitting(&room);

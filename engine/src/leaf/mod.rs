@@ -90,6 +90,11 @@ impl<'a> Leaf<'a> {
         Wish { asked: self.demand.counted.clone(), held }
     }
 
+    /// What admission will charge it once all that leave are gone, pods that no node could run included.
+    pub(crate) fn charged(&self) -> Amounts {
+        self.staying.plus(&self.unrunnable)
+    }
+
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
         let counts = |pod: &Pod| self.could_run(pod);

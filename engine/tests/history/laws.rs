@@ -148,13 +148,13 @@ fn is_met_by(
     if left.is_empty() {
         return false;
     }
-    // What pods free that its own queue was granted stays its own.
+    // What pods free that its own queue was granted stays its own. Pods that no node could run keep their place in its quota.
     let mut room = decided.capacity.clone();
     for (other, plan) in leaves(decided) {
         let state = &world.namespaces[&other.namespace];
         let goes = |pod: &&Pod| {
             left.iter().any(|left| left.uid == pod.uid)
-                || (other == name && pod.is_live() && pod.node.is_none())
+                || (other == name && pod.is_live() && pod.node.is_none() && could_run(world, pod))
         };
         let mut stays = plan.used.clone();
         state.pods.iter().filter(goes).for_each(|pod| stays.subtract_all(pod.requests()));
