@@ -35,6 +35,9 @@ pub const IMAGE_REGISTRY: &str = "image.registry=registry.example.org";
 /// The rights that the chart leaves out until they are used.
 pub const ALL_RIGHTS: [&str; 3] = ["rbac.createJobs=true", "rbac.scaleWorkloads=true", "rbac.patchPods=true"];
 
+/// The policies that gate the pods of Queues in Gate mode.
+pub const GATE_MODE: &str = "gateMode.enabled=true";
+
 /// The arguments of `helm COMMAND RELEASE CHART` in the operator's namespace, with [`IMAGE_REGISTRY`] and these values
 /// (`--set`).
 pub fn helm_arguments(command: &[&str], values: &[&str]) -> Vec<String> {

@@ -16,7 +16,9 @@ mod victims;
 mod writes;
 
 pub use build::{Programs, build_testbed, workspace_root};
-pub use chart::{ALL_RIGHTS, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets};
+pub use chart::{
+    ALL_RIGHTS, GATE_MODE, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, installed, value_sets,
+};
 pub use install::{install_chart, install_crds, upgrade_chart};
 pub use jobs::queue_job;
 pub use newcomer::Newcomer;

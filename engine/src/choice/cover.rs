@@ -94,7 +94,7 @@ impl<'a> Simulation<'a> {
                     self.bring_back_all(at, mark);
                     lacks = lacking(self);
                 }
-                let mut chosen = self.chosen(at, kind, scope, &lacks, &refused);
+                let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 chosen.reverse();
                 if !chosen.is_empty() {
                     stock.insert(at, chosen);
@@ -130,7 +130,7 @@ impl<'a> Simulation<'a> {
         at: Index,
         kind: Kind,
         scope: &Scope,
-        lacks: &Amounts,
+        (lacks, reclaimed): (&Amounts, &Amounts),
         refused: &FxHashSet<&'a PodUid>,
     ) -> Vec<Candidate<'a>> {
         let Some(queue_state) = self.context.queue_state(at) else { return Vec::new() };
@@ -144,7 +144,10 @@ impl<'a> Simulation<'a> {
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
-            if !candidate.requests().overlaps(&ask) || !candidate.pods().iter().all(is_left) {
+            if !candidate.requests().overlaps(&ask)
+                || !candidate.pods().iter().all(is_left)
+                || self.takes_of_target(at, candidate, scope, reclaimed)
+            {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
@@ -184,13 +187,26 @@ impl<'a> Simulation<'a> {
         if !allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
             return Err(Some(Reason::Budget));
         }
-        let all = candidate.all_requests();
-        let is_in_part = |one: &Resource| all.get(one) > takes.get(one);
-        // What is above a limit goes anyway.
-        if scope.spares_targets && reclaimed.resources().any(is_in_part) && !self.is_above_a_limit(at) {
+        if self.takes_of_target(at, candidate, scope, reclaimed) {
             return Err(None);
         }
         Ok(())
+    }
+
+    /// Whether `candidate` takes a part of the target of the leaf at `at` where targets are spared.
+    fn takes_of_target(
+        &self,
+        at: Index,
+        candidate: &Candidate<'a>,
+        scope: &Scope,
+        reclaimed: &Amounts,
+    ) -> bool {
+        if !scope.spares_targets {
+            return false;
+        }
+        let (all, takes) = (candidate.all_requests(), self.takes_of(at, scope));
+        // What is above a limit goes anyway.
+        reclaimed.resources().any(|one| all.get(one) > takes.get(one)) && !self.is_above_a_limit(at)
     }
 
     /// Evicts `candidate` with all that go with it.

@@ -14,9 +14,9 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
 use crate::bench::{Meter, ProcessNumbers};
-use crate::quotient::{Operator, Programs, Stage, install_crds};
+use crate::quotient::{GATE_MODE, Operator, Programs, Stage, install_chart, upgrade_chart};
 
-use crate::testbed::{Options, TestBed, annotations, eventually};
+use crate::testbed::{Options, TestBed, annotations, eventually, objects};
 
 /// How long a scenario may take from the demand to its outcome.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -35,10 +35,20 @@ pub async fn play(
 ) -> anyhow::Result<(Measures, Timeline)> {
     let termination_delay = scenario.ground.terminates_after;
     let bed = TestBed::start(Options { termination_delay, ..Options::default() }).await?;
-    install_crds(&bed).await?;
+    install_chart(&bed).await?;
+    let mut arguments = arguments.to_vec();
+    if scenario.gated {
+        upgrade_chart(&bed, &[GATE_MODE]).await?;
+        arguments.push("--gate-mode");
+    }
     let stage = Stage { bed, programs: programs.clone() };
     scenario.ground.lay(&stage).await?;
-    let operator = Operator::start_with(&stage.bed, &programs.operator, arguments).await?;
+    let operator = Operator::start_with(&stage.bed, &programs.operator, &arguments).await?;
+    if scenario.gated {
+        for queue in &scenario.ground.queues {
+            until_gating(&stage.bed, &queue.name).await?;
+        }
+    }
     scenario.ground.fill(&stage.bed).await?;
     stage.until_quiet_for(REST).await?;
 
@@ -47,7 +57,7 @@ pub async fn play(
     let meter = Meter::start(&stage.bed, &operator)?;
     let memory = sample(&operator);
     let demand = Timestamp::now();
-    act(&scenario.demand, &stage).await?;
+    act(scenario, &stage).await?;
     eventually(format!("the outcome of {} is there", scenario.name), PATIENCE, async || {
         for ((name, more), before) in scenario.outcome.gains.iter().zip(&before) {
             let run = recorder.have_run(name).saturating_sub(*before);
@@ -94,11 +104,28 @@ impl Sampler {
     }
 }
 
-async fn act(demand: &Demand, stage: &Stage) -> anyhow::Result<()> {
+/// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
+async fn until_gating(bed: &TestBed, namespace: &str) -> anyhow::Result<()> {
+    let pods: Api<Pod> = Api::namespaced(bed.client(), namespace);
+    let tried = objects::pod(namespace, "tried", &[("cpu", "1"), ("memory", "1Gi")]);
+    let dry = PostParams { dry_run: true, ..PostParams::default() };
+    eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
+        let spec = pods.create(&dry, &tried).await?.spec.unwrap_or_default();
+        ensure!(spec.scheduling_gates.is_some(), "they are not");
+        anyhow::Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+async fn act(Scenario { demand, gated, .. }: &Scenario, stage: &Stage) -> anyhow::Result<()> {
     match demand {
         Demand::Arrives { queues, work } => {
             for queue in queues {
                 stage.queue(&queue.name, queue.spec.clone()).await?;
+                if *gated {
+                    until_gating(&stage.bed, &queue.name).await?;
+                }
             }
             for work in work {
                 work.create(&stage.bed.client()).await?;

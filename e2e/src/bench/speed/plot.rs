@@ -8,10 +8,11 @@ use plotters::prelude::*;
 use super::{Series, Step, Timeline};
 
 /// The steps that are drawn, each in its colour.
-const LINES: [(Step, RGBColor, &str); 5] = [
+const LINES: [(Step, RGBColor, &str); 6] = [
     (Step::Evicted, RGBColor(204, 51, 17), "evicted"),
     (Step::Gone, RGBColor(238, 119, 51), "gone"),
     (Step::Created, RGBColor(51, 187, 238), "created"),
+    (Step::Ungated, RGBColor(170, 51, 119), "ungated"),
     (Step::Bound, RGBColor(0, 119, 187), "bound"),
     (Step::Running, RGBColor(0, 153, 136), "running"),
 ];

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Ground, QueueAt, Work};
 
@@ -13,12 +13,34 @@ pub struct Scenario {
     pub name: String,
     /// What happens, in a sentence.
     pub says: String,
+    /// Whether its Queues are in Gate mode.
+    pub gated: bool,
     /// What is there before.
     pub ground: Ground,
     /// What happens then; times count from its first request.
     pub demand: Demand,
     /// When it is over.
     pub outcome: Outcome,
+}
+
+impl Scenario {
+    /// The same in Gate mode.
+    #[must_use]
+    pub fn in_gate_mode(mut self) -> Self {
+        self.gated = true;
+        self.name.push_str("-gate");
+        self.says.push_str("; in Gate mode");
+        let new = match &mut self.demand {
+            Demand::Arrives { queues, .. } => queues.as_mut_slice(),
+            _ => &mut [],
+        };
+        for queue in self.ground.queues.iter_mut().chain(new) {
+            if let Some(spec) = queue.spec.as_object_mut() {
+                spec.insert("admission".to_owned(), json!("Gate"));
+            }
+        }
+        self
+    }
 }
 
 /// What happens.

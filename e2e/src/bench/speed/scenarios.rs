@@ -6,19 +6,40 @@ use serde_json::json;
 
 use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
 
-/// All of them, in the order of the table.
+/// All of them, in the order of the table: each in Quota mode and in Gate mode.
 pub fn scenarios() -> Vec<Scenario> {
     let at_once = Duration::ZERO;
     let later = Duration::from_secs(5);
     let mut all: Vec<_> = [100, 500].map(|cpus| free_room(Kind::Job, cpus)).into();
     all.extend([100, 500, 2000].map(|cpus| reclaim_half(Kind::Job, cpus, at_once)));
+    all.extend([100, 500].map(|cpus| reclaim_half(Kind::SmallJobs, cpus, at_once)));
     all.extend([100, 500].map(|cpus| reclaim_half(Kind::Deployment, cpus, at_once)));
     all.push(reclaim_half(Kind::Pods, 100, at_once));
     all.push(reclaim_half(Kind::Job, 100, later));
     all.push(two_cpu_pods());
-    all.extend([newcomer(), ten_queues(), one_big_pod(), guaranteed_gang(), node_loss()]);
+    all.extend([newcomer(Kind::Deployment), newcomer(Kind::SmallJobs)]);
+    all.extend([ten_queues(), one_big_pod(), guaranteed_gang(), node_loss()]);
     all.extend([thousand_queues(), churn(100, 2, 10, Duration::from_secs(300))]);
+    let both = |scenario: Scenario| [scenario.clone(), scenario.in_gate_mode()];
+    let mut all: Vec<_> = all.into_iter().flat_map(both).collect();
+    // A quota rejects them, so that only Gate mode sees that they are wanted.
+    all.extend([100, 500].map(bare_pods));
     all
+}
+
+/// Pods without an owner hold everything, and others ask for half of it.
+fn bare_pods(cpus: u32) -> Scenario {
+    let half = cpus / 2;
+    let scenario = reclaim_half(Kind::Pods, cpus, Duration::ZERO);
+    Scenario {
+        name: format!("half-bare-pods-{cpus}"),
+        says: format!(
+            "one queue holds {cpus} cpu with pods without an owner; another asks for {half} of them"
+        ),
+        demand: Demand::work(vec![Work::of(Kind::Pods, "gainer", half)]),
+        ..scenario
+    }
+    .in_gate_mode()
 }
 
 /// The control plane's own time: half of the cpus are free, and nobody has to go.
@@ -27,6 +48,7 @@ pub fn free_room(kind: Kind, cpus: u32) -> Scenario {
     Scenario {
         name: format!("free-room-{cpus}"),
         says: format!("{half} of {cpus} cpu are free; a queue asks for {half} one-cpu pods"),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(kind, "holder", half)],
@@ -43,6 +65,7 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
     let (kind, held) = match holder {
         Kind::Deployment => ("deployment", "a Deployment"),
         Kind::Job => ("jobs", "a Job"),
+        Kind::SmallJobs => ("small-jobs", "Jobs of one pod"),
         Kind::Pods => ("pods", "pods without an owner"),
     };
     let gainer = if holder == Kind::Pods { Kind::Job } else { holder };
@@ -55,6 +78,7 @@ pub fn reclaim_half(holder: Kind, cpus: u32, terminates_after: Duration) -> Scen
     Scenario {
         name: format!("half-{kind}-{cpus}{slow}"),
         says: format!("one queue holds {cpus} cpu with {held}; another asks for {half} one-cpu pods{ends}"),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(holder, "holder", cpus)],
@@ -71,6 +95,7 @@ fn two_cpu_pods() -> Scenario {
     Scenario {
         name: "half-two-cpu-500".to_owned(),
         says: "one queue holds 500 cpu with 250 two-cpu pods; another asks for 125 of them".to_owned(),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Job, "holder", 250).of_cpu(2)],
@@ -81,21 +106,24 @@ fn two_cpu_pods() -> Scenario {
     }
 }
 
-fn newcomer() -> Scenario {
+/// S-PREEMPT's example: a third queue joins two.
+fn newcomer(kind: Kind) -> Scenario {
     let weight = |weight: u32| json!({"weight": weight});
+    let (suffix, brings) =
+        if kind == Kind::SmallJobs { ("-small-jobs", "three Jobs of one pod") } else { ("", "three pods") };
     Scenario {
-        name: "newcomer".to_owned(),
-        says: "two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with three pods"
-            .to_owned(),
+        name: format!("newcomer{suffix}"),
+        says: format!("two queues of weights 2 and 4 hold 9 cpu; a third of weight 3 comes with {brings}"),
+        gated: false,
         ground: Ground {
             nodes: vec![NodeGroup { count: 1, cpu: 9, memory: 9 }],
             queues: vec![QueueAt::of("q1", weight(2)), QueueAt::of("q2", weight(4))],
-            work: vec![Work::of(Kind::Deployment, "q1", 3), Work::of(Kind::Deployment, "q2", 6)],
+            work: vec![Work::of(kind, "q1", 3), Work::of(kind, "q2", 6)],
             ..Ground::default()
         },
         demand: Demand::Arrives {
             queues: vec![QueueAt::of("q3", weight(3))],
-            work: vec![Work::of(Kind::Deployment, "q3", 3)],
+            work: vec![Work::of(kind, "q3", 3)],
         },
         outcome: Outcome { gains: vec![("q3".to_owned(), 3)], fewest: Some(3) },
     }
@@ -110,6 +138,7 @@ fn ten_queues() -> Scenario {
     Scenario {
         name: "ten-queues".to_owned(),
         says: "nine queues of weights 1 to 9 hold 550 cpu; a tenth of weight 10 asks for 100".to_owned(),
+        gated: false,
         ground: Ground {
             queues: (1..=9).map(queue).collect(),
             work: (1..=9).map(work).collect(),
@@ -127,6 +156,7 @@ fn one_big_pod() -> Scenario {
     Scenario {
         name: "one-big-pod".to_owned(),
         says: "100 one-cpu pods fill ten nodes; a pod of ten cpus needs one of them for itself".to_owned(),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("holder", json!({})), QueueAt::of("gainer", json!({}))],
             work: vec![Work::of(Kind::Deployment, "holder", 100)],
@@ -144,6 +174,7 @@ fn guaranteed_gang() -> Scenario {
         says:
             "a queue is guaranteed 40 of 100 cpu, which another one has borrowed; it comes back with 40 pods"
                 .to_owned(),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("borrower", json!({"weight": 9})), QueueAt::of("owner", guaranteed)],
             work: vec![Work::of(Kind::Job, "borrower", 100)],
@@ -160,6 +191,7 @@ fn node_loss() -> Scenario {
         says:
             "two queues hold 100 cpu each on 20 nodes, five of which are drained and removed, one every 2 s"
                 .to_owned(),
+        gated: false,
         ground: Ground {
             queues: vec![QueueAt::of("one", json!({})), QueueAt::of("two", json!({}))],
             work: vec![Work::of(Kind::Deployment, "one", 100), Work::of(Kind::Deployment, "two", 100)],
@@ -188,6 +220,7 @@ fn thousand_queues() -> Scenario {
         name: "thousand-queues".to_owned(),
         says: "1,000 queues of 2 cpu each; the requests of 100 change at once: 50 give a cpu to 50 others"
             .to_owned(),
+        gated: false,
         ground: Ground {
             queues: (0..1000).map(|number| QueueAt::of(name(number), asks(2))).collect(),
             work: work.collect(),
@@ -208,6 +241,7 @@ pub fn churn(queues: u32, cpus_each: u32, per_second: u32, lasts: Duration) -> S
             "{queues} queues share {cpus} cpu; for {} s {per_second} Jobs of a second start every second",
             lasts.as_secs()
         ),
+        gated: false,
         ground: Ground {
             queues: namespaces.iter().map(|name| QueueAt::of(name.clone(), json!({}))).collect(),
             ..Ground::of_cpus(cpus)

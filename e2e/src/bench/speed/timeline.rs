@@ -10,6 +10,9 @@ use super::{PodTimes, Scenario};
 use crate::quotient::OPERATOR_USER;
 use crate::testbed::AuditEvent;
 
+/// What is told that there is room for its rejected pods.
+const OWNERS: [&str; 4] = ["daemonsets", "jobs", "replicasets", "statefulsets"];
+
 /// A step on that way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,8 +31,14 @@ pub enum Step {
     Raised,
     /// That is in force.
     InForce,
+    /// A pod of the gainer is rejected by the quota.
+    Rejected,
+    /// The controller of rejected pods is told that there is room.
+    Told,
     /// The gainer's pod is created.
     Created,
+    /// Its scheduling gate is removed.
+    Ungated,
     /// It is bound.
     Bound,
     /// It runs.
@@ -38,7 +47,7 @@ pub enum Step {
 
 impl Step {
     /// All of them, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 13] = [
         Self::Granted,
         Self::Shrunk,
         Self::Fenced,
@@ -46,7 +55,10 @@ impl Step {
         Self::Gone,
         Self::Raised,
         Self::InForce,
+        Self::Rejected,
+        Self::Told,
         Self::Created,
+        Self::Ungated,
         Self::Bound,
         Self::Running,
     ];
@@ -61,7 +73,10 @@ impl Step {
             Self::Gone => "victim gone",
             Self::Raised => "gainer's quota written",
             Self::InForce => "gainer's quota in force",
+            Self::Rejected => "pod rejected by the quota",
+            Self::Told => "controller told of room",
             Self::Created => "pod created",
+            Self::Ungated => "gate removed",
             Self::Bound => "bound",
             Self::Running => "running",
         }
@@ -100,6 +115,16 @@ impl Timeline {
             pods.values().filter(|pod| pod.leaving.is_some()).filter_map(|pod| pod.gone).collect();
         gone.retain(|time| *time >= demand);
         gone.sort_unstable();
+        let at_gainers = |is_step: &dyn Fn(&AuditEvent) -> bool| -> Vec<Timestamp> {
+            let steps = events.iter().filter(|event| gains(&event.namespace) && is_step(event));
+            steps.map(|event| event.received).collect()
+        };
+        let is_patch = |event: &AuditEvent| {
+            event.user == OPERATOR_USER
+                && event.verb == "patch"
+                && event.subresource.is_empty()
+                && event.succeeded()
+        };
         let of_gainers = |of: fn(&PodTimes) -> Option<Timestamp>| times(scenario, demand, pods, of);
         let steps = [
             (Step::Granted, ledger.filter(|event| event.is_write()).map(|event| event.received).collect()),
@@ -109,7 +134,13 @@ impl Timeline {
             (Step::Gone, gone),
             (Step::Raised, quotas(true, "", true)),
             (Step::InForce, quotas(true, "status", false)),
+            (
+                Step::Rejected,
+                at_gainers(&|event| event.is_about("pods") && event.verb == "create" && event.code == 403),
+            ),
+            (Step::Told, at_gainers(&|event| is_patch(event) && OWNERS.contains(&event.resource.as_str()))),
             (Step::Created, of_gainers(|pod| pod.created)),
+            (Step::Ungated, at_gainers(&|event| is_patch(event) && event.resource == "pods")),
             (Step::Bound, of_gainers(|pod| pod.bound)),
             (Step::Running, of_gainers(|pod| pod.running)),
         ];

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::Pod;
@@ -14,6 +15,8 @@ use crate::testbed::eventually;
 
 /// How long a pod may be refused.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How many objects are created at the same time.
+const CONNECTIONS: usize = 16;
 
 /// Who looks after the pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub enum Kind {
     Deployment,
     /// A Job of so many pods at a time, which do not end by themselves.
     Job,
+    /// Jobs of one pod each, which does not end by itself.
+    SmallJobs,
     /// Nobody: pods as they are.
     Pods,
 }
@@ -70,24 +75,43 @@ impl Work {
                 let api: Api<Deployment> = Api::namespaced(client.clone(), &self.namespace);
                 api.create(&PostParams::default(), &deployment).await.with_context(told)?;
             }
-            Kind::Job => {
-                let job: Job = serde_json::from_value(self.job())?;
-                let api: Api<Job> = Api::namespaced(client.clone(), &self.namespace);
-                api.create(&PostParams::default(), &job).await.with_context(told)?;
+            Kind::Job => self.create_job(client, &self.name, self.count).await.with_context(told)?,
+            Kind::SmallJobs => {
+                let create = async |name: String| self.create_job(client, &name, 1).await;
+                self.create_each(create).await.with_context(told)?;
             }
             Kind::Pods => {
-                let api: Api<Pod> = Api::namespaced(client.clone(), &self.namespace);
-                for number in 0..self.count {
-                    let mut pod: Pod = serde_json::from_value(json!({"spec": self.pod_spec("Always")}))?;
-                    pod.metadata.name = Some(format!("{}-{number}", self.name));
-                    // A queue that follows its pods gives room as they come.
-                    let made = eventually(format!("{told} is let in", told = told()), PATIENCE, async || {
-                        api.create(&PostParams::default(), &pod).await.map(|_| ())
-                    });
-                    made.await?;
-                }
+                let create = async |name: String| self.create_pod(client, name).await;
+                self.create_each(create).await.with_context(told)?;
             }
         }
+        Ok(())
+    }
+
+    /// Creates as many objects as there are pods, several at the same time.
+    async fn create_each<F: Future<Output = anyhow::Result<()>>>(
+        &self,
+        create: impl Fn(String) -> F,
+    ) -> anyhow::Result<()> {
+        let names = (0..self.count).map(|number| format!("{}-{number}", self.name));
+        stream::iter(names).map(create).buffer_unordered(CONNECTIONS).try_collect().await
+    }
+
+    async fn create_job(&self, client: &Client, name: &str, pods: u32) -> anyhow::Result<()> {
+        let job: Job = serde_json::from_value(self.job(name, pods))?;
+        let api: Api<Job> = Api::namespaced(client.clone(), &self.namespace);
+        api.create(&PostParams::default(), &job).await?;
+        Ok(())
+    }
+
+    /// A queue that follows its pods gives room as they come.
+    async fn create_pod(&self, client: &Client, name: String) -> anyhow::Result<()> {
+        let api: Api<Pod> = Api::namespaced(client.clone(), &self.namespace);
+        let mut pod: Pod = serde_json::from_value(json!({"spec": self.pod_spec("Always")}))?;
+        let created = format!("{name} is created");
+        pod.metadata.name = Some(name);
+        eventually(created, PATIENCE, async || api.create(&PostParams::default(), &pod).await.map(|_| ()))
+            .await?;
         Ok(())
     }
 
@@ -103,13 +127,13 @@ impl Work {
     }
 
     /// An eviction is no failure of the Job, as an administrator would have it.
-    fn job(&self) -> Value {
+    fn job(&self, name: &str, pods: u32) -> Value {
         let disrupted = json!([{"type": "DisruptionTarget", "status": "True"}]);
         json!({
-            "metadata": {"name": self.name},
+            "metadata": {"name": name},
             "spec": {
-                "parallelism": self.count,
-                "completions": self.count,
+                "parallelism": pods,
+                "completions": pods,
                 "podReplacementPolicy": "Failed",
                 "podFailurePolicy": {"rules": [{"action": "Ignore", "onPodConditions": disrupted}]},
                 "template": {"spec": self.pod_spec("Never")},
