@@ -1,6 +1,9 @@
 //! What the documentation says of names and paths, against what there is.
 #![cfg(test)]
 
+#[path = "docs/imports.rs"]
+mod imports;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
-use crate::status::RecentReclaims;
+use crate::reclaims::RecentReclaims;
 use crate::view::View;
 
 /// What every part of the operator that acts needs.

@@ -16,7 +16,6 @@ use crate::clock::Clock;
 use crate::decisions::Decisions;
 use crate::identity::Identity;
 use crate::lease::LeaseSettings;
-use crate::ledger::LedgerSettings;
 use crate::node_selector::{self, SelectorError};
 use crate::pool_label;
 use crate::scrape::ScrapeSettings;
@@ -165,6 +164,20 @@ pub struct WriteSettings {
     #[arg(long = "quota-repair-seconds", value_name = "SECONDS", default_value = "30")]
     #[arg(value_parser = seconds(1..=3600))]
     pub repair_interval: Duration,
+}
+
+/// Where the ledger is kept, and how much of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerSettings {
+    /// The ConfigMap's namespace: the operator's own.
+    pub namespace: String,
+    /// The most bytes it may take before newcomers are refused.
+    pub limit: usize,
+}
+
+impl LedgerSettings {
+    /// A ConfigMap holds 1 MiB. An eighth of it is left for entries that grow: amounts with more digits, more resources.
+    pub const LIMIT: usize = 896 << 10;
 }
 
 /// Why a command line makes no sense as a whole.

@@ -9,11 +9,10 @@ use quotient_engine::amounts::{Amounts, Bounds, Resource};
 use quotient_engine::names::{PodName, QueueName, QueueUid};
 
 use super::jobs::{job_kind, job_note};
-use super::{Notice, scaled};
+use super::{Change, Notice, scaled};
 use crate::identity::Identity;
 use crate::message::listed;
 use crate::message::message;
-use crate::writer::Change;
 
 /// Who tells, in every event.
 const CONTROLLER: &str = "quotient.dev/operator";

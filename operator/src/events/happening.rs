@@ -1,5 +1,6 @@
 //! What happens to queues, QueueJobs and pods, with the numbers that explain it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use quotient_engine::amounts::{Amounts, Bounds};
@@ -9,7 +10,6 @@ use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::Setter;
 
 use super::Reclaimed;
-use crate::writer::Change;
 
 /// Something worth telling.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,5 +169,37 @@ impl Notice {
             beneficiaries: scaling.beneficiaries.clone(),
             reason: scaling.reason,
         }))
+    }
+}
+
+/// What was done to a quota that we wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Its amounts, its annotations or its owner are not what we wrote.
+    Edited {
+        /// Who wrote its amounts last, as the API server remembers it, if not we.
+        by: Option<Arc<str>>,
+    },
+    /// It is gone, or another one is in its place.
+    Deleted,
+}
+
+impl Change {
+    /// The name in metrics.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Edited { .. } => "Edited",
+            Self::Deleted => "Deleted",
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Edited { by: Some(by) } => write!(formatter, "edited by {by}"),
+            Self::Edited { by: None } => formatter.write_str("edited by another writer"),
+            Self::Deleted => formatter.write_str("deleted by another writer"),
+        }
     }
 }

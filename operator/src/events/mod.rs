@@ -17,7 +17,7 @@ use quotient_engine::plan::{Eviction, Plan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-pub use happening::{JobNews, Notice, Scaled};
+pub use happening::{Change, JobNews, Notice, Scaled};
 pub use publisher::Publisher;
 pub use reclaimed::{Reclaimed, Subject};
 use transitions::Transitions;

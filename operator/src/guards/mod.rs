@@ -9,7 +9,6 @@
 //! view is good. A fresh process trusts its first full lists, if they show what the quotas that stand were made from.
 
 mod capacity;
-mod offered;
 
 use std::time::Duration;
 
@@ -19,11 +18,10 @@ use tokio::time::Instant;
 use tracing::{info, warn};
 
 use crate::metrics::Metrics;
+use crate::offered::{offered, promised};
 use crate::settings::GuardSettings;
 use crate::watch::{FullList, Signs, WatchLiveness};
 use capacity::{CapacityGuard, Judgement};
-pub(crate) use offered::offered;
-use offered::promised;
 
 /// How often it is looked whether what holds everything back is over.
 const LOOK: Duration = Duration::from_secs(1);

@@ -15,12 +15,12 @@ use quotient_index::{Index, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use super::LedgerSettings;
 use super::document::{LeafTargets, unpack};
 use super::fit::{Fitted, fit};
 use crate::answer::{Answer, ask, said};
 use crate::context::Context;
 use crate::executor::{Backoff, Schedule};
+use crate::settings::LedgerSettings;
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(5);

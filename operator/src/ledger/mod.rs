@@ -18,17 +18,3 @@ mod vacancies;
 pub use document::LeafTargets;
 pub use keeper::{Dropped, LedgerKeeper};
 pub use vacancies::Vacancies;
-
-/// Where the ledger is kept, and how much of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerSettings {
-    /// The ConfigMap's namespace: the operator's own.
-    pub namespace: String,
-    /// The most bytes it may take before newcomers are refused.
-    pub limit: usize,
-}
-
-impl LedgerSettings {
-    /// A ConfigMap holds 1 MiB. An eighth of it is left for entries that grow: amounts with more digits, more resources.
-    pub const LIMIT: usize = 896 << 10;
-}

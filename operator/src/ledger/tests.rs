@@ -18,13 +18,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::document::{DocumentError, LeafTargets, pack, unpack};
 use super::fit::fit;
-use super::{Dropped, LedgerKeeper, LedgerSettings};
+use super::{Dropped, LedgerKeeper};
 use crate::context::Context;
 use crate::events::EventRecorder;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
 use crate::metrics::Metrics;
-use crate::status::RecentReclaims;
+use crate::reclaims::RecentReclaims;
+use crate::settings::LedgerSettings;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
 

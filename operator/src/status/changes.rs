@@ -14,11 +14,12 @@ use tokio::time::Instant;
 use super::pace::{Pacer, When};
 use super::patch::status_patch;
 use super::task::Report;
-use super::{Circumstances, Overview, QuotaState, RecentReclaims, compose};
+use super::{Circumstances, Overview, QuotaState, compose};
 use crate::clock::Clock;
 use crate::context::Context;
 use crate::executor::{Backoff, Kind, Object, Operation, Purpose, Schedule};
 use crate::metrics::ConditionGauges;
+use crate::reclaims::RecentReclaims;
 use crate::view::View;
 
 /// How long a written quota may take to be enforced before that is worth a condition.

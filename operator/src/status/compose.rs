@@ -9,10 +9,10 @@ use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, Reach};
 
 use super::conditions::{self, Circumstances};
-use super::reclaims;
 use super::remembered;
 use super::state::state;
 use super::unmet;
+use crate::reclaims;
 
 /// A plan, and what about it concerns every queue's status.
 #[derive(Debug)]

@@ -1,8 +1,6 @@
 //! Quotas that somebody else changes.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use quotient_engine::amounts::Bounds;
@@ -11,37 +9,7 @@ use quotient_engine::names::{QueueName, QueueUid};
 use quotient_index::quotas::{ObservedQuota, QuotaUid};
 use tokio::time::Instant;
 
-/// What was done to a quota that we wrote.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change {
-    /// Its amounts, its annotations or its owner are not what we wrote.
-    Edited {
-        /// Who wrote its amounts last, as the API server remembers it, if not we.
-        by: Option<Arc<str>>,
-    },
-    /// It is gone, or another one is in its place.
-    Deleted,
-}
-
-impl Change {
-    /// The name in metrics.
-    pub(super) const fn name(&self) -> &'static str {
-        match self {
-            Self::Edited { .. } => "Edited",
-            Self::Deleted => "Deleted",
-        }
-    }
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Edited { by: Some(by) } => write!(formatter, "edited by {by}"),
-            Self::Edited { by: None } => formatter.write_str("edited by another writer"),
-            Self::Deleted => formatter.write_str("deleted by another writer"),
-        }
-    }
-}
+use crate::events::Change;
 
 /// What was written last, and when quotas that others change were put right.
 ///

@@ -32,14 +32,12 @@ use quotient_engine::snapshot::{Mode, Snapshot};
 use tokio::time::Instant;
 use tracing::{debug, info};
 
-pub use drift::Change;
-
 use crate::context::Context;
 use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose};
-use crate::ledger::{Dropped, LedgerKeeper, LedgerSettings, Vacancies};
+use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
 use crate::particulars::StatusDetails;
-use crate::settings::WriteSettings;
+use crate::settings::{LedgerSettings, WriteSettings};
 use crate::status::{Blocked, JobStatuses};
 use crate::view::View;
 use evictions::Evictions;

@@ -10,9 +10,9 @@ use quotient_index::quotas::ObservedQuota;
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-use super::drift::{Change, Drift};
+use super::drift::Drift;
 use crate::context::Context;
-use crate::events::Notice;
+use crate::events::{Change, Notice};
 use crate::executor::{Completed, Operation, Outcome, Purpose};
 use crate::message::listed;
 use crate::settings::WriteSettings;

@@ -7,7 +7,7 @@ use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::Snapshot;
 
-use crate::guards::offered;
+use crate::offered::offered;
 
 /// What is reported and stands in no plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -10,12 +10,11 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::{context, node, planned, put, queue, quota, view};
-use crate::events::Notice;
+use crate::events::{Change, Notice};
 use crate::executor::Class;
 use crate::metrics::Metrics;
 use crate::test_api::{Asked, Log, Reply, client};
 use crate::view::View;
-use crate::writer::Change;
 use crate::writer::Writer;
 
 /// A writer for the quota of `a`, which a server stores that never refuses.

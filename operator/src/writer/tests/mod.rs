@@ -38,10 +38,10 @@ use crate::events::{EventRecorder, Notice};
 use crate::executor::Class;
 use crate::health::Heartbeat;
 use crate::lease::Leadership;
-use crate::ledger::LedgerSettings;
 use crate::metrics::Metrics;
+use crate::reclaims::RecentReclaims;
+use crate::settings::LedgerSettings;
 use crate::settings::WriteSettings;
-use crate::status::RecentReclaims;
 use crate::view::View;
 
 /// Long after everything in these tests was created.

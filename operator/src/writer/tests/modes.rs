@@ -5,7 +5,7 @@ use quotient_engine::snapshot::Mode;
 use serde_json::{Value, json};
 
 use super::{NOW, SETTINGS, context, node, planned, queue, quota, view};
-use crate::ledger::LedgerSettings;
+use crate::settings::LedgerSettings;
 use crate::test_api::{Log, Reply, client};
 use crate::writer::Writer;
 

@@ -17,7 +17,7 @@ pub(crate) fn offered(snapshot: &Snapshot) -> Amounts {
 
 /// What the quotas that stand allow, all together, and nodes must have offered when they were written: without what an
 /// autoscaler may still add.
-pub(super) fn promised(snapshot: &Snapshot) -> Amounts {
+pub(crate) fn promised(snapshot: &Snapshot) -> Amounts {
     let mut promised = Amounts::new();
     for quota in snapshot.namespaces.values().filter_map(|state| state.granting_quota()) {
         promised.add_all(&quota.allocated().amounts());

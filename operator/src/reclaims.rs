@@ -52,7 +52,7 @@ impl RecentReclaims {
 }
 
 /// Both lists as one, newest first, every pod once and no more than a status shows.
-pub(super) fn merged(newer: &[RecentReclaim], older: &[RecentReclaim]) -> Vec<RecentReclaim> {
+pub(crate) fn merged(newer: &[RecentReclaim], older: &[RecentReclaim]) -> Vec<RecentReclaim> {
     let mut all: Vec<RecentReclaim> = newer.to_vec();
     for one in older {
         if all.iter().all(|known| known.uid != one.uid) {
