@@ -1,6 +1,7 @@
 //! An operator: what it sees, and what it is doing.
 
-use crate::cluster::{Cluster, KINDS, Kind};
+use crate::cluster::{Cluster, KINDS, Kind, Version};
+use crate::ledger::Ledger;
 use crate::scenario::Scenario;
 use crate::write::{Outcome, Work, Write};
 
@@ -11,6 +12,8 @@ pub struct Operator {
     pub cache: Cluster,
     /// Whether its quotas are newer than its pods, as their resource versions tell.
     pub quotas_are_newer: bool,
+    /// The version that the ledger had when its watch of pods caught up last.
+    pub pods_version: Version,
     /// What it still has to write in this cycle.
     pub work: Work,
 }
@@ -20,7 +23,7 @@ impl Operator {
     pub fn started(scenario: &Scenario, truth: &Cluster) -> Self {
         let mut operator = Self::default();
         for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
-            operator.cache.copy(kind, truth);
+            operator.look(kind, truth);
         }
         operator
     }
@@ -29,7 +32,10 @@ impl Operator {
     pub fn look(&mut self, kind: Kind, truth: &Cluster) {
         self.cache.copy(kind, truth);
         match kind {
-            Kind::Pods => self.quotas_are_newer = false,
+            Kind::Pods => {
+                self.quotas_are_newer = false;
+                self.pods_version = truth.ledger.map_or(0, |ledger| ledger.version);
+            }
             Kind::Quotas => self.quotas_are_newer = self.cache.pods != truth.pods,
             Kind::Queues | Kind::Ledger => {}
         }
@@ -46,6 +52,12 @@ impl Operator {
             seen.quotas.iter_mut().flatten().for_each(|quota| quota.used = 0);
         }
         seen
+    }
+
+    /// Whether the pods that it sees are older than this ledger, as their resource versions tell.
+    pub(crate) fn pods_are_older(&self, scenario: &Scenario, ledger: Option<Ledger>) -> bool {
+        let is_read = scenario.is_in_gate_mode() && scenario.lags(Kind::Pods);
+        is_read && ledger.is_some_and(|ledger| self.pods_version < ledger.version)
     }
 
     /// Goes on after `write`; without an outcome it timed out. A ledger that may not have been written voids the

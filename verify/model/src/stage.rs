@@ -107,6 +107,7 @@ impl Stage {
                     seen.ledger = world.truth.ledger;
                     world.operators[op].cache.ledger = world.truth.ledger;
                 }
+                seen.pods_are_older = world.operators[op].pods_are_older(&self.scenario, seen.ledger);
                 world.operators[op].work = self.memo.decide(&self.scenario, &seen, choice);
             }
             Action::Write(op) => self.write(world, op),
