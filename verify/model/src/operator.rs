@@ -23,18 +23,20 @@ impl Operator {
     pub fn started(scenario: &Scenario, truth: &Cluster) -> Self {
         let mut operator = Self::default();
         for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
-            operator.look(kind, truth);
+            operator.look(scenario, kind, truth);
         }
         operator
     }
 
     /// Its watch of `kind` catches up.
-    pub fn look(&mut self, kind: Kind, truth: &Cluster) {
+    pub fn look(&mut self, scenario: &Scenario, kind: Kind, truth: &Cluster) {
         self.cache.copy(kind, truth);
         match kind {
             Kind::Pods => {
                 self.quotas_are_newer = false;
-                self.pods_version = truth.ledger.map_or(0, |ledger| ledger.version);
+                // In Quota mode nothing reads it, and it would only make more states.
+                let ledger = truth.ledger.filter(|_| scenario.is_in_gate_mode());
+                self.pods_version = ledger.map_or(0, |ledger| ledger.version);
             }
             Kind::Quotas => self.quotas_are_newer = self.cache.pods != truth.pods,
             Kind::Queues | Kind::Ledger => {}
@@ -56,8 +58,8 @@ impl Operator {
 
     /// Whether the pods that it sees are older than this ledger, as their resource versions tell.
     pub(crate) fn pods_are_older(&self, scenario: &Scenario, ledger: Option<Ledger>) -> bool {
-        let is_read = scenario.is_in_gate_mode() && scenario.lags(Kind::Pods);
-        is_read && ledger.is_some_and(|ledger| self.pods_version < ledger.version)
+        let is_kept = scenario.is_in_gate_mode() && scenario.lags(Kind::Pods);
+        is_kept && ledger.is_some_and(|ledger| self.pods_version < ledger.version)
     }
 
     /// Goes on after `write`; without an outcome it timed out. A ledger that may not have been written voids the
