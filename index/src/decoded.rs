@@ -18,6 +18,7 @@ use crate::fields::Fields;
 use crate::index::Index;
 use crate::keeps::{Keeps, ListLoss};
 use crate::metadata::{Metadata, Names};
+use crate::resource_version::ResourceVersion;
 
 /// The longest reason that is told, in characters. A decoder repeats what it found, which may be a megabyte.
 const LONGEST_REASON: usize = 300;
@@ -115,6 +116,24 @@ impl<K: Resource> Resource for Decoded<K> {
     }
 }
 
+impl Index {
+    /// Notes whether a part of an object is too much to be kept.
+    fn note_excess<K: Resource<DynamicType = ()>>(&mut self, read: &K) -> bool
+    where
+        Self: Keeps<K>,
+    {
+        let ObjectMeta { namespace, name, .. } = read.meta();
+        match Self::excess(read) {
+            Some(why) => {
+                let names =
+                    ObjectMeta { namespace: namespace.clone(), name: name.clone(), ..ObjectMeta::default() };
+                self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
+            }
+            None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
+        }
+    }
+}
+
 /// Objects as watches and replies deliver them. Feed one index with these or with plain objects, not with both.
 impl<K: Resource<DynamicType = ()>> Keeps<Decoded<K>> for Index
 where
@@ -122,23 +141,20 @@ where
 {
     fn apply(&mut self, object: &Decoded<K>) -> bool {
         match &object.0 {
-            Ok(read) => {
-                let ObjectMeta { namespace, name, .. } = read.meta();
-                let told = match Self::excess(read) {
-                    Some(why) => {
-                        let names = ObjectMeta {
-                            namespace: namespace.clone(),
-                            name: name.clone(),
-                            ..ObjectMeta::default()
-                        };
-                        self.skip(kind_name::<K>(), &Undecodable::new(&why, names))
-                    }
-                    None => self.end_skip(kind_name::<K>, namespace.as_deref(), name.as_deref()),
-                };
-                Keeps::<K>::apply(self, read) | told
-            }
+            Ok(read) => self.note_excess(read) | Keeps::<K>::apply(self, read),
             Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
         }
+    }
+
+    fn apply_reply(&mut self, object: &Decoded<K>) -> bool {
+        match &object.0 {
+            Ok(read) => self.note_excess(read) | Keeps::<K>::apply_reply(self, read),
+            Err(undecodable) => Keeps::<Decoded<K>>::apply_undecodable(self, undecodable),
+        }
+    }
+
+    fn told(&mut self, version: &ResourceVersion) -> bool {
+        Keeps::<K>::told(self, version)
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {

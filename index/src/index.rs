@@ -73,7 +73,8 @@ impl Index {
         self.end_refusals(now);
         let shown = self.namespaces.iter().filter(|(_, entry)| entry.is_shown());
         let namespaces = shown.map(|(name, entry)| (name.clone(), Arc::clone(entry.state()))).collect();
-        let grant_gate = self.ledger.as_ref().map(|ledger| ledger.grant_gate(&namespaces, now));
+        let pods = self.pods.seen(now);
+        let grant_gate = self.ledger.as_ref().map(|ledger| ledger.grant_gate(&namespaces, pods, now));
         Snapshot {
             now,
             settings: self.engine_settings(),

@@ -1,6 +1,7 @@
 //! What the index offers for every kind of object that it keeps.
 
 use crate::decoded::Undecodable;
+use crate::resource_version::ResourceVersion;
 
 /// How much of what was kept a list has not contained so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,12 @@ pub trait Keeps<K> {
     /// Ignored are: an object without a name, one older (by resourceVersion) than what is kept under its name,
     /// and, for kinds that are also written, one whose uid was deleted before.
     fn apply(&mut self, object: &K) -> bool;
+
+    /// The same for the reply to a write. It says nothing of what happened to other objects before.
+    fn apply_reply(&mut self, object: &K) -> bool;
+
+    /// The watch has told every change up to `version`. Objects applied outside of a list, and the end of a list, say so too.
+    fn told(&mut self, version: &ResourceVersion) -> bool;
 
     /// Takes note of an object that exists and cannot be decoded. What is kept of it stays as it was decoded last; a kind with
     /// a place for it keeps the object as invalid, and a PodDisruptionBudget counts as one that allows no disruption.

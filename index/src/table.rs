@@ -16,7 +16,7 @@ use crate::index::Index;
 use crate::keeps::{Keeps, ListLoss};
 use crate::namespace::NamespaceEntry;
 use crate::reading::uid_of;
-use crate::resource_version::Age;
+use crate::resource_version::{Age, ResourceVersion};
 use crate::tombstones::Tombstones;
 
 /// What tells one object of a kind from another: its namespace, empty for kinds that are in none, and its name.
@@ -89,6 +89,11 @@ pub(crate) trait Kind: Resource<DynamicType = ()> {
 
     /// Forgets what is kept under `key`. Says whether a decision depends on the difference.
     fn remove(index: &mut Index, key: &Key<Self::Name>) -> bool;
+
+    /// The watch has told every change up to this age. Says whether a decision depends on that.
+    fn told(_index: &mut Index, _age: Age) -> bool {
+        false
+    }
 
     /// A full list has ended. Says whether a decision depends on that.
     fn listed(_index: &mut Index) -> bool {
@@ -169,12 +174,14 @@ pub(crate) struct Table<N> {
     missing: Option<BTreeSet<Key<N>>>,
     /// How many were kept when it began.
     kept: usize,
+    /// The newest object that it has contained so far.
+    newest: Age,
     deleted: Tombstones,
 }
 
 impl<N> Default for Table<N> {
     fn default() -> Self {
-        Self { missing: None, kept: 0, deleted: Tombstones::default() }
+        Self { missing: None, kept: 0, newest: Age::default(), deleted: Tombstones::default() }
     }
 }
 
@@ -182,6 +189,7 @@ impl<N: Ord> Table<N> {
     /// A list begins while these keys are kept.
     pub(crate) fn begin(&mut self, kept: BTreeSet<Key<N>>) {
         self.kept = kept.len();
+        self.newest = Age::default();
         self.missing = Some(kept);
     }
 
@@ -190,6 +198,16 @@ impl<N: Ord> Table<N> {
         if let Some(missing) = &mut self.missing {
             missing.remove(key);
         }
+    }
+
+    /// An object of this age is told. Up to which age every change is told by that: a list is sorted by name, so its objects
+    /// tell that only at its end.
+    fn tells(&mut self, age: Age) -> Option<Age> {
+        if self.missing.is_none() {
+            return Some(age);
+        }
+        self.newest = self.newest.max(age);
+        None
     }
 
     /// The list ends: the keys that it did not contain.
@@ -205,8 +223,18 @@ impl<N: Ord> Table<N> {
 
 impl<K: Kind> Keeps<K> for Index {
     fn apply(&mut self, object: &K) -> bool {
+        let changed = self.apply_reply(object);
+        let age = Age::of(object.meta());
+        self.tables.of::<K::Name>(K::ID).tells(age).is_some_and(|age| K::told(self, age)) | changed
+    }
+
+    fn apply_reply(&mut self, object: &K) -> bool {
         let admitted = self.admit::<K>(object.meta());
         admitted.is_some_and(|(key, meta)| K::put(self, key, meta, object))
+    }
+
+    fn told(&mut self, version: &ResourceVersion) -> bool {
+        K::told(self, version.age())
     }
 
     fn apply_undecodable(&mut self, object: &Undecodable) -> bool {
@@ -237,9 +265,10 @@ impl<K: Kind> Keeps<K> for Index {
     }
 
     fn relist_finish(&mut self) -> bool {
-        let missing = self.tables.of::<K::Name>(K::ID).finish();
+        let table = self.tables.of::<K::Name>(K::ID);
+        let (missing, newest) = (table.finish(), table.newest);
         let changed = missing.iter().fold(false, |changed, key| self.forget::<K>(key) | changed);
-        K::listed(self) | changed
+        K::told(self, newest) | K::listed(self) | changed
     }
 }
 

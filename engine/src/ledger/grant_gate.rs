@@ -8,6 +8,16 @@ use crate::names::Namespace;
 use crate::snapshot::{GrantGate, NamespaceState};
 use crate::time::Timestamp;
 
+/// How old the pods are that are seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SeenPods {
+    /// Every pod that another leader may have let in under the ledger is seen.
+    #[default]
+    UpToLedger,
+    /// The pods are as they were before the ledger was written.
+    Older,
+}
+
 impl Ledger {
     /// Whether anything may grow.
     ///
@@ -15,10 +25,12 @@ impl Ledger {
     /// bears a stamp of this ledger, and is over when no request can have lived for so long.
     ///
     /// After somebody else has written the ledger and until all quotas are seen as it says, the view may be older than
-    /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since.
+    /// the ledger, and with it the pods: some that it does not show may fill a quota that has been lowered since. In Gate
+    /// mode no quota tells of them, so `pods` have to be seen up to the ledger.
     pub fn grant_gate(
         &self,
         namespaces: &BTreeMap<Namespace, Arc<NamespaceState>>,
+        pods: SeenPods,
         now: Timestamp,
     ) -> GrantGate {
         let is_recent = |at: Timestamp| now < at.plus_seconds(REQUEST_LIFE_SECONDS);
@@ -31,8 +43,15 @@ impl Ledger {
                     && namespaces.get(namespace).is_some_and(|state| is_to_be_written(state))
             })
         });
-        if is_made_up || is_behind { GrantGate::Held } else { GrantGate::Allowed }
+        let hides_pods = pods == SeenPods::Older
+            && self.entries.keys().any(|namespace| may_be_in_gate_mode(namespaces.get(namespace)));
+        if is_made_up || is_behind || hides_pods { GrantGate::Held } else { GrantGate::Allowed }
     }
+}
+
+/// Whether only the ledger may bound the pods of a namespace. Its Queue may be newer than the view.
+fn may_be_in_gate_mode(state: Option<&Arc<NamespaceState>>) -> bool {
+    state.is_some_and(|state| state.is_in_gate_mode() || (state.governing().is_none() && !state.vacant))
 }
 
 /// Whether the quota of a Queue does not bear the stamp of its entry yet. In Gate mode none has to.

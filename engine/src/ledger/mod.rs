@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 pub use entry::Entry;
 pub use generation::Generation;
+pub use grant_gate::SeenPods;
 pub use rebuild::LOST;
 pub use seen::Seen;
 pub use targets::Targets;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quotient_engine::amounts::{Amount, Bounds, Resource};
-use quotient_engine::ledger::{Generation, Ledger, Seen};
+use quotient_engine::ledger::{Generation, Ledger, Seen, SeenPods};
 use quotient_engine::names::{Namespace, QueueUid};
 use quotient_engine::plan::{Plan, QuotaWrite, plan};
 use quotient_engine::snapshot::Snapshot;
@@ -165,7 +165,8 @@ impl Cluster {
             state.quota = leader.ledger.quota(&name, seen);
             state.vacant = !self.is_mute && state.governing().is_none();
         }
-        snapshot.grant_gate = leader.ledger.grant_gate(&snapshot.namespaces, snapshot.now);
+        snapshot.grant_gate =
+            leader.ledger.grant_gate(&snapshot.namespaces, SeenPods::UpToLedger, snapshot.now);
         snapshot
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Pod as Object, PodSpec};
+use quotient_engine::ledger::SeenPods;
 use quotient_engine::names::{Namespace, NodeName, PodName, PodUid};
 use quotient_engine::plan::PodId;
 use quotient_engine::snapshot::{NonPreemptible, Placement, Pod, Shape, Ties, Workload};
@@ -29,8 +30,10 @@ use crate::time::timestamp;
 /// What is remembered of pods as a kind; the pods themselves stand in their namespaces.
 #[derive(Debug, Default)]
 pub(crate) struct PodKind {
-    /// The newest version of a pod that was seen.
+    /// Up to which version every change of a pod was seen.
     pub(crate) newest: Age,
+    /// Up to which version they have to be seen before a quota may grow in Gate mode, and how long that counts.
+    pub(crate) awaited: Option<(Age, Timestamp)>,
     /// Namespaces in which a gated pod was seen, unless no Queue governed them when that was confirmed last.
     pub(crate) gated: BTreeSet<Namespace>,
     evictions: UnseenEvictions,
@@ -58,8 +61,17 @@ impl PodKind {
         self.refusals.take_expired(now)
     }
 
+    /// Whether they are seen as they were when the ledger was written.
+    pub(crate) fn seen(&self, now: Timestamp) -> SeenPods {
+        match self.awaited {
+            Some((age, until)) if self.newest < age && now < until => SeenPods::Older,
+            _ => SeenPods::UpToLedger,
+        }
+    }
+
     pub(crate) fn next_change(&self, now: Timestamp) -> Option<Timestamp> {
-        self.refusals.next_expiry(now)
+        let awaited = self.awaited.filter(|_| self.seen(now) == SeenPods::Older).map(|(_, until)| until);
+        [awaited, self.refusals.next_expiry(now)].into_iter().flatten().min()
     }
 }
 
@@ -97,14 +109,17 @@ impl Kind for Object {
         if pod.is_gated() && !index.pods.gated.contains(&namespace) {
             index.pods.gated.insert(namespace.clone());
         }
-        let changed = index.namespaces.entry(namespace).or_default().put_pod(pod, meta.age);
-        index.pods_seen_until(meta.age) | changed
+        index.namespaces.entry(namespace).or_default().put_pod(pod, meta.age)
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key<PodName>) -> bool {
         let Some(removed) = index.entry_mut(namespace).remove_pod(name) else { return false };
         index.forget_overlays(namespace, &removed.uid);
         true
+    }
+
+    fn told(index: &mut Index, age: Age) -> bool {
+        index.pods_seen_until(age)
     }
 }
 

@@ -18,6 +18,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::index::Index;
 use crate::metadata::Metadata;
+use crate::resource_version::Age;
 use crate::table::{Kept, Key, Kind, KindId, Meta};
 
 /// A pod without what the index does not read. Feed one index with whole pods or with these, not with both.
@@ -202,6 +203,10 @@ impl Kind for LeanPod {
 
     fn put(index: &mut Index, key: Key<PodName>, meta: Meta, object: &Self) -> bool {
         Pod::put(index, key, meta, &object.0)
+    }
+
+    fn told(index: &mut Index, age: Age) -> bool {
+        Pod::told(index, age)
     }
 
     fn remove(index: &mut Index, key: &Key<PodName>) -> bool {

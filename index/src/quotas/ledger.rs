@@ -7,10 +7,11 @@ use quotient_engine::amounts::Bounds;
 use quotient_engine::ledger::{Generation, Ledger, Seen};
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Pod;
+use quotient_engine::time::Timestamp;
 
 use crate::index::Index;
 use crate::namespace::NamespaceEntry;
-use crate::resource_version::Age;
+use crate::resource_version::{Age, ResourceVersion};
 
 impl Index {
     /// What was granted so far; none if there is no ledger, and what quotas say is what was granted.
@@ -25,6 +26,12 @@ impl Index {
         let seen = self.namespaces.iter().filter(|(_, entry)| entry.observed_quota().is_some());
         let concerned: BTreeSet<Namespace> = known.chain(seen.map(|(name, _)| name.clone())).collect();
         concerned.iter().fold(false, |changed, namespace| self.show_quota(namespace) | changed)
+    }
+
+    /// The ledger stands at `version`, and another leader may have let in pods under the one before. Until pods are seen up to
+    /// `version`, or it is `until`, nothing grows in Gate mode.
+    pub fn await_pods(&mut self, version: &ResourceVersion, until: Timestamp) {
+        self.pods.awaited = Some((version.age(), until));
     }
 
     /// The namespaces that were granted something or have gated pods, that no Queue governs as far as is seen, and of which the
@@ -130,10 +137,12 @@ impl Index {
         charged
     }
 
-    /// A pod of this age was seen. Says whether that changes what any quota tells beyond pods.
+    /// Every change of a pod up to this age was seen. Says whether that changes what may grow, or what any quota tells beyond
+    /// pods.
     pub(crate) fn pods_seen_until(&mut self, age: Age) -> bool {
+        let mut changed =
+            self.pods.awaited.is_some_and(|(awaited, _)| self.pods.newest < awaited && awaited <= age);
         self.pods.newest = self.pods.newest.max(age);
-        let mut changed = false;
         while let Some((ahead, _)) = self.quotas.ahead.first()
             && *ahead <= self.pods.newest
             && let Some((_, namespace)) = self.quotas.ahead.pop_first()

@@ -7,7 +7,8 @@ use quotient_engine::ledger::{Entry, Generation, Ledger};
 use quotient_engine::snapshot::GrantGate;
 
 use super::{apply, at, index_of, story};
-use crate::{Index, Keeps};
+use crate::pods::LeanPod;
+use crate::{Index, IndexSettings, Keeps, ResourceVersion};
 
 const QUEUE: &str = "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {}}";
 
@@ -225,4 +226,60 @@ fn a_ledger_that_is_made_up_holds_growth_until_all_quotas_bear_its_stamp() {
     assert_eq!(index.snapshot(at("12:00:00")).grant_gate, GrantGate::Held);
     apply(&mut index, &quota("6", (1 << 20) + 5, 8, 8));
     assert_eq!(index.snapshot(at("12:00:00")).grant_gate, GrantGate::Allowed);
+}
+
+fn pod(name: &str, version: u64) -> LeanPod {
+    let text = format!(
+        r#"{{"metadata": {{"name": "{name}", "namespace": "a", "uid": "{name}", "resourceVersion": "{version}"}}}}"#
+    );
+    serde_json::from_str(&text).unwrap()
+}
+
+/// An index with a Queue in Gate mode and a ledger of another leader that stands at version 20.
+fn inherited() -> Index {
+    let mut index = Index::new(IndexSettings { gate_mode: true, ..IndexSettings::default() });
+    apply(&mut index, "{kind: Queue, metadata: {name: q, namespace: a, uid: q}, spec: {admission: Gate}}");
+    index.set_ledger(Some(ledger().inherited().into()));
+    index.await_pods(&ResourceVersion::new("20"), at("12:10:00"));
+    index
+}
+
+fn gate(index: &mut Index, time: &str) -> GrantGate {
+    index.snapshot(at(time)).grant_gate
+}
+
+#[test]
+fn in_gate_mode_growth_waits_for_pods_as_new_as_a_ledger_of_another_leader() {
+    let mut index = inherited();
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
+    Keeps::<LeanPod>::apply(&mut index, &pod("p", 19));
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
+    // The reply to a write of our own overtakes the watch.
+    Keeps::<LeanPod>::apply_reply(&mut index, &pod("p", 25));
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held);
+    assert!(Keeps::<LeanPod>::told(&mut index, &ResourceVersion::new("20")), "a bookmark");
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
+    assert!(!Keeps::<LeanPod>::told(&mut index, &ResourceVersion::new("21")));
+}
+
+#[test]
+fn a_list_of_pods_is_as_new_as_its_newest_pod_once_it_has_ended() {
+    let mut index = inherited();
+    Keeps::<LeanPod>::relist_begin(&mut index);
+    Keeps::<LeanPod>::apply(&mut index, &pod("p", 21));
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Held, "a pod of a later name is not listed yet");
+    Keeps::<LeanPod>::apply(&mut index, &pod("q", 3));
+    Keeps::<LeanPod>::relist_finish(&mut index);
+    assert_eq!(gate(&mut index, "12:00:00"), GrantGate::Allowed);
+}
+
+#[test]
+fn growth_waits_for_pods_only_in_gate_mode_and_as_long_as_another_leader_may_act() {
+    let mut index = inherited();
+    assert_eq!(index.next_change(at("12:00:00")), Some(at("12:10:00")));
+    assert_eq!(gate(&mut index, "12:10:00"), GrantGate::Allowed);
+    index.await_pods(&ResourceVersion::new("30"), at("12:20:00"));
+    assert_eq!(gate(&mut index, "12:10:00"), GrantGate::Held);
+    apply(&mut index, QUEUE);
+    assert_eq!(gate(&mut index, "12:10:00"), GrantGate::Allowed, "the quota tells of pods in Quota mode");
 }

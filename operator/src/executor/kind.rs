@@ -27,7 +27,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// Keeps the object that an answer has as text, as a watch that shows it. Says whether a decision depends on the
+            /// Keeps the object that an answer has as text. Says whether a decision depends on the
             /// difference, and why the object cannot be decoded if that is so.
             pub(crate) fn keep(self, index: &mut Index, answer: &str) -> (bool, Result<(), String>) {
                 match self {
@@ -89,7 +89,7 @@ where
 {
     match serde_json::from_str::<Decoded<K>>(answer) {
         Ok(object) => {
-            let changed = Keeps::<Decoded<K>>::apply(index, &object);
+            let changed = Keeps::<Decoded<K>>::apply_reply(index, &object);
             (changed, object.0.map(|_| ()).map_err(|undecodable| undecodable.error))
         }
         Err(error) => (false, Err(error.to_string())),

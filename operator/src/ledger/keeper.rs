@@ -10,7 +10,8 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Api;
 use kube::api::PostParams;
 use quotient_crds::names::{FIELD_MANAGER, LEDGER, LEDGER_KEY, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
-use quotient_engine::ledger::{Generation, Ledger};
+use quotient_engine::ledger::{Generation, Ledger, REQUEST_LIFE_SECONDS};
+use quotient_engine::time::Timestamp;
 use quotient_index::{Index, ResourceVersion};
 use tokio::time::Instant;
 use tracing::{info, warn};
@@ -46,6 +47,8 @@ pub struct LedgerKeeper {
     standing: Option<Standing>,
     /// Whether what is in the view was made up here and never written.
     made_up: bool,
+    /// Until when another leader may have let in pods that are not seen; none if none wrote the ledger.
+    shared_until: Option<Timestamp>,
     retries: Backoff<Call>,
     why: String,
 }
@@ -78,7 +81,8 @@ impl LedgerKeeper {
     pub fn new(context: Context, settings: LedgerSettings) -> Self {
         let api = Api::namespaced(context.client.clone(), &settings.namespace);
         let retries = Backoff::new(Schedule::WRITES);
-        Self { context, api, settings, standing: None, made_up: false, retries, why: String::new() }
+        let why = String::new();
+        Self { context, api, settings, standing: None, made_up: false, shared_until: None, retries, why }
     }
 
     /// When something that failed is to be tried again.
@@ -138,6 +142,7 @@ impl LedgerKeeper {
             Answer::Refused(status) => return Err(self.failed(Call::Read, &said(&status), true)),
             Answer::Unknown(lost) => return Err(self.failed(Call::Read, &lost.to_string(), false)),
         };
+        let is_stored = data.is_some();
         let ledger = match data.map(|data| unpack(&data.0)) {
             Some(Ok(ledger)) if Some(ledger.generation) >= newest => {
                 self.made_up = false;
@@ -155,10 +160,22 @@ impl LedgerKeeper {
             None => self.rebuilt("Missing"),
         };
         self.context.view.read(Index::doubt_vacancies);
-        self.show(ledger);
         self.standing = Some(standing);
+        if is_stored || self.made_up {
+            self.shared_until = Some(self.context.clock.engine_now().plus_seconds(REQUEST_LIFE_SECONDS));
+        }
+        self.await_pods();
+        self.show(ledger);
         self.retries.clear(&Call::Read);
         Ok(())
+    }
+
+    /// Has nothing grow in Gate mode before pods are seen up to the ledger that stands: no quota tells what another leader let
+    /// in, and an amount that is lowered now may be in use.
+    fn await_pods(&self) {
+        if let Some((version, until)) = self.version().zip(self.shared_until) {
+            self.context.view.read(|index| index.await_pods(&version, until));
+        }
     }
 
     /// A ledger from what quotas say.
@@ -231,6 +248,7 @@ impl LedgerKeeper {
                 self.standing = Some(Standing::Object(Box::new(object.metadata)));
                 self.made_up = false;
                 self.retries.clear(&Call::Write);
+                self.await_pods();
                 self.show(ledger);
                 Ok(())
             }

@@ -1,6 +1,7 @@
 //! Finding the bookmarks in what a watch says.
 
 use kube::core::WatchEvent;
+use quotient_index::ResourceVersion;
 use serde::de::IgnoredAny;
 
 /// How the line of a bookmark begins, as the API server writes it.
@@ -21,13 +22,13 @@ pub(super) struct Bookmarks {
 }
 
 impl Bookmarks {
-    /// Takes the next piece. Says whether a bookmark ended in it that could be read.
-    pub(super) fn read(&mut self, piece: &[u8]) -> bool {
-        let mut found = false;
+    /// Takes the next piece. Returns the version of the last bookmark that ended in it and could be read.
+    pub(super) fn read(&mut self, piece: &[u8]) -> Option<ResourceVersion> {
+        let mut found = None;
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.add(part);
             if part.ends_with(b"\n") {
-                found |= self.is_bookmark();
+                found = self.version().or(found);
                 *self = Self::default();
             }
         }
@@ -45,9 +46,13 @@ impl Bookmarks {
         }
     }
 
-    fn is_bookmark(&self) -> bool {
-        let event = serde_json::from_slice::<WatchEvent<IgnoredAny>>(&self.line);
-        matches!(event, Ok(WatchEvent::Bookmark(_)))
+    fn version(&self) -> Option<ResourceVersion> {
+        match serde_json::from_slice::<WatchEvent<IgnoredAny>>(&self.line) {
+            Ok(WatchEvent::Bookmark(bookmark)) => {
+                Some(ResourceVersion::new(bookmark.metadata.resource_version))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -62,9 +67,10 @@ mod tests {
         let text = format!("{{\"type\":\"ADDED\",\"object\":{{}}}}\n{BOOKMARK}\n");
         for size in [1, 7, 100, 1000] {
             let mut bookmarks = Bookmarks::default();
-            let found: Vec<bool> = text.as_bytes().chunks(size).map(|piece| bookmarks.read(piece)).collect();
+            let found: Vec<_> = text.as_bytes().chunks(size).map(|piece| bookmarks.read(piece)).collect();
             let (last, before) = found.split_last().unwrap();
-            assert!(*last && !before.contains(&true), "{size}: {found:?}");
+            assert_eq!(*last, Some(ResourceVersion::new("7")), "{size}");
+            assert!(before.iter().all(Option::is_none), "{size}: {found:?}");
         }
     }
 
@@ -76,9 +82,9 @@ mod tests {
             ["", "{}", "{\"type\":\"BOOKMARK\"", &long, &nameless, &BOOKMARK.replace("BOOKMARK", "ADDED")]
         {
             let mut bookmarks = Bookmarks::default();
-            assert!(!bookmarks.read(format!("{line}\n").as_bytes()), "{line}");
-            assert!(bookmarks.read(format!("{BOOKMARK}\n").as_bytes()));
+            assert_eq!(bookmarks.read(format!("{line}\n").as_bytes()), None, "{line}");
+            assert!(bookmarks.read(format!("{BOOKMARK}\n").as_bytes()).is_some());
         }
-        assert!(!Bookmarks::default().read(BOOKMARK.as_bytes()), "its end has not come");
+        assert_eq!(Bookmarks::default().read(BOOKMARK.as_bytes()), None, "its end has not come");
     }
 }

@@ -11,7 +11,7 @@ use kube::runtime::utils::Backoff as _;
 use kube::runtime::watcher as watch;
 use kube::runtime::watcher::{self, Event};
 use kube::{Api, Client, Resource};
-use quotient_index::{Decoded, Index, Keeps, ListLoss, Undecodable, WorkloadKind};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, ResourceVersion, Undecodable, WorkloadKind};
 use serde::de::DeserializeOwned;
 use tokio::time::Instant;
 use tracing::{debug, info, warn};
@@ -161,7 +161,11 @@ impl Feed {
                 let meta = object.meta();
                 let text = |field: &Option<String>| field.clone().unwrap_or_default();
                 let (namespace, name, uid) = (text(&meta.namespace), text(&meta.name), text(&meta.uid));
-                self.view.update(|index| intake.delete(index, &namespace, &name, &uid));
+                let version = meta.resource_version.as_deref().map(ResourceVersion::new);
+                self.view.update(|index| {
+                    let told = version.is_some_and(|version| intake.told(index, &version));
+                    intake.delete(index, &namespace, &name, &uid) | told
+                });
             }
             Event::Init => {
                 self.list.begins();

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use kube::Resource;
 use kube::core::DynamicObject;
-use quotient_index::{Decoded, Index, Keeps, ListLoss, WorkloadKind, WorkloadObject};
+use quotient_index::{Decoded, Index, Keeps, ListLoss, ResourceVersion, WorkloadKind, WorkloadObject};
 use serde::de::DeserializeOwned;
 
 /// What the index does with the objects of one kind.
@@ -25,6 +25,11 @@ pub(super) trait Intake: Send + Sync {
     }
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool;
+
+    /// The watch has told every change up to `version`.
+    fn told(&self, _index: &mut Index, _version: &ResourceVersion) -> bool {
+        false
+    }
 
     fn relist_begin(&self, index: &mut Index);
 
@@ -67,6 +72,10 @@ where
 
     fn delete(&self, index: &mut Index, namespace: &str, name: &str, uid: &str) -> bool {
         Keeps::<Decoded<K>>::delete(index, namespace, name, uid)
+    }
+
+    fn told(&self, index: &mut Index, version: &ResourceVersion) -> bool {
+        Keeps::<Decoded<K>>::told(index, version)
     }
 
     fn relist_begin(&self, index: &mut Index) {

@@ -14,27 +14,32 @@ use http_body::Frame;
 use http_body_util::{BodyStream, StreamBody};
 use kube::Client;
 use kube::client::Body;
+use quotient_index::pods::LeanPod;
+use quotient_index::{Keeps, ResourceVersion};
 use tower::service_fn;
 use tracing::info;
 
-use super::WatchLiveness;
 use super::bookmarks::Bookmarks;
 use super::pages::{Page, Pages};
 use super::pulses::Pulse;
+use super::{PODS, WatchLiveness};
 use crate::metrics::Metrics;
+use crate::view::View;
 
-/// A client like `client`, whose lists and watches show in `pulses`, and whose watches end after `silence`.
+/// A client like `client`, whose lists and watches show in `pulses`, whose watches end after `silence`, and whose bookmarks of
+/// pods show in `view`.
 pub(super) fn listening(
     client: &Client,
     pulses: &WatchLiveness,
     silence: Duration,
+    view: &View,
     metrics: &Metrics,
 ) -> Client {
     let namespace = client.default_namespace().to_owned();
-    let (client, pulses, metrics) = (client.clone(), pulses.clone(), metrics.clone());
+    let (client, pulses, view, metrics) = (client.clone(), pulses.clone(), view.clone(), metrics.clone());
     let pages = Pages::default();
     let service = service_fn(move |mut request: Request<Body>| {
-        let (client, metrics) = (client.clone(), metrics.clone());
+        let (client, view, metrics) = (client.clone(), view.clone(), metrics.clone());
         let pulse = pulses.of_path(request.uri().path());
         let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         let page = pulse.as_ref().and_then(|(kind, _)| pages.ask(kind, request.uri()));
@@ -56,7 +61,8 @@ pub(super) fn listening(
             if let Some((_, pulse)) = &pulse {
                 pulse.opened();
             }
-            let ear = WatchTimeout { pulse, bookmarks: Bookmarks::default(), page, silence, metrics };
+            let bookmarks = Bookmarks::default();
+            let ear = WatchTimeout { pulse, bookmarks, told: None, page, silence, view, metrics };
             Ok::<_, kube::Error>(ear.on(response))
         }
     });
@@ -71,9 +77,12 @@ fn unanswered(silence: Duration) -> kube::Error {
 struct WatchTimeout {
     pulse: Option<(&'static str, Pulse)>,
     bookmarks: Bookmarks,
+    /// The version of a bookmark in the last part. What came with it counts as read when the next part is wanted.
+    told: Option<ResourceVersion>,
     /// The page of a list that the answer is, if it is one.
     page: Option<Page>,
     silence: Duration,
+    view: View,
     metrics: Metrics,
 }
 
@@ -105,13 +114,17 @@ impl WatchTimeout {
                     let next = frames.next().await;
                     return ear.count(next).map(|frame| (frame, (ear, frames)));
                 };
+                if let Some(version) = ear.told.take().filter(|_| *kind == PODS) {
+                    ear.view.update(|index| Keeps::<LeanPod>::told(index, &version));
+                }
                 let Ok(next) = tokio::time::timeout(ear.silence, frames.next()).await else {
                     info!(kind, "the watch has said nothing for {:?} and is opened anew", ear.silence);
                     ear.metrics.watches.silences.with_label_values(&[kind]).inc();
                     return None;
                 };
                 let data = next.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref());
-                if data.is_some_and(|data| ear.bookmarks.read(data)) {
+                ear.told = data.and_then(|data| ear.bookmarks.read(data));
+                if ear.told.is_some() {
                     pulse.read();
                 }
                 next.map(|frame| (frame, (ear, frames)))

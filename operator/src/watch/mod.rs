@@ -47,6 +47,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(60);
 /// The kind that capacity comes from.
 const NODES: &str = "nodes";
 
+/// The kind whose bookmarks tell how old the view is.
+const PODS: &str = "pods";
+
 /// What PodGroups are called, by scheduler: `plural.version.group`, as kubectl does.
 const COSCHEDULING: &str = "podgroups.v1alpha1.scheduling.x-k8s.io";
 const VOLCANO: &str = "podgroups.v1beta1.scheduling.volcano.sh";
@@ -69,7 +72,7 @@ pub const KINDS: [&str; 20] = [
     KUBERNETES_BETA,
     VOLCANO,
     KAI,
-    "pods",
+    PODS,
     "priorityclasses",
     "queuejobs",
     "queues",
@@ -121,7 +124,7 @@ pub fn start(
     signs: &Signs,
     metrics: &Metrics,
 ) {
-    let client = listening(client, &signs.pulses, settings.silence, metrics);
+    let client = listening(client, &signs.pulses, settings.silence, view, metrics);
     let seconds = u32::try_from(settings.timeout.as_secs()).unwrap_or(u32::MAX);
     let config = || watcher::Config::default().page_size(settings.page_size).timeout(seconds);
     let feed = |kind| feed::Feed {
@@ -143,7 +146,7 @@ pub fn start(
     tasks.spawn(feed(NODES).run::<Node>(client.clone(), config()));
     // Finished pods hold nothing. Where batch jobs leave their pods behind they are most of all pods.
     let pods = config().fields("status.phase!=Succeeded,status.phase!=Failed");
-    tasks.spawn(feed("pods").run::<LeanPod>(client.clone(), pods));
+    tasks.spawn(feed(PODS).run::<LeanPod>(client.clone(), pods));
     // Workloads: no selector finds those that want pods, and the index keeps nothing of the others.
     tasks.spawn(feed("replicasets").run::<ReplicaSet>(client.clone(), config()));
     tasks.spawn(feed("statefulsets").run::<StatefulSet>(client.clone(), config()));

@@ -93,6 +93,7 @@ impl World {
     }
 
     fn each_version(&mut self, visit: &mut dyn FnMut(&mut Version)) {
+        self.operators.iter_mut().for_each(|operator| visit(&mut operator.pods_version));
         let clusters = self.operators.iter_mut().map(|operator| &mut operator.cache).chain([&mut self.truth]);
         clusters.filter_map(|cluster| cluster.ledger.as_mut()).for_each(|ledger| visit(&mut ledger.version));
         let works = self.operators.iter_mut().filter_map(|operator| operator.work.ledger.as_mut());

@@ -41,6 +41,8 @@ pub struct Cluster {
     pub pods: PerQueue<Pods>,
     /// The ledger; none before anybody has written it, or if somebody deleted it.
     pub ledger: Option<Ledger>,
+    /// In what an operator sees: whether the pods are older than the ledger. Only in Gate mode does it matter.
+    pub pods_are_older: bool,
 }
 
 /// A kind of object, each with a watch of its own.

@@ -1,6 +1,7 @@
 //! An operator: what it sees, and what it is doing.
 
-use crate::cluster::{Cluster, KINDS, Kind};
+use crate::cluster::{Cluster, KINDS, Kind, Version};
+use crate::ledger::Ledger;
 use crate::scenario::Scenario;
 use crate::write::{Outcome, Work, Write};
 
@@ -11,6 +12,8 @@ pub struct Operator {
     pub cache: Cluster,
     /// Whether its quotas are newer than its pods, as their resource versions tell.
     pub quotas_are_newer: bool,
+    /// The version that the ledger had when its watch of pods caught up last.
+    pub pods_version: Version,
     /// What it still has to write in this cycle.
     pub work: Work,
 }
@@ -20,16 +23,21 @@ impl Operator {
     pub fn started(scenario: &Scenario, truth: &Cluster) -> Self {
         let mut operator = Self::default();
         for kind in KINDS.into_iter().filter(|kind| scenario.lags(*kind)) {
-            operator.cache.copy(kind, truth);
+            operator.look(scenario, kind, truth);
         }
         operator
     }
 
     /// Its watch of `kind` catches up.
-    pub fn look(&mut self, kind: Kind, truth: &Cluster) {
+    pub fn look(&mut self, scenario: &Scenario, kind: Kind, truth: &Cluster) {
         self.cache.copy(kind, truth);
         match kind {
-            Kind::Pods => self.quotas_are_newer = false,
+            Kind::Pods => {
+                self.quotas_are_newer = false;
+                // In Quota mode nothing reads it, and it would only make more states.
+                let ledger = truth.ledger.filter(|_| scenario.is_in_gate_mode());
+                self.pods_version = ledger.map_or(0, |ledger| ledger.version);
+            }
             Kind::Quotas => self.quotas_are_newer = self.cache.pods != truth.pods,
             Kind::Queues | Kind::Ledger => {}
         }
@@ -46,6 +54,12 @@ impl Operator {
             seen.quotas.iter_mut().flatten().for_each(|quota| quota.used = 0);
         }
         seen
+    }
+
+    /// Whether the pods that it sees are older than this ledger, as their resource versions tell.
+    pub(crate) fn pods_are_older(&self, scenario: &Scenario, ledger: Option<Ledger>) -> bool {
+        let is_kept = scenario.is_in_gate_mode() && scenario.lags(Kind::Pods);
+        is_kept && ledger.is_some_and(|ledger| self.pods_version < ledger.version)
     }
 
     /// Goes on after `write`; without an outcome it timed out. A ledger that may not have been written voids the

@@ -155,6 +155,12 @@ pub fn small() -> Vec<Scenario> {
             lagging: &[Kind::Ledger],
             ..gated_free("gated free, two leaders, ledger lags")
         },
+        Scenario { lagging: &[Kind::Pods], ..gated_free("gated free, one leader, pods lag") },
+        Scenario {
+            operators: two,
+            lagging: &[Kind::Pods],
+            ..gated_free("gated free, two leaders, pods lag")
+        },
         Scenario { protocol: AND_USED, lagging: ALL, ..free("free, one leader, all lag, with status.used") },
     ]
 }

@@ -96,7 +96,7 @@ impl Stage {
             Action::Look(op, kind) => {
                 let truth = world.truth;
                 if self.scenario.lags(Kind::Pods) {
-                    world.operators[op].look(kind, &truth);
+                    world.operators[op].look(&self.scenario, kind, &truth);
                 } else {
                     world.operators[op].cache.copy(kind, &truth);
                 }
@@ -107,6 +107,7 @@ impl Stage {
                     seen.ledger = world.truth.ledger;
                     world.operators[op].cache.ledger = world.truth.ledger;
                 }
+                seen.pods_are_older = world.operators[op].pods_are_older(&self.scenario, seen.ledger);
                 world.operators[op].work = self.memo.decide(&self.scenario, &seen, choice);
             }
             Action::Write(op) => self.write(world, op),
@@ -174,7 +175,7 @@ impl Stage {
             let (truth, operator) = (world.truth, &mut world.operators[op]);
             let kind = write.kind();
             if self.scenario.lags(kind) {
-                operator.look(kind, &truth);
+                operator.look(&self.scenario, kind, &truth);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quotient_engine as engine;
 use quotient_engine::amounts::Bounds;
-use quotient_engine::ledger::Seen;
+use quotient_engine::ledger::{Seen, SeenPods};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::plan;
 use quotient_engine::snapshot::Quota;
@@ -29,6 +29,8 @@ pub enum Rules {
     AllButLeap,
     /// Gates are removed before the ledger is written.
     GatesFirst,
+    /// In Gate mode quotas grow although pods are seen as they were before the ledger was written.
+    AllButPods,
     /// All of it, and what quotas say is charged counts as held where they are newer than the pods that are seen. This
     /// is the operator's; where pods are not seen late it makes no difference but many more states.
     AndUsed,
@@ -93,7 +95,9 @@ pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work 
         let state = snapshot.namespaces.get_mut(name).expect("it was just there");
         Arc::make_mut(state).quota = quota;
     }
-    snapshot.grant_gate = ledger.grant_gate(&snapshot.namespaces, snapshot.now);
+    let is_awaited = seen.pods_are_older && rules != Rules::AllButPods;
+    let pods = if is_awaited { SeenPods::Older } else { SeenPods::UpToLedger };
+    snapshot.grant_gate = ledger.grant_gate(&snapshot.namespaces, pods, snapshot.now);
 
     let plan = plan(&snapshot);
     let next = ledger.next(&plan, &snapshot);

@@ -86,6 +86,13 @@ fn gates_removed_before_the_ledger_is_written() {
     refuted(&Scenario { protocol, ..gated_free("gates first") }, LOANS);
 }
 
+#[test]
+fn growth_with_pods_older_than_the_ledger() {
+    let protocol = Protocol::Ledger(Rules::AllButPods);
+    let scenario = gated_free("growth with old pods");
+    refuted(&Scenario { protocol, operators: 2, lagging: &[Kind::Pods], ..scenario }, ROOM);
+}
+
 /// Without what quotas say is charged: `Rules::AndUsed`, as the operator does it, holds.
 #[test]
 fn pods_seen_later_than_quotas() {

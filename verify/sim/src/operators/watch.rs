@@ -240,6 +240,10 @@ impl Watch {
 
     fn bookmark_line(&mut self) {
         if self.query.bookmarks {
+            // A server that is not behind knows how far etcd is.
+            if self.coming.is_none() && self.line.view().is_none() {
+                self.version = self.version.max(self.server.state().store.version());
+            }
             let object = json!({
                 "kind": self.kind.name(), "apiVersion": self.kind.api_version(),
                 "metadata": {"resourceVersion": self.version.to_string(), "creationTimestamp": null},

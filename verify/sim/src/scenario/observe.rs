@@ -19,10 +19,11 @@ impl World {
         hard.as_object().into_iter().flatten().map(one).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the pods of `namespace` that run request of `resource`, as text: `2`, `1500m`.
+    /// What the pods of `namespace` that run request of `resource`, as text: `2`, `1500m`. Of all namespaces if it is empty.
     pub fn running(&self, namespace: &str, resource: &str) -> String {
+        let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         let sum = self.state(|state| {
-            let pods = state.store.list(Kind::Pod, Some(namespace));
+            let pods = state.store.list(Kind::Pod, namespace);
             let running = pods.filter(|(_, pod)| object::phase(pod) == "Running" && !object::is_leaving(pod));
             running.map(|(_, pod)| server::requests(pod).get(resource).copied().unwrap_or_default()).sum()
         });

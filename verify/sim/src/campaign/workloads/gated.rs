@@ -118,9 +118,9 @@ fn left() -> Workload {
             (seconds(40), merged(Kind::Queue, "team-1", "team-1", mode)),
         ],
         length: seconds(60),
-        // How many pods of each run depends on which of the two was let in first. What counts is that none stays gated.
         hard: vec![("team-2", "")],
-        running_cpu: Vec::new(),
+        // How many pods of each run depends on which of the two was let in first. Together they fill the node.
+        running_cpu: vec![("", "4")],
         evictions: 0,
     }
 }

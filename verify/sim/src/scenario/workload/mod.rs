@@ -45,7 +45,7 @@ pub struct Workload {
     pub length: Duration,
     /// What every quota enforces in the end, by namespace.
     pub hard: Vec<(&'static str, &'static str)>,
-    /// How many cpus run in each namespace in the end.
+    /// How many cpus run in each namespace in the end, or in all of them if the name is empty.
     pub running_cpu: Vec<(&'static str, &'static str)>,
     /// How many evictions it takes.
     pub evictions: usize,
