@@ -5,7 +5,8 @@
 //!                                          answers to evictions ──┘
 //! ```
 //!
-//! A decision names the pods and queues of all teams. So it is served only to clients that may read the metrics.
+//! A decision names the pods of all teams. So it is served only to clients that may list all pods; others that may read
+//! the metrics get a list without the names of pods.
 
 mod record;
 mod ring;

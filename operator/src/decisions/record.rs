@@ -16,6 +16,9 @@ use serde::{Deserialize, Serialize};
 /// The first field of the line.
 const KIND: &str = "Decision";
 
+/// What stands for a name that the reader may not see.
+const HIDDEN: &str = "(hidden)";
+
 /// More than the inputs of a decision about 150,000 pods unpack to; less than a memory full.
 const MOST_UNPACKED: u64 = 1 << 30;
 
@@ -111,6 +114,14 @@ impl Decision {
     /// The time of the snapshot.
     pub const fn as_of(&self) -> Timestamp {
         Timestamp::from_millis(self.as_of_millis)
+    }
+
+    /// Leaves out which pods they are. Queues, amounts and ranks stay: metrics show them, too.
+    pub(crate) fn hide_pods(&mut self) {
+        for evicted in &mut self.evictions {
+            HIDDEN.clone_into(&mut evicted.pod);
+            HIDDEN.clone_into(&mut evicted.uid);
+        }
     }
 
     /// The file: the line, and the inputs.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
 use k8s_openapi::api::authorization::v1::{
-    NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+    NonResourceAttributes, ResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
 };
 use kube::api::PostParams;
 use kube::{Api, Client};
@@ -31,6 +31,15 @@ const AT_ONCE: usize = 2;
 /// How many tokens are remembered; more scrapers than that are asked for every time.
 const MOST: usize = 64;
 
+/// What a client may be asked to hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Right {
+    /// `get` on the non-resource URL `/metrics`.
+    ReadMetrics,
+    /// `list` on the pods of all namespaces.
+    ListPods,
+}
+
 /// What became of one who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Access {
@@ -48,8 +57,8 @@ pub(super) enum Access {
 #[derive(Clone)]
 pub(super) struct Gate {
     client: Client,
-    /// Tokens that were let in, and until when that holds.
-    known: Arc<Mutex<BTreeMap<String, Instant>>>,
+    /// Tokens with the rights that their holders have, and until when that holds.
+    known: Arc<Mutex<BTreeMap<(String, Right), Instant>>>,
     places: Arc<Semaphore>,
 }
 
@@ -58,25 +67,25 @@ impl Gate {
         Self { client, known: Arc::default(), places: Arc::new(Semaphore::new(AT_ONCE)) }
     }
 
-    /// Whether the holder of `token` may read metrics.
-    pub(super) async fn ask(&self, token: Option<&str>) -> Access {
+    /// Whether the holder of `token` has this right.
+    pub(super) async fn ask(&self, token: Option<&str>, right: Right) -> Access {
         let Some(token) = token else { return Access::Unknown };
-        if self.is_known(token) {
+        if self.is_known(token, right) {
             return Access::Granted;
         }
         let Ok(_place) = self.places.acquire().await else {
             return Access::Unclear("the operator ends".to_owned());
         };
-        let access = self.review(token).await;
+        let access = self.review(token, right).await;
         if access == Access::Granted {
-            self.remember(token);
+            self.remember(token, right);
         } else {
             tokio::time::sleep(PENANCE).await;
         }
         access
     }
 
-    async fn review(&self, token: &str) -> Access {
+    async fn review(&self, token: &str, right: Right) -> Access {
         let review = TokenReview {
             spec: TokenReviewSpec { token: token.to_owned(), audiences: None },
             ..TokenReview::default()
@@ -88,24 +97,22 @@ impl Gate {
             Answer::Unknown(lost) => return Access::Unclear(lost.to_string()),
         };
         match user.user.filter(|_| user.authenticated == Some(true)) {
-            Some(user) => self.may_read(user).await,
+            Some(user) => self.has(user, right).await,
             None => Access::Unknown,
         }
     }
 
-    async fn may_read(&self, user: UserInfo) -> Access {
+    async fn has(&self, user: UserInfo, right: Right) -> Access {
         let name = user.username.clone().unwrap_or_default();
+        let (non_resource_attributes, resource_attributes) = right.attributes();
         let review = SubjectAccessReview {
             spec: SubjectAccessReviewSpec {
                 user: user.username,
                 uid: user.uid,
                 groups: user.groups,
                 extra: user.extra,
-                non_resource_attributes: Some(NonResourceAttributes {
-                    path: Some("/metrics".to_owned()),
-                    verb: Some("get".to_owned()),
-                }),
-                resource_attributes: None,
+                non_resource_attributes,
+                resource_attributes,
             },
             ..SubjectAccessReview::default()
         };
@@ -120,17 +127,49 @@ impl Gate {
         }
     }
 
-    fn is_known(&self, token: &str) -> bool {
+    fn is_known(&self, token: &str, right: Right) -> bool {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
         known.retain(|_, until| *until > now);
-        known.contains_key(token)
+        known.contains_key(&(token.to_owned(), right))
     }
 
-    fn remember(&self, token: &str) {
+    fn remember(&self, token: &str, right: Right) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = Instant::now().checked_add(REMEMBERED).filter(|_| known.len() < MOST) {
-            known.insert(token.to_owned(), until);
+            known.insert((token.to_owned(), right), until);
         }
+    }
+}
+
+impl Right {
+    fn attributes(self) -> (Option<NonResourceAttributes>, Option<ResourceAttributes>) {
+        let text = |text: &str| Some(text.to_owned());
+        match self {
+            Self::ReadMetrics => {
+                let url = NonResourceAttributes { path: text("/metrics"), verb: text("get") };
+                (Some(url), None)
+            }
+            Self::ListPods => {
+                let pods = ResourceAttributes {
+                    verb: text("list"),
+                    group: text(""),
+                    version: text("v1"),
+                    resource: text("pods"),
+                    ..ResourceAttributes::default()
+                };
+                (None, Some(pods))
+            }
+        }
+    }
+}
+
+/// What a client lacks, as a refusal names it.
+impl std::fmt::Display for Right {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::ReadMetrics => "the verb get on the non-resource URL /metrics",
+            Self::ListPods => "the verb list on the pods of all namespaces",
+        })
     }
 }

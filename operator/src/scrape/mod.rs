@@ -5,8 +5,9 @@
 //! machine (or pod): either they are bound to loopback, for a sidecar that knows who may read, or every scrape brings a
 //! bearer token, which the API server reviews.
 //!
-//! RBAC, only for the second way: `tokenreviews` and `subjectaccessreviews` create. Who scrapes needs the verb `get` on
-//! the non-resource URL `/metrics`.
+//! RBAC, only for the second way: `tokenreviews` and `subjectaccessreviews` create. A scraper needs the verb `get` on the
+//! non-resource URL `/metrics`. A decision names the pods and workloads of all teams, which no metric does. So a record needs
+//! the right to list all pods besides; without it, the list of decisions leaves these names out.
 
 mod access;
 mod certificate;
@@ -17,7 +18,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use axum::Router;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state, map_response};
 use axum::response::{IntoResponse, Response};
@@ -28,8 +29,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::connections::{Connections, only_answer};
-use crate::decisions::Decisions;
-use access::{Access, Gate};
+use crate::decisions::{Decision, Decisions};
+use access::{Access, Gate, Right};
 pub use certificate::CertificateError;
 use certificate::Certificates;
 use tls::TlsListener;
@@ -122,30 +123,49 @@ pub struct Served {
     pub decisions: Decisions,
 }
 
+/// The path that scrapers ask for.
+const METRICS: &str = "/metrics";
+
 fn router(served: Served, gate: Option<Gate>) -> Router {
     Router::new()
-        .route("/metrics", get(metrics))
+        .route(METRICS, get(metrics))
         .route("/decisions", get(decisions))
         .route("/decisions/{number}", get(decision))
         .with_state(served)
-        // One right is for all of it: metrics and decisions name the queues of all teams.
         .layer(from_fn_with_state(gate, only_readers))
         .layer(map_response(only_answer))
 }
 
-async fn only_readers(State(gate): State<Option<Gate>>, request: Request, next: Next) -> Response {
+/// Whether a client may list all pods; where not, the answer for it.
+#[derive(Clone, Debug)]
+struct SeesPods(Result<(), String>);
+
+async fn only_readers(State(gate): State<Option<Gate>>, mut request: Request, next: Next) -> Response {
+    let mut sees_pods = SeesPods(Ok(()));
     if let Some(gate) = &gate {
-        let access = gate.ask(bearer(request.headers())).await;
+        let token = bearer(request.headers());
+        let access = gate.ask(token, Right::ReadMetrics).await;
         if access != Access::Granted {
-            return refusal(&access);
+            return refusal(&access, Right::ReadMetrics);
+        }
+        if request.uri().path() != METRICS {
+            match gate.ask(token, Right::ListPods).await {
+                Access::Granted => {}
+                Access::Denied(user) => sees_pods = SeesPods(Err(user)),
+                unclear => return refusal(&unclear, Right::ListPods),
+            }
         }
     }
+    request.extensions_mut().insert(sees_pods);
     next.run(request).await
 }
 
 /// What each decision is about, the newest first.
-async fn decisions(State(served): State<Served>) -> Response {
-    let list = served.decisions.list();
+async fn decisions(State(served): State<Served>, Extension(sees_pods): Extension<SeesPods>) -> Response {
+    let mut list = served.decisions.list();
+    if sees_pods.0.is_err() {
+        list.iter_mut().for_each(Decision::hide_pods);
+    }
     match serde_json::to_vec(&list) {
         Ok(text) => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
         Err(error) => {
@@ -155,7 +175,14 @@ async fn decisions(State(served): State<Served>) -> Response {
 }
 
 /// One decision as `kubectl quotient replay` reads it; `latest` for the newest.
-async fn decision(State(served): State<Served>, Path(number): Path<String>) -> Response {
+async fn decision(
+    State(served): State<Served>,
+    Extension(sees_pods): Extension<SeesPods>,
+    Path(number): Path<String>,
+) -> Response {
+    if let Err(user) = sees_pods.0 {
+        return refusal(&Access::Denied(user), Right::ListPods);
+    }
     let wanted = if number == "latest" { Ok(None) } else { number.parse().map(Some) };
     match wanted.ok().and_then(|number| served.decisions.file(number)) {
         Some(file) => ([(header::CONTENT_TYPE, "application/octet-stream")], file).into_response(),
@@ -181,7 +208,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
 }
 
-fn refusal(access: &Access) -> Response {
+fn refusal(access: &Access, right: Right) -> Response {
     match access {
         Access::Granted => StatusCode::OK.into_response(),
         Access::Unknown => (
@@ -190,10 +217,7 @@ fn refusal(access: &Access) -> Response {
             "metrics are served to those who bring a bearer token that the API server knows\n",
         )
             .into_response(),
-        Access::Denied(user) => {
-            let message = format!("{user} needs the verb get on the non-resource URL /metrics\n");
-            (StatusCode::FORBIDDEN, message).into_response()
-        }
+        Access::Denied(user) => (StatusCode::FORBIDDEN, format!("{user} needs {right}\n")).into_response(),
         Access::Unclear(why) => {
             let message = format!("cannot ask the API server whether you may read metrics: {why}\n");
             (StatusCode::SERVICE_UNAVAILABLE, message).into_response()

@@ -23,22 +23,30 @@ use tower::ServiceExt as _;
 use super::*;
 use crate::test_api::{Asked, Log, Reply, client};
 
-/// An API server that knows the tokens `prometheus`, who may read metrics, and `tenant`, who may not.
+/// An API server that knows the tokens `prometheus` and `admin`, who may read metrics, and `tenant`, who may not. Only `admin`
+/// may list pods.
 fn reviewer() -> (Client, Log) {
     client(|asked: &Asked| {
         let spec = &asked.body["spec"];
         match asked.path.as_str() {
             "/apis/authentication.k8s.io/v1/tokenreviews" => {
                 let token = spec["token"].as_str().unwrap_or_default();
-                let known = ["prometheus", "tenant"].contains(&token);
+                let known = ["prometheus", "admin", "tenant"].contains(&token);
                 let user = json!({"username": token, "groups": ["system:authenticated"]});
                 let status = if known { json!({"authenticated": true, "user": user}) } else { json!({}) };
                 Reply::Json(201, json!({"spec": spec, "status": status}))
             }
             "/apis/authorization.k8s.io/v1/subjectaccessreviews" => {
-                assert_eq!(spec["nonResourceAttributes"], json!({"path": "/metrics", "verb": "get"}));
                 assert_eq!(spec["groups"], json!(["system:authenticated"]));
-                let allowed = spec["user"] == "prometheus";
+                let user = spec["user"].as_str().unwrap_or_default();
+                let allowed = if spec["nonResourceAttributes"].is_null() {
+                    let pods = json!({"verb": "list", "group": "", "version": "v1", "resource": "pods"});
+                    assert_eq!(spec["resourceAttributes"], pods);
+                    user == "admin"
+                } else {
+                    assert_eq!(spec["nonResourceAttributes"], json!({"path": "/metrics", "verb": "get"}));
+                    user != "tenant"
+                };
                 Reply::Json(201, json!({"spec": spec, "status": {"allowed": allowed}}))
             }
             other => panic!("{other}"),
@@ -90,9 +98,9 @@ async fn only_who_is_known_and_may_read_gets_metrics() {
     assert_eq!(log.all().len(), asked + 2, "but a minute later it is");
 }
 
-/// They name the pods of all teams.
+/// They name the pods of all teams: those who may not list pods get neither a name nor a record.
 #[tokio::test(start_paused = true)]
-async fn decisions_are_for_readers_of_metrics_alone() {
+async fn decisions_name_pods_to_those_who_may_list_them_alone() {
     let (client, _) = reviewer();
     let served = served();
     let (snapshot, plan) = (Snapshot::default(), evicting());
@@ -104,12 +112,20 @@ async fn decisions_are_for_readers_of_metrics_alone() {
         assert_eq!(get_path(&router, path, None).await.0, 401, "{path}");
         assert_eq!(get_path(&router, path, Some("Bearer tenant")).await.0, 403, "{path}");
     }
-    let prometheus = Some("Bearer prometheus");
-    let (code, list) = get_path(&router, "/decisions", prometheus).await;
+    let (code, list) = get_path(&router, "/decisions", Some("Bearer admin")).await;
     assert_eq!(code, 200);
     assert!(list.contains("\"number\":1") && list.contains("\"pod\":\"a/x\""), "{list}");
     for path in ["/decisions/2", "/decisions/none"] {
-        assert_eq!(get_path(&router, path, prometheus).await.0, 404, "{path}");
+        assert_eq!(get_path(&router, path, Some("Bearer admin")).await.0, 404, "{path}");
+    }
+    let (code, list) = get_path(&router, "/decisions", Some("Bearer prometheus")).await;
+    assert_eq!(code, 200);
+    assert!(list.contains("\"pod\":\"(hidden)\"") && list.contains("\"queue\":\"a/a\""), "{list}");
+    assert!(!list.contains("a/x") && !list.contains("\"uid\":\"1\""), "{list}");
+    for path in ["/decisions/1", "/decisions/latest", "/decisions/2"] {
+        let denied = "prometheus needs the verb list on the pods of all namespaces\n";
+        let answer = get_path(&router, path, Some("Bearer prometheus")).await;
+        assert_eq!(answer, (403, denied.to_owned()), "{path}");
     }
 }
 

@@ -39,8 +39,8 @@ Compute a recorded decision again: the same plan, byte for byte, with the pods t
 rule kept.
 
 The operator keeps the last decisions that evicted pods, each with everything that it was made from, at most 20 and 4 MiB. They are \
-served beside the metrics to clients that may read the metrics, because they name the pods of all teams: /decisions lists them, \
-/decisions/NUMBER and /decisions/latest return a record.
+served beside the metrics: /decisions lists them, /decisions/NUMBER and /decisions/latest return a record. A record names the pods of \
+all teams, so it needs the right to list all pods besides that to read the metrics.
 
 Exit code 1 if the plan differs. Only the version that decided computes the same plan.";
 
