@@ -55,7 +55,6 @@ pub mod rights;
 mod run;
 pub mod scrape;
 pub mod settings;
-pub mod shutdown;
 mod stated_capacity;
 pub mod status;
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The operator's process: command line in, [`run`](quotient_operator::run) until a signal.
 
+mod shutdown;
+
 use std::process::ExitCode;
 
 use quotient_operator::args::Args;
 use quotient_operator::check::{Finding, check};
 use quotient_operator::settings::Settings;
-use quotient_operator::{client, logging, run, shutdown};
+use quotient_operator::{client, logging, run};
 
 #[tokio::main]
 async fn main() -> ExitCode {

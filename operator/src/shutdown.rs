@@ -9,7 +9,7 @@ const ABORTED: i32 = 130;
 
 /// A token that is cancelled by SIGTERM or SIGINT. A second signal ends the process on the spot, without
 /// releasing the Lease.
-pub fn on_signal() -> std::io::Result<CancellationToken> {
+pub(crate) fn on_signal() -> std::io::Result<CancellationToken> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let token = CancellationToken::new();
