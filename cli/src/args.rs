@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::adopt::AdoptArgs;
 use crate::commands::check::CheckArgs;
-use crate::commands::completion::{CompletionArgs, WordsArgs};
+use crate::commands::completion::{COMPLETE, CompletionArgs, WordsArgs};
 use crate::commands::diff::DiffArgs;
 use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
@@ -79,7 +79,7 @@ pub(crate) enum Command {
     #[command(about = "Print a script that completes the command line in a shell")]
     Completion(CompletionArgs),
     #[command(about = "Print what the last word may become")]
-    #[command(name = "__complete", hide = true)]
+    #[command(name = COMPLETE, hide = true)]
     Complete(WordsArgs),
     #[command(about = "Print the version of this command, of the cluster and of the operator")]
     Version(VersionArgs),

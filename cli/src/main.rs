@@ -29,11 +29,12 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Args, Command};
+use commands::completion::command_line;
 use exit::{CommandError, Outcome};
 use output::Screen;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::parse_from(command_line(std::env::args_os().collect()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let result = match runtime {
         Ok(runtime) => runtime.block_on(run(&args)),

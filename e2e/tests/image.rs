@@ -16,10 +16,10 @@ fn text(path: &str) -> String {
 fn the_image_holds_two_programs_and_nobody_is_root() {
     let file = Dockerfile::read(&text("Dockerfile"));
     assert_eq!(file.image("FROM"), ["scratch"]);
-    assert_eq!(
-        file.image("COPY"),
-        ["--from=build /out/quotient-operator /out/kubectl-quotient /", "LICENSE /LICENSE"]
-    );
+    assert_eq!(file.image("COPY"), ["--from=build /out/ /", "LICENSE /LICENSE"]);
+    let build = file.build("RUN").concat();
+    assert!(build.contains("/release/kubectl-quotient\" /out/"), "{build}");
+    assert!(build.contains("ln -s kubectl-quotient /out/kubectl_complete-quotient"), "{build}");
     assert_eq!(file.image("USER"), ["65532:65532"]);
     assert_eq!(file.image("ENTRYPOINT"), [r#"["/quotient-operator"]"#]);
     assert!(file.image("RUN").is_empty() && file.image("ENV").is_empty());

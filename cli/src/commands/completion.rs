@@ -1,7 +1,10 @@
 //! `completion`: a script that completes the command line in a shell, or behind `kubectl`.
 
+use std::ffi::OsString;
+use std::path::Path;
+
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory as _, ValueEnum};
+use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::args::Args;
@@ -12,21 +15,9 @@ use crate::output::print;
 #[derive(Debug, clap::Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct CompletionArgs {
-    /// The shell, or kubectl.
+    /// The shell.
     #[arg(value_name = "SHELL", value_enum)]
-    shell: Target,
-}
-
-/// What completes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Target {
-    Bash,
-    Zsh,
-    Fish,
-    Elvish,
-    Powershell,
-    /// kubectl itself, in every shell that completes kubectl.
-    Kubectl,
+    shell: Shell,
 }
 
 /// The words so far; kubectl asks by them.
@@ -38,10 +29,10 @@ pub(crate) struct WordsArgs {
 }
 
 const ABOUT: &str = "\
-Print a script that completes the command line.
+Print a script that completes kubectl-quotient in a shell.
 
-For a shell it completes kubectl-quotient. For kubectl it is a program that has to be called kubectl_complete-quotient, \
-executable and in your PATH; then kubectl completes kubectl quotient.";
+kubectl completes kubectl quotient by asking a program called kubectl_complete-quotient. That is this program under another name: \
+link it.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,11 +42,23 @@ Examples:
   # For every session of zsh
   kubectl quotient completion zsh > ~/.zfunc/_kubectl-quotient
 
-  # Behind kubectl; make the file executable
-  kubectl quotient completion kubectl > ~/.local/bin/kubectl_complete-quotient";
+  # Behind kubectl, in every shell that completes kubectl
+  ln -s \"$(command -v kubectl-quotient)\" ~/.local/bin/kubectl_complete-quotient";
 
-/// The program that kubectl asks.
-const KUBECTL: &str = "#!/bin/sh\nexec kubectl-quotient __complete \"$@\"\n";
+/// The name under which kubectl asks for completions.
+const ASKED_BY_KUBECTL: &str = "kubectl_complete-quotient";
+
+/// The command line; under the name that kubectl asks for completions, that of the command which prints them.
+pub(crate) fn command_line(mut words: Vec<OsString>) -> Vec<OsString> {
+    let name = words.first().map(Path::new).and_then(Path::file_stem);
+    if name.is_some_and(|name| name == ASKED_BY_KUBECTL) {
+        words.insert(1, COMPLETE.into());
+    }
+    words
+}
+
+/// The command that prints completions.
+pub(crate) const COMPLETE: &str = "__complete";
 
 /// What kubectl then does: no files, or files.
 const NO_FILES: &str = ":4";
@@ -73,16 +76,8 @@ pub(crate) fn complete(args: &WordsArgs) -> Result<Outcome, CommandError> {
     Ok(Outcome::Fine)
 }
 
-/// The script for `target`.
-fn script(target: Target) -> Result<String, CommandError> {
-    let shell = match target {
-        Target::Bash => Shell::Bash,
-        Target::Zsh => Shell::Zsh,
-        Target::Fish => Shell::Fish,
-        Target::Elvish => Shell::Elvish,
-        Target::Powershell => Shell::PowerShell,
-        Target::Kubectl => return Ok(KUBECTL.to_owned()),
-    };
+/// The script for `shell`.
+fn script(shell: Shell) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     clap_complete::generate(shell, &mut Args::command(), "kubectl-quotient", &mut bytes);
     String::from_utf8(bytes).map_err(|error| CommandError::Other(error.into()))
@@ -160,13 +155,22 @@ fn described(name: &str, about: Option<&StyledStr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::ValueEnum as _;
+
+    #[test]
+    fn kubectl_asks_under_another_name() {
+        let read = |words: &[&str]| command_line(words.iter().map(OsString::from).collect());
+        assert_eq!(read(&["/bin/kubectl_complete-quotient", "sta"])[1..], ["__complete", "sta"]);
+        assert_eq!(read(&["kubectl_complete-quotient.exe", ""])[1], "__complete");
+        assert_eq!(read(&["kubectl-quotient", "status"])[1..], ["status"]);
+    }
 
     #[test]
     fn every_shell_learns_every_command() {
-        for target in [Target::Bash, Target::Zsh, Target::Fish, Target::Elvish, Target::Powershell] {
-            let script = script(target).unwrap();
+        for shell in Shell::value_variants() {
+            let script = script(*shell).unwrap();
             for command in Args::command().get_subcommands().filter(|command| !command.is_hide_set()) {
-                assert!(script.contains(command.get_name()), "{target:?}: {}", command.get_name());
+                assert!(script.contains(command.get_name()), "{shell}: {}", command.get_name());
             }
         }
     }
