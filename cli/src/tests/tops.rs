@@ -138,7 +138,7 @@ fn a_cluster_with_quotas_is_adopted() {
 
         cluster      √ 4 checks
         namespaces   √ 4 checks
-                     ‼ 1 namespaces with pods have no Queue and use 3.5c (b)
+                     ‼ 1 namespace with pods has no Queue and uses 3.5c (b)
                        fix: create Queues: kubectl quotient init --from-usage (docs/reference/checks.md#unmanaged)
         workloads    √ 11 checks
                      ‼ Deployment a/web cannot roll out while the queue is full: maxUnavailable is 0 pods

@@ -2,6 +2,7 @@
 
 mod args;
 mod facts;
+mod latency;
 mod look;
 mod namespaces;
 mod of_cluster;
@@ -40,7 +41,7 @@ pub(crate) async fn run(
     };
     let cluster = Cluster::of(&snapshot, None)?.warned();
     let facts = match facts {
-        Some(live) => Some(Facts::read(&live, cluster.operator.as_ref()).await?),
+        Some(live) => Some(Facts::read(&live, cluster.operator.as_ref(), args.measure.as_deref()).await?),
         None => None,
     };
     let report = check(&cluster, facts.as_ref(), connection.namespace.as_deref(), args.pre);
@@ -62,9 +63,12 @@ pub(crate) fn check(
 ) -> Report {
     let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
     let look = Look::at(cluster, facts, plan.as_ref(), namespace);
-    let wanted = CHECKS.iter().filter(|check| !is_before || check.is_for_newcomers());
+    let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
+    let wanted = CHECKS
+        .iter()
+        .filter(|check| (!is_before || check.is_for_newcomers()) && (is_measured || !check.is_on_request()));
     let results = wanted.map(|check| Result::of(check, &look)).collect();
-    Report::new(results, cluster)
+    Report::new(results, cluster, facts.and_then(|facts| facts.quota_latency))
 }
 
 /// What is printed for programs, as a JSON schema.

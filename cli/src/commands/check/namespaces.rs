@@ -1,6 +1,7 @@
 //! Checks of namespaces and their quotas.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{LimitRange, PodSpec, PodTemplateSpec, ResourceQuota};
 use quotient_crds::ResourceMap;
@@ -9,8 +10,10 @@ use quotient_engine::amounts::{Amounts, Quantity};
 use quotient_index::quotas::bounds_from_hard;
 
 use super::Look;
+use super::of_cluster::found;
 use super::registry::Seen;
 use crate::manifests::Object;
+use crate::output::counted;
 
 /// The resources that a quota of Quotient demands a request for.
 const DEMANDED: [&str; 2] = ["cpu", "memory"];
@@ -118,8 +121,9 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
     let first: Vec<&str> = names.iter().take(3).copied().collect();
     let more = if names.len() > first.len() { ", …" } else { "" };
     let told = format!(
-        "{} namespaces with pods have no Queue and use {} ({}{more})",
-        names.len(),
+        "{} no Queue and use{} {} ({}{more})",
+        counted(names.len(), "namespace with pods has", "namespaces with pods have"),
+        if names.len() == 1 { "s" } else { "" },
         used.compact(),
         first.join(", ")
     );
@@ -201,6 +205,16 @@ pub(super) fn not_enforced(look: &Look<'_>) -> Seen {
             .map(|(namespace, _)| format!("{namespace}: status.hard of the quota differs from spec.hard"))
             .collect(),
     )
+}
+
+/// How long the quota controller may take: each reclaim waits for it before pods are evicted.
+const MOST_LATENCY: Duration = Duration::from_secs(1);
+
+pub(super) fn latency(look: &Look<'_>) -> Seen {
+    let latency = look.facts?.quota_latency?;
+    Some(found(latency > MOST_LATENCY, || {
+        format!("the quota controller enforces a new quota after {} ms", latency.as_millis())
+    }))
 }
 
 pub(super) fn limit_ranges(look: &Look<'_>) -> Seen {

@@ -75,3 +75,11 @@ pub(super) fn priority(look: &Look<'_>) -> Seen {
         "its pods have no priority class, so any pod may preempt them".to_owned()
     }))
 }
+
+pub(super) fn scraped(look: &Look<'_>) -> Seen {
+    operator(look)?;
+    let monitors = look.facts?.monitors?;
+    Some(found(monitors == 0, || {
+        "the cluster has the Prometheus Operator, and no ServiceMonitor or PodMonitor of Quotient".to_owned()
+    }))
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use quotient_crds::{ConditionType, EvictionPolicy};
+use quotient_crds::{Admission, ConditionType, EvictionPolicy};
 use quotient_engine::names::Namespace;
 
 use super::Look;
@@ -127,5 +127,22 @@ pub(super) fn never_evicted(look: &Look<'_>) -> Seen {
         let over = amounts(view.status.used.as_ref()).less(&amounts(view.status.deserved.as_ref()));
         (is_never && !over.is_empty())
             .then(|| format!("uses {over} above its share, and eviction.policy is Never"))
+    })
+}
+
+/// The first minor version of Kubernetes with the policies that gate pods.
+const GATES_SINCE: u32 = 36;
+
+pub(super) fn gates(look: &Look<'_>) -> Seen {
+    let settings = look.cluster.operator.as_ref()?.settings.as_ref().ok()?;
+    let is_old = look.facts.and_then(|facts| facts.version).is_some_and(|(_, minor)| minor < GATES_SINCE);
+    let obstacle = match (settings.index.gate_mode, is_old) {
+        (true, false) => return Some(Vec::new()),
+        (true, true) => "Kubernetes 1.36 and later gate pods",
+        (false, _) => "gate mode of the operator is off",
+    };
+    of_each(look, |view| {
+        let is_gate = view.queue.spec.admission == Admission::Gate;
+        is_gate.then(|| format!("admission is Gate and works as Quota, because {obstacle}"))
     })
 }

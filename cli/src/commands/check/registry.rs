@@ -69,6 +69,11 @@ pub(crate) struct Found {
 }
 
 impl Check {
+    /// Whether it looks only where a flag asks for it, because it changes something for a moment.
+    pub(super) fn is_on_request(&self) -> bool {
+        self.id == "quota-latency"
+    }
+
     /// Whether it makes sense before Quotient is installed.
     pub(super) fn is_for_newcomers(&self) -> bool {
         let about_quotient = matches!(self.group, Group::Operator | Group::Queues);
@@ -119,6 +124,7 @@ checks! {
     "operator-rights" Operator Error of_operator::rights: "install the roles of the chart of this version";
     "operator-priority" Operator Warning of_operator::priority:
         "set priorityClassName, such as system-cluster-critical";
+    "operator-not-scraped" Operator Info of_operator::scraped: "set serviceMonitor.enabled of the chart";
     "queue-stalled" Queues Error of_queues::stalled:
         "see the message, and: kubectl quotient explain queue/NAME";
     "queue-not-ready" Queues Warning of_queues::not_ready: "see the condition Ready of the Queue";
@@ -137,6 +143,8 @@ checks! {
         "delete the Queue: it has no effect there";
     "never-evicted-above-share" Queues Warning of_queues::never_evicted:
         "set eviction.policy: Allowed, or wait until pods finish";
+    "gates-unsupported" Queues Warning of_queues::gates:
+        "set gateMode.enabled of the chart on Kubernetes 1.36 or later, or admission: Quota";
     "missing-requests" Namespaces Warning namespaces::missing_requests:
         "set requests in the templates, or defaultRequests of the Queue";
     "unmanaged" Namespaces Warning namespaces::unmanaged: "create Queues: kubectl quotient init --from-usage";
@@ -148,6 +156,8 @@ checks! {
         "delete it: kubectl -n NAMESPACE delete resourcequota quotient";
     "quota-not-enforced" Namespaces Error namespaces::not_enforced:
         "see whether kube-controller-manager runs its quota controller";
+    "quota-latency" Namespaces Warning namespaces::latency:
+        "raise --concurrent-resource-quota-syncs and --kube-api-qps of kube-controller-manager";
     "limit-range-conflict" Namespaces Warning namespaces::limit_ranges:
         "set defaultRequests within the LimitRange of the namespace";
     "pods-rejected" Workloads Error of_workloads::rejected: "see: kubectl quotient explain KIND/NAME";

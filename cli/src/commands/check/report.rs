@@ -1,5 +1,7 @@
 //! The results of all checks.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use super::Look;
@@ -43,6 +45,9 @@ pub(crate) struct Report {
     infos: usize,
     #[serde(rename = "notLookedAt")]
     not_looked_at: usize,
+    /// How long the quota controller took to enforce a new quota, if that was asked for.
+    #[serde(rename = "quotaLatencyMillis", skip_serializing_if = "Option::is_none")]
+    quota_latency_millis: Option<u128>,
     #[serde(skip)]
     missing: Vec<String>,
 }
@@ -69,7 +74,7 @@ impl Result {
 }
 
 impl Report {
-    pub(super) fn new(results: Vec<Result>, cluster: &Cluster) -> Self {
+    pub(super) fn new(results: Vec<Result>, cluster: &Cluster, quota_latency: Option<Duration>) -> Self {
         let of =
             |severity| results.iter().filter(|one| one.found.is_some() && one.severity == severity).count();
         Self {
@@ -78,6 +83,7 @@ impl Report {
             warnings: of(Severity::Warning),
             infos: of(Severity::Info),
             not_looked_at: results.iter().filter(|one| !one.looked).count(),
+            quota_latency_millis: quota_latency.map(|latency| latency.as_millis()),
             missing: cluster.missing.iter().map(|missing| missing.resource.clone()).collect(),
             results,
         }
@@ -99,6 +105,9 @@ impl Report {
                 self.missing.join(", ")
             );
             lines.extend(wrap(&text, screen.width));
+        }
+        if let Some(millis) = self.quota_latency_millis {
+            lines.push(format!("The quota controller answers in {millis} ms."));
         }
         lines.push(self.summary());
         lines.push(String::new());
