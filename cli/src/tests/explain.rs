@@ -111,30 +111,32 @@ fn a_pod_that_others_hold_back_is_told_by_whom() {
 
 #[test]
 fn a_queue_is_told_with_its_arithmetic() {
-    check(
+    let told = check(
         &ml(),
         "queue/ml-dev",
         &expect![[r#"
-        Queue ml-dev deserves nvidia.com/gpu 12; its quota allows nvidia.com/gpu 9; its pods use nvidia.com/gpu 9. State:
-        starved for 40 s.
-         √ the spec is understood and the quota is in sync
-         × The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and are
-           ending. The quota rises as these pods end.
-         √ the cluster has the guaranteed amounts
+            Queue ml-dev deserves nvidia.com/gpu 12; its quota allows nvidia.com/gpu 9; its pods use nvidia.com/gpu 9. State:
+            starved for 40 s.
+             √ the spec is understood and the quota is in sync
+             × The queue lacks nvidia.com/gpu 3 of the deserved nvidia.com/gpu 12 because pods of other queues use it and are
+               ending. The quota rises as these pods end.
+             √ the cluster has the guaranteed amounts
 
-        Weight      1 of 4 among the child queues of ml that you may see
-        Demand      nvidia.com/gpu 12: what its pods request and its workloads lack
-        Nominal     nvidia.com/gpu 14: the share if every queue asked for everything
-        Guaranteed  nvidia.com/gpu 8: granted before shares by weight, as far as there is demand
-        Reclaiming  nvidia.com/gpu 3: deserved and not allocated yet
+            Weight      1 of 4 among the child queues of ml that you may see
+            Demand      nvidia.com/gpu 12: what its pods request and its workloads lack
+            Nominal     nvidia.com/gpu 14: the share if every queue asked for everything
+            Guaranteed  nvidia.com/gpu 8: granted before shares by weight, as far as there is demand
+            Reclaiming  nvidia.com/gpu 3: deserved and not allocated yet
 
-        nvidia.com/gpu: 56 are divided
-          QUEUE     WEIGHT  GUARANTEED  DEMAND  DESERVED  DESERVED/WEIGHT
-          ml-dev    1       8           12      12        12               has all it asks for
-          ml-train  3       16          60      44        14               at the level
-          ml-dev deserves all of its demand.
-    "#]],
+            nvidia.com/gpu: 56 are divided among 2 queues
+              QUEUE     WEIGHT  GUARANTEED  DEMAND  DESERVED  LEVEL
+              ml-dev    1       8           12      12        4      has all it asks for
+              ml-train  3       16          60      44        9.3    at the level
+              ml-dev deserves all of its demand.
+              1 more would go to ml-train, and 1 less would come from ml-train.
+        "#]],
     );
+    assert!(PAGE.contains(&told.lines.join("\n")), "docs/reference/cli.md shows something else");
 }
 
 #[test]
@@ -143,16 +145,16 @@ fn a_workload_that_waits_for_a_reclaim_has_nothing_to_do() {
         &files("reclaim"),
         "deploy/web",
         &expect![[r#"
-        Deployment web has 1 of 5 pods.
-         √ Queue team-2 has a share
-         √ its quota is enforced
-         √ all containers set cpu and memory requests, or have defaults
-         √ one pod (cpu 1, memory 1Gi) is within the deserved share (cpu 4, memory 4Gi)
-         × the pods of the queue use 1 of 1 cpu, 1Gi of 1Gi memory of its quota
-         › 4 pods of ReplicaSet web: The pods cannot start because pods of other queues use it and are ending. The quota rises
-           as these pods end.
-        Nothing to do: the pods start by themselves.
-    "#]],
+            Deployment web has 1 of 5 pods.
+             √ Queue team-2 has a share
+             √ its quota is enforced
+             √ all containers set cpu and memory requests, or have defaults
+             √ one pod (cpu 1, memory 1Gi) is within the deserved share (cpu 4, memory 4Gi)
+             × the pods of the queue use 1 of 1 cpu, 1Gi of 1Gi memory of its quota
+             › 4 pods of ReplicaSet web: The pods cannot start because pods of other queues use it and are ending. The quota rises
+               as these pods end.
+            Room is free within 1 s, at the end of 3 pods of team-1. Nothing to do: the pods start by themselves.
+        "#]],
     );
     assert_eq!(told.reason.as_deref(), Some("WaitingForPreemption"));
 }

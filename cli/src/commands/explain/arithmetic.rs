@@ -1,92 +1,233 @@
-//! How the deserved share of a queue comes about: every sibling's claim, and the level at which weights divide the rest.
+//! How the deserved share of a queue comes about: every sibling's claim, the level at which weights divide what guarantees
+//! leave, and which queue the next unit would go to.
 
+use quotient_crds::ResourceMap;
 use quotient_engine::amounts::{Amount, Resource};
+use quotient_engine::shares::{Claim, divide};
 
 use super::scene::Scene;
 use crate::output::{Cell, Colour, Style, align};
 use crate::queues::{QueueView, amounts, resource_names};
 
-/// A table for each resource, and the sentence that follows from it.
+/// The most siblings that are listed.
+const MOST: usize = 20;
+
+/// A table for each resource, and the sentences that follow from it.
 pub(super) fn arithmetic(scene: &Scene<'_>, view: &QueueView) -> Vec<String> {
-    let siblings: Vec<&QueueView> = scene
-        .views
-        .iter()
-        .filter(|other| other.parent() == view.parent() && other.stalled().is_none())
-        .collect();
     let mut lines = Vec::new();
     for resource in resource_names(&scene.views) {
-        lines.extend(of_resource(view, &siblings, &resource));
-        lines.push(String::new());
+        if let Some(division) = Division::of(scene, view, &resource) {
+            lines.extend(division.told(scene, view));
+            lines.push(String::new());
+        }
     }
     lines.pop();
     lines
 }
 
-fn of_resource(view: &QueueView, siblings: &[&QueueView], resource: &Resource) -> Vec<String> {
-    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(resource);
-    let total =
-        siblings.iter().map(|other| of(&other.status.deserved)).fold(Amount::ZERO, |sum, one| sum + one);
-    let mut lines = vec![format!("{resource}: {} are divided", resource.format(total))];
-    let titles = ["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "DESERVED/WEIGHT", ""];
-    let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
-    let level = level(siblings, resource);
-    let listed = listed(view, siblings, resource);
-    for other in &listed {
-        let (demand, deserved) = (of(&other.status.demand), of(&other.status.deserved));
-        let per_weight = per_weight(deserved, other.weight());
-        let note = if deserved >= demand { "has all it asks for" } else { "at the level" };
-        rows.push(vec![
-            Cell::plain(&other.name.in_words()),
-            Cell::plain(&other.weight().to_string()),
-            Cell::plain(&resource.format(of(&other.queue.spec.guaranteed))),
-            Cell::plain(&resource.format(demand)),
-            Cell::plain(&resource.format(deserved)),
-            Cell::plain(&per_weight.map_or_else(|| "-".to_owned(), |amount| resource.format(amount))),
-            Cell::plain(note),
-        ]);
+/// One resource, divided among the siblings of a queue.
+struct Division<'v> {
+    resource: &'v Resource,
+    siblings: Vec<Sibling<'v>>,
+    /// The place of the queue that is explained.
+    own: usize,
+}
+
+/// What one sibling claims, and what it deserves.
+struct Sibling<'v> {
+    view: &'v QueueView,
+    claim: Claim,
+    deserved: Amount,
+}
+
+impl Sibling<'_> {
+    fn lacks(&self) -> bool {
+        self.deserved < self.claim.demand
     }
-    lines.extend(align(&rows, Style::Plain));
-    let more = siblings.len().saturating_sub(listed.len());
-    if more > 0 {
-        lines.push(format!("  and {more} more queues with smaller shares"));
+
+    /// What it deserves above its guarantee, for one unit of weight.
+    fn level(&self, resource: &Resource) -> Option<String> {
+        let above = self.deserved.less(self.claim.guaranteed).units();
+        let tenths = above.saturating_mul(10).checked_div(i128::from(self.claim.weight))?;
+        let (whole, tenth) = (tenths.div_euclid(10), tenths.rem_euclid(10));
+        Some(match resource {
+            Resource::Extended(_) if tenth > 0 => format!("{whole}.{tenth}"),
+            _ => {
+                let beyond = whole.checked_rem(resource.quantum()).unwrap_or_default();
+                resource.format(Amount::new(whole.saturating_sub(beyond)))
+            }
+        })
     }
-    let (demand, deserved) = (of(&view.status.demand), of(&view.status.deserved));
-    lines.push(match level {
-        _ if deserved >= demand => format!("  {} deserves all of its demand.", view.name.in_words()),
-        Some(level) => format!(
-            "  {} deserves {} because every queue that asks for more gets about {} for each unit of weight, whole pods and \
-             guarantees first.",
-            view.name.in_words(),
-            resource.format(deserved),
-            resource.format(level)
-        ),
-        None => format!("  {} has weight 0: it gets what no sibling needs.", view.name.in_words()),
-    });
-    lines
+
+    fn note(&self) -> &'static str {
+        match (self.lacks(), self.claim.weight) {
+            (false, _) => "has all it asks for",
+            (true, 0) => "gets what no sibling needs",
+            (true, _) if self.deserved < self.claim.guaranteed => "the guarantees exceed what there is",
+            (true, _) => "at the level",
+        }
+    }
 }
 
-/// The most siblings that are listed.
-const MOST: usize = 20;
+impl<'v> Division<'v> {
+    fn of(scene: &'v Scene<'_>, view: &QueueView, resource: &'v Resource) -> Option<Self> {
+        let is_sibling = |other: &&QueueView| other.parent() == view.parent() && other.stalled().is_none();
+        let siblings: Vec<Sibling<'_>> = scene
+            .views
+            .iter()
+            .filter(is_sibling)
+            .map(|other| Sibling {
+                view: other,
+                claim: claim(scene, other, resource),
+                deserved: amounts(other.status.deserved.as_ref()).get(resource),
+            })
+            .collect();
+        let own = siblings.iter().position(|other| other.view.name == view.name)?;
+        Some(Self { resource, siblings, own })
+    }
 
-/// The queue itself and the siblings with the largest shares, by name.
-fn listed<'v>(view: &QueueView, siblings: &[&'v QueueView], resource: &Resource) -> Vec<&'v QueueView> {
-    let mut listed = siblings.to_vec();
-    listed.sort_by_key(|other| {
-        let deserved = amounts(other.status.deserved.as_ref()).get(resource);
-        (other.name != view.name, std::cmp::Reverse(deserved))
-    });
-    listed.truncate(MOST);
-    listed.sort_by(|one, other| one.name.cmp(&other.name));
-    listed
+    fn total(&self) -> Amount {
+        self.siblings.iter().map(|other| other.deserved).sum()
+    }
+
+    /// The shares of `total`, as the engine divides it.
+    fn divided(&self, total: Amount) -> Vec<Amount> {
+        let claims: Vec<Claim> = self.siblings.iter().map(|other| other.claim).collect();
+        divide(total, &claims, self.resource.quantum())
+    }
+
+    fn told(&self, scene: &Scene<'_>, view: &QueueView) -> Vec<String> {
+        let count = self.siblings.len();
+        let among = if count == 1 { String::new() } else { format!(" among {count} queues") };
+        let total = self.resource.format(self.total());
+        let mut lines = vec![format!("{}: {total} are divided{among}", self.resource)];
+        lines.extend(self.table());
+        let shown = count.min(MOST);
+        if count > shown {
+            lines.push(format!("  and {} more queues with smaller shares", count.saturating_sub(shown)));
+        }
+        let sentences = [self.conclusion(), self.margin(), self.whole_pods(scene, view)];
+        lines.extend(sentences.into_iter().flatten().map(|sentence| format!("  {sentence}")));
+        lines
+    }
+
+    fn table(&self) -> Vec<String> {
+        let titles = ["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "LEVEL", ""];
+        let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
+        rows.extend(self.listed().into_iter().map(|other| {
+            let text = |amount: Amount| Cell::plain(&self.resource.format(amount));
+            vec![
+                Cell::plain(&other.view.name.in_words()),
+                Cell::plain(&other.claim.weight.to_string()),
+                text(other.claim.guaranteed),
+                text(other.claim.demand),
+                text(other.deserved),
+                Cell::plain(other.level(self.resource).as_deref().unwrap_or("-")),
+                Cell::plain(other.note()),
+            ]
+        }));
+        align(&rows, Style::Plain)
+    }
+
+    /// The queue itself and the siblings with the largest shares, by name.
+    fn listed(&self) -> Vec<&Sibling<'v>> {
+        let mut places: Vec<(usize, &Sibling<'_>)> = self.siblings.iter().enumerate().collect();
+        places.sort_by_key(|(at, other)| (*at != self.own, std::cmp::Reverse(other.deserved)));
+        places.truncate(MOST);
+        places.sort_by_key(|(at, _)| *at);
+        places.into_iter().map(|(_, other)| other).collect()
+    }
+
+    /// `ml-train deserves 44 = 16 guaranteed + weight 3 × level 9.3.`
+    fn conclusion(&self) -> Option<String> {
+        let own = self.siblings.get(self.own)?;
+        let (name, deserved) = (own.view.name.in_words(), self.resource.format(own.deserved));
+        if !own.lacks() {
+            return Some(format!("{name} deserves all of its demand."));
+        }
+        let guaranteed = self.resource.format(own.claim.guaranteed);
+        Some(match own.level(self.resource) {
+            None => format!("{name} has weight 0: it gets what no sibling needs."),
+            Some(_) if own.deserved < own.claim.guaranteed => {
+                format!(
+                    "{name} deserves {deserved}, less than its guarantee, because the guarantees exceed what there is."
+                )
+            }
+            Some(level) => format!(
+                "{name} deserves {deserved} = {guaranteed} guaranteed + weight {} × level {level}.",
+                own.claim.weight
+            ),
+        })
+    }
+
+    /// Which queues the next unit would go to, and the last one would come from.
+    fn margin(&self) -> Option<String> {
+        if !self.siblings.iter().any(Sibling::lacks) {
+            return None;
+        }
+        let total = self.total();
+        let now = self.divided(total);
+        if !now.iter().eq(self.siblings.iter().map(|other| &other.deserved)) {
+            return Some(
+                "These numbers alone give other shares: eviction.policy Never, statuses of different times, or queues that you \
+                 may not see."
+                    .to_owned(),
+            );
+        }
+        let unit = Amount::new(self.resource.quantum());
+        let changed = |other: &[Amount]| {
+            let place = now.iter().zip(other).position(|(now, other)| now != other)?;
+            Some(self.siblings.get(place)?.view.name.in_words())
+        };
+        let (gains, loses) =
+            (changed(&self.divided(total + unit))?, changed(&self.divided(total.less(unit)))?);
+        let unit = self.resource.format(unit);
+        Some(format!("{unit} more would go to {gains}, and {unit} less would come from {loses}."))
+    }
+
+    /// The target, where everything that it depends on was read.
+    fn whole_pods(&self, scene: &Scene<'_>, view: &QueueView) -> Option<String> {
+        let plan = scene.plan.as_ref()?.queues.get(&view.name).filter(|plan| !plan.is_parent)?;
+        let own = self.siblings.get(self.own)?;
+        let target = plan.target.get(self.resource);
+        let text = self.resource.format(target);
+        Some(match target.cmp(&own.deserved) {
+            std::cmp::Ordering::Equal => {
+                format!("Its target is the same {text}: whole pods need no rounding.")
+            }
+            std::cmp::Ordering::Less => {
+                format!("Rounded to whole pods, its target is {text}: no further pod fits.")
+            }
+            std::cmp::Ordering::Greater => {
+                format!("Rounded to whole pods, its target is {text}: it gains the last pod that fits.")
+            }
+        })
+    }
 }
 
-/// What each unit of weight gets of those that ask for more than they get.
-fn level(siblings: &[&QueueView], resource: &Resource) -> Option<Amount> {
-    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(resource);
-    let lacking = siblings.iter().filter(|other| of(&other.status.deserved) < of(&other.status.demand));
-    lacking.filter_map(|other| per_weight(of(&other.status.deserved), other.weight())).min()
+/// What a queue claims: a parent at least what its children are guaranteed.
+fn claim(scene: &Scene<'_>, view: &QueueView, resource: &Resource) -> Claim {
+    Claim {
+        demand: amounts(view.status.demand.as_ref()).get(resource),
+        guaranteed: guaranteed(scene, view, resource, MOST_LEVELS),
+        held: Amount::ZERO,
+        weight: u32::try_from(view.weight()).unwrap_or_default(),
+    }
 }
 
-fn per_weight(amount: Amount, weight: i32) -> Option<Amount> {
-    amount.units().checked_div(i128::from(weight)).map(Amount::new)
+/// Deeper trees are none: parents in a circle have no share.
+const MOST_LEVELS: usize = 16;
+
+fn guaranteed(scene: &Scene<'_>, view: &QueueView, resource: &Resource, levels: usize) -> Amount {
+    let of = |map: &Option<ResourceMap>| amounts(map.as_ref()).get(resource);
+    let own = of(&view.queue.spec.guaranteed).min(of(&view.status.demand));
+    if !view.is_parent() || levels == 0 {
+        return own;
+    }
+    let children = scene.views.iter().filter(|child| child.parent().as_ref() == Some(&view.name));
+    let below: Amount =
+        children.map(|child| guaranteed(scene, child, resource, levels.saturating_sub(1))).sum();
+    let limit = &view.queue.spec.limit;
+    let is_limited = limit.iter().flat_map(ResourceMap::iter).any(|(name, _)| name == resource.name());
+    own.max(below).min(if is_limited { of(limit) } else { Amount::MAX })
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::core::v1::Pod;
+use quotient_crds::names::SHARE_GATE;
 
 use super::evicted;
 use super::explanation::Explanation;
@@ -166,9 +167,14 @@ fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
         .flatten()
         .map(|gate| gate.name.as_str())
         .collect();
-    told.headline = format!("Pod {name} is pending: no node has taken it.");
-    if !gates.is_empty() {
-        told.check(false, format!("scheduling gates hold it: {}", gates.join(", ")));
+    let (ours, others): (Vec<&str>, Vec<&str>) = gates.into_iter().partition(|gate| *gate == SHARE_GATE);
+    told.headline = if ours.is_empty() {
+        format!("Pod {name} is pending: no node has taken it.")
+    } else {
+        format!("Pod {name} is gated: Quotient removes the gate {SHARE_GATE} when its queue has room.")
+    };
+    if !others.is_empty() {
+        told.check(false, format!("scheduling gates hold it: {}", others.join(", ")));
         told.next =
             Some("The scheduler looks at it when the program that set the gates removes them.".to_owned());
         return;
@@ -184,10 +190,16 @@ fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
         told.fact("Scheduler", message);
     }
     match scene.queue() {
-        Some(view) => {
+        Some(view) if ours.is_empty() => {
             let text =
                 format!("Queue {}: its quota admitted the pod, which counts as used", view.name.in_words());
             told.fact("Queue", text);
+        }
+        Some(view) => {
+            let (allocated, used) =
+                (amounts(view.status.allocated.as_ref()), amounts(view.status.used.as_ref()));
+            let queue = view.name.in_words();
+            told.fact("Queue", format!("Queue {queue} is allocated {allocated} and uses {used}"));
         }
         None => told.fact("Queue", format!("namespace {} has no Queue", scene.namespace)),
     }

@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use quotient_engine::amounts::Amounts;
+use quotient_engine::names::Namespace;
+use quotient_engine::plan::Eviction;
+use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{Owner, Pod};
 
 use super::evicted::ignores_evictions;
@@ -11,6 +14,7 @@ use super::scene::Scene;
 use super::target::Target;
 use crate::commands::status::needs_a_person;
 use crate::manifests::{Kind, Object};
+use crate::output::{counted, duration};
 use crate::queues::{QueueView, amounts};
 
 pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
@@ -162,23 +166,58 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
     told.next = Some(if told.needs_a_person {
         "The pods do not start until you change something.".to_owned()
     } else {
-        expected(scene).unwrap_or_else(|| "Nothing to do: the pods start by themselves.".to_owned())
+        let waits = told.reason.as_deref() == Some(Reason::WaitingForPreemption.name());
+        let expected = if waits { expected(scene) } else { None };
+        expected.unwrap_or_else(|| "Nothing to do: the pods start by themselves.".to_owned())
     });
 }
 
-/// When room will be free, where the pods that hold it are seen ending.
+/// When room will be free for the queue, by the grace of the pods that hold it: those that end, and those that are evicted next.
 fn expected(scene: &Scene<'_>) -> Option<String> {
-    let view = scene.queue()?;
-    let preempting = amounts(view.status.preempting.as_ref());
-    if preempting.is_empty() || scene.plan.is_none() {
-        return None;
-    }
+    let plan = scene.plan.as_ref()?;
+    let queue = &scene.queue()?.name;
+    let lacking = &plan.queues.get(queue)?.lacking;
     let now = scene.cluster.snapshot.now;
-    let states = scene.cluster.snapshot.namespaces.values();
-    let deadlines = states.flat_map(|state| &state.pods).filter_map(|pod| {
-        let deadline = pod.deletion?;
-        pod.requests().overlaps(&preempting).then(|| deadline.millis_since(now).div_euclid(1000).max(0))
+    let governed = |namespace: &Namespace| {
+        let state = scene.cluster.snapshot.namespaces.get(namespace);
+        state
+            .and_then(|state| state.governing())
+            .map_or_else(|| namespace.to_string(), |queue| queue.name.to_string())
+    };
+    let pods = scene.cluster.snapshot.namespaces.iter();
+    let pods = pods.flat_map(|(namespace, state)| state.pods.iter().map(move |pod| (namespace, pod)));
+    let ending = pods.filter_map(|(namespace, pod)| {
+        let left = pod.deletion?.millis_since(now).div_euclid(1000);
+        // One past its deadline may stay for ever.
+        (left >= 0).then(|| (left, governed(namespace), pod.requests()))
     });
-    let seconds = deadlines.max()?;
-    Some(format!("Room is free within {seconds} s. Nothing to do: the pods start by themselves."))
+    let next = plan.evictions.iter().chain(&plan.waiting);
+    let next = next.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue)).filter_map(|eviction| {
+        let grace = i64::from(eviction.grace_seconds.or_else(|| grace_of(scene, eviction))?);
+        Some((grace, eviction.queue.name.to_string(), &eviction.requests))
+    });
+    let mut leaving: Vec<(i64, String, &Amounts)> =
+        ending.chain(next).filter(|(_, _, requests)| requests.overlaps(lacking)).collect();
+    leaving.sort_by_key(|(seconds, ..)| *seconds);
+    let (mut free, mut from) = (Amounts::new(), BTreeSet::new());
+    for (at, (seconds, queue, requests)) in leaving.into_iter().enumerate() {
+        free.add_all(requests);
+        from.insert(queue);
+        if lacking.fits_in(&free) {
+            let pods = counted(at.saturating_add(1), "pod", "pods");
+            let from: Vec<String> = from.into_iter().collect();
+            return Some(format!(
+                "Room is free within {}, at the end of {pods} of {}. Nothing to do: the pods start by themselves.",
+                duration(seconds.max(1)),
+                from.join(", "),
+            ));
+        }
+    }
+    None
+}
+
+/// The grace of the pod itself.
+fn grace_of(scene: &Scene<'_>, eviction: &Eviction) -> Option<u32> {
+    let state = scene.cluster.snapshot.namespaces.get(&eviction.pod.namespace)?;
+    state.pods.iter().find(|pod| pod.uid == eviction.pod.uid).map(|pod| pod.grace_seconds.into())
 }
