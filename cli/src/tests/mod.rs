@@ -14,6 +14,7 @@ mod modes;
 mod owners;
 mod priorities;
 mod queue_jobs;
+mod reasons;
 mod replays;
 mod schemas;
 mod seeds;
