@@ -92,7 +92,7 @@ async fn devices(stage: &Stage, count: &str) -> anyhow::Result<()> {
 async fn until_held(operator: &Operator, expected: u8) -> anyhow::Result<()> {
     eventually(format!("what is taken is held: {expected}"), PATIENCE, async || {
         let (_, metrics) = operator.get("/metrics").await?;
-        let name = r#"quotient_destruction_held{reason="CapacityUntrusted"} "#;
+        let name = r#"quotient_reclaims_held{reason="CapacityUntrusted"} "#;
         let value = metrics.lines().find_map(|line| line.strip_prefix(name)).context("no such metric")?;
         ensure!(value == expected.to_string(), "{value}");
         Ok(())

@@ -1,6 +1,9 @@
 //! How much there is to share.
 
+use std::collections::BTreeMap;
+
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
+use crate::names::Namespace;
 use crate::snapshot::{Node, Snapshot};
 use crate::tree::Tree;
 use crate::usage::Usage;
@@ -45,6 +48,17 @@ pub(crate) fn shared(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) ->
 /// still seen beside the one that has its room now.
 pub(crate) fn offered(snapshot: &Snapshot, usage: &Usage<'_>, tree: &Tree<'_>) -> Amounts {
     all(snapshot, usage, tree, |node, _| node.allocatable.clone())
+}
+
+/// The requests of bound pods, by namespace that is no leaf of `tree`; namespaces without such pods are left out.
+pub(crate) fn unmanaged(
+    usage: &Usage<'_>,
+    tree: &Tree<'_>,
+    resources: &[Resource],
+) -> BTreeMap<Namespace, Amounts> {
+    let others = usage.namespaces.iter().filter(|(name, _)| !tree.leaves.contains_key(*name));
+    let bound = others.map(|(name, usage)| (Namespace::clone(name), usage.bound.of(resources)));
+    bound.filter(|(_, bound)| bound.iter().any(|(_, amount)| amount.is_positive())).collect()
 }
 
 /// Contributions less what others hold, where `contribution` says what a node that counts brings with so much bound to it.

@@ -77,6 +77,7 @@ pub async fn run(settings: Settings, client: Client, shutdown: CancellationToken
     let registry = Registry::new();
     let metrics = Metrics::register(&registry)?;
     metrics.runs_in(settings.mode());
+    metrics.grows_to(&settings.index.ceiling);
     let client = measured(&client, &metrics.standard);
     let scrapes = match &settings.scrape {
         Some(scrape) => Some(Scrapes::open(scrape).await?),

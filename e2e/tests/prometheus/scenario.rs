@@ -108,7 +108,8 @@ async fn act(stage: &Stage, pause: Duration) -> anyhow::Result<()> {
     let gpu = json!({"cpu": "100m", "memory": "100Mi", "example.com/gpu": "1"});
     stage.deployment("team-b", "tune", 3, gpu, false).await?;
     stage.bed.create_namespace("visitors").await?;
-    stage.deployment("visitors", "guest", 1, json!({"cpu": "500m", "memory": "2Gi"}), false).await?;
+    let guest = json!({"cpu": "500m", "memory": "2Gi", "example.com/gpu": "1"});
+    stage.deployment("visitors", "guest", 1, guest, false).await?;
     wait().await;
     // The third team is done: what was taken for it goes back.
     stage.bed.kubectl(["scale", "deployment", "batch", "-n", "team-c", "--replicas=1"]).await?;

@@ -86,8 +86,15 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         allocated
     };
 
-    let mut plan =
-        Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
+    let unmanaged = capacity::unmanaged(&usage, &tree, &resources);
+    let mut plan = Plan {
+        resources,
+        capacity: capacity.clone(),
+        unmanaged,
+        held,
+        targets: decided.kept,
+        ..Plan::default()
+    };
     let target = tree.sums(decided.targets.clone());
     for (at, branch) in tree.branches.iter().enumerate() {
         let (Some(shares), Some(allocated), Some(leaf), Some(target)) =

@@ -34,7 +34,7 @@ pub use scaling::Scaling;
 use crate::amounts::{Amounts, Bounds, Resource};
 use crate::demand::earliest;
 use crate::ledger::Targets;
-use crate::names::{QueueName, QueueUid};
+use crate::names::{Namespace, QueueName, QueueUid};
 use crate::reason::Reason;
 use crate::time::Timestamp;
 
@@ -45,6 +45,8 @@ pub struct Plan {
     pub resources: Vec<Resource>,
     /// What there is to share: C.
     pub capacity: Amounts,
+    /// The requests of bound pods, by namespace without a share: they reduce the capacity.
+    pub unmanaged: BTreeMap<Namespace, Amounts>,
     /// Every Queue that has a share: those that govern their namespace, and the parents above them.
     pub queues: BTreeMap<QueueName, QueuePlan>,
     /// Every Queue that has no share, and what its administrator has to mend.

@@ -6,6 +6,7 @@ use prometheus::{
     Gauge, GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
     IntGaugeVec, Opts, Registry,
 };
+use quotient_engine::amounts::{Amount, Resource};
 
 /// What a metric counts in. Base units only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -234,4 +235,18 @@ fn options(metric: Metric<'_>) -> Opts {
 
 fn names(metric: Metric<'_>) -> Vec<&'static str> {
     metric.labels.iter().map(|label| label.name).collect()
+}
+
+/// `amount` in cores, bytes or devices.
+#[expect(
+    clippy::float_arithmetic,
+    clippy::cast_precision_loss,
+    reason = "metrics are floats; nothing is decided by them"
+)]
+pub(super) fn base_units(resource: &Resource, amount: Amount) -> f64 {
+    let units = amount.units() as f64;
+    match resource {
+        Resource::Cpu => units / 1000.0,
+        Resource::Memory | Resource::Extended(_) => units,
+    }
 }

@@ -46,7 +46,7 @@ impl CycleMetrics {
                 "When the last cycle of this replica as leader ended; 0 if it has not led.",
             ))?,
             held: into.whole_gauges(metric(
-                "quotient_destruction_held",
+                "quotient_reclaims_held",
                 Unit::Truth,
                 &[label("reason", "`CapacityUntrusted`, `ViewStale`")],
                 "1 while no quota shrinks and no pod is evicted, by reason.",

@@ -14,7 +14,8 @@ mod standard;
 mod watches;
 mod writes;
 
-use prometheus::{IntGauge, IntGaugeVec, Registry};
+use prometheus::{GaugeVec, IntGauge, IntGaugeVec, Registry};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::snapshot::Mode;
 
 pub use catalogue::{Catalogue, Declaration, Kind, Label, Unit};
@@ -26,7 +27,7 @@ pub use standard::{CycleResult, StandardMetrics};
 pub use watches::WatchMetrics;
 pub use writes::{EvictionMetrics, ScalingMetrics, WriteMetrics};
 
-use catalogue::{label, metric};
+use catalogue::{RESOURCE, base_units, label, metric};
 use process::Process;
 
 /// The metrics, all registered.
@@ -52,6 +53,8 @@ pub struct Metrics {
     pub standard: StandardMetrics,
     /// 1 for the mode that the operator runs in.
     mode: IntGaugeVec,
+    /// What an autoscaler grows the nodes to.
+    ceiling: GaugeVec,
 }
 
 impl Metrics {
@@ -76,6 +79,12 @@ impl Metrics {
                 &[label("mode", "`Observe`, `Quota`, `Full`")],
                 "How far the operator goes.",
             ))?,
+            ceiling: into.gauges(metric(
+                "quotient_capacity_ceiling",
+                Unit::Amount,
+                &[RESOURCE],
+                "What --capacity states: what an autoscaler grows the nodes to; no series where it is Nodes.",
+            ))?,
             leader: into.gauge(metric("quotient_leader", Unit::Truth, &[], "Whether this replica leads."))?,
             queues: QueueGauges::declare(into)?,
             evictions: EvictionMetrics::declare(into)?,
@@ -88,6 +97,13 @@ impl Metrics {
         };
         Process::declare(into)?;
         Ok(metrics)
+    }
+
+    /// Shows what --capacity states.
+    pub fn grows_to(&self, ceiling: &Amounts) {
+        for (resource, amount) in ceiling.iter() {
+            self.ceiling.with_label_values(&[resource.name()]).set(base_units(resource, amount));
+        }
     }
 
     /// Says how far the operator goes.

@@ -115,7 +115,7 @@ impl WriteMetrics {
             ))?,
             quota_in_force: into.histogram(
                 metric(
-                    "quotient_quota_in_force_seconds",
+                    "quotient_quota_enforced_seconds",
                     Unit::Seconds,
                     &[],
                     "From the answer to a quota's write until its status showed that admission enforces it.",

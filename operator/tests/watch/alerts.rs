@@ -68,6 +68,32 @@ fn every_series_in_rules_is_exported() {
     for rule in rules() {
         let name = rule.get("alert").or(rule.get("record")).unwrap().as_str().unwrap();
         exported.check(name, rule["expr"].as_str().unwrap());
+        let summary = rule["annotations"]["summary"].as_str().unwrap_or_default();
+        if let Some((_, query)) = summary.split_once("{{ with printf \"") {
+            let query = query.split_once("\" $labels").unwrap().0;
+            exported.check(name, &query.replace('\'', "\""));
+        }
+    }
+}
+
+/// An alert about a queue says why: a metric of a reason is in its summary, or the reason itself.
+#[test]
+fn every_alert_about_a_queue_says_the_reason() {
+    let without = [
+        // Their name is the reason.
+        "QuotientEvictionsDoNotEnd",
+        "QuotientGuaranteesExceedCapacity",
+        "QuotientPodsStuckTerminating",
+    ];
+    for alert in alerts() {
+        let name = alert["alert"].as_str().unwrap();
+        let summary = alert["annotations"]["summary"].as_str().unwrap();
+        if summary.contains("$labels.queue") && !without.contains(&name) {
+            let ends = [": UnitAboveShare.", ": PodsRejected."];
+            let is_told = summary.contains("quotient_queue_abnormal{condition=")
+                || ends.iter().any(|end| summary.ends_with(end));
+            assert!(is_told, "{name}: {summary}");
+        }
     }
 }
 
@@ -104,17 +130,9 @@ fn every_runbook_begins_its_diagnosis_with_one_command() {
         assert_eq!(headings, [title.as_str(), "## Meaning", "## Impact", "## Diagnosis", "## Mitigation"]);
         let diagnosis = text.split_once("## Diagnosis\n\n```\n").unwrap_or_else(|| panic!("{name}")).1;
         let command = diagnosis.split_once("\n```\n").unwrap().0;
-        assert!(command.starts_with("kubectl ") && command.lines().count() == 1, "{name}: {command}");
-    }
-}
-
-#[test]
-fn links_in_runbooks_lead_somewhere() {
-    let directory = repository().join("docs/operations/runbooks");
-    for file in files(&directory, ".md") {
-        let text = fs::read_to_string(&file).unwrap();
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(link, _)| link) {
-            assert!(directory.join(link).is_file(), "{}: {link}", file.display());
-        }
+        assert!(
+            command.starts_with("kubectl quotient ") && command.lines().count() == 1,
+            "{name}: {command}"
+        );
     }
 }

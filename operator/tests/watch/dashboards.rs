@@ -35,6 +35,31 @@ fn every_series_in_dashboards_is_exported() {
     }
 }
 
+/// A panel that names a resource is empty in a cluster that shares another one.
+#[test]
+fn no_panel_names_a_resource() {
+    for (name, dashboard) in dashboards() {
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().into_iter().flatten() {
+                let expression = target["expr"].as_str().unwrap();
+                assert!(!expression.contains("resource=\""), "{name}: {}: {expression}", panel["title"]);
+            }
+        }
+    }
+}
+
+/// What a tenant sees names no other namespace.
+#[test]
+fn the_dashboard_of_a_tenant_shows_one_namespace() {
+    let (_, dashboard) = dashboards().into_iter().find(|(name, _)| name == "tenant").unwrap();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let expression = target["expr"].as_str().unwrap();
+            assert!(expression.contains("namespace=~\"$namespace\""), "{}: {expression}", panel["title"]);
+        }
+    }
+}
+
 #[test]
 fn dashboards_are_complete_and_do_not_overlap() {
     let mut uids = BTreeSet::new();

@@ -14,10 +14,10 @@ use crate::metrics::catalogue::{Catalogue, NAMESPACE, QUEUE, Unit, label, metric
 #[derive(Clone, Debug)]
 pub struct ConditionGauges {
     holds: IntGaugeVec,
-    starved: IntGaugeVec,
+    abnormal: IntGaugeVec,
     starved_since: GaugeVec,
-    /// The Queues that are shown, and why each is starved, if it is.
-    shown: Arc<Mutex<BTreeMap<QueueName, Option<String>>>>,
+    /// The Queues that are shown, with the reasons of their abnormal conditions.
+    shown: Arc<Mutex<BTreeMap<QueueName, BTreeMap<ConditionType, String>>>>,
 }
 
 impl ConditionGauges {
@@ -29,11 +29,19 @@ impl ConditionGauges {
                 &[NAMESPACE, QUEUE, label("condition", "`Ready`, `QuotaSynced`, `Starved`, …")],
                 "Whether the condition of the Queue's status is True.",
             ))?,
-            starved: into.whole_gauges(metric(
-                "quotient_queue_starved",
-                Unit::Truth,
-                &[NAMESPACE, QUEUE, label("reason", "`WaitingForPreemption`, `Fenced`, `Budget`, …")],
-                "Whether the queue is starved, by the reason of the condition; only while it is.",
+            abnormal: into.whole_gauges(metric(
+                "quotient_queue_abnormal",
+                Unit::Info,
+                &[
+                    NAMESPACE,
+                    QUEUE,
+                    label(
+                        "condition",
+                        "`Ready` and `QuotaSynced` while False, `Starved`, `Overused`, … while True",
+                    ),
+                    label("reason", "`WaitingForPreemption`, `Fenced`, `ObserveMode`, …"),
+                ],
+                "The reasons of a queue's abnormal conditions; only while they are abnormal.",
             ))?,
             starved_since: into.gauges(metric(
                 "quotient_queue_starved_since_timestamp_seconds",
@@ -48,36 +56,38 @@ impl ConditionGauges {
     /// Shows the conditions of one Queue.
     pub fn show(&self, queue: &QueueName, conditions: &[Condition]) {
         let (namespace, name) = (queue.namespace.as_str(), queue.name.as_ref());
-        let mut starved = None;
+        let mut abnormal = BTreeMap::new();
+        let mut starved_since = None;
         for condition in conditions {
             let holds = condition.status == "True";
             let labels = [namespace, name, condition.type_.as_str()];
             self.holds.with_label_values(&labels).set(i64::from(holds));
-            if holds && condition.type_ == ConditionType::Starved.as_str() {
-                starved = Some(condition.reason.clone());
-                let since = condition.last_transition_time.0.as_duration().as_secs_f64();
-                self.starved_since.with_label_values(&[namespace, name]).set(since);
+            let kind = ConditionType::ALL.into_iter().find(|kind| kind.as_str() == condition.type_);
+            let Some(kind) = kind.filter(|kind| holds != is_normally_true(*kind)) else { continue };
+            abnormal.insert(kind, condition.reason.clone());
+            if kind == ConditionType::Starved {
+                starved_since = Some(condition.last_transition_time.0.as_duration().as_secs_f64());
             }
         }
-        if starved.is_none() {
+        if let Some(since) = starved_since {
+            self.starved_since.with_label_values(&[namespace, name]).set(since);
+        } else {
             // Only fails where there is no such series.
             let _ = self.starved_since.remove_label_values(&[namespace, name]);
         }
-        let before = self.shown().insert(queue.clone(), starved.clone()).flatten();
-        if before != starved {
-            self.forget_starved(queue, before.as_deref());
-        }
-        if let Some(reason) = starved {
-            self.starved.with_label_values(&[namespace, name, &reason]).set(1);
+        let before = self.shown().insert(queue.clone(), abnormal.clone()).unwrap_or_default();
+        self.forget(queue, before.iter().filter(|(kind, reason)| abnormal.get(kind) != Some(reason)));
+        for (kind, reason) in &abnormal {
+            self.abnormal.with_label_values(&[namespace, name, kind.as_str(), reason]).set(1);
         }
     }
 
     /// Drops the series of every Queue that is not to be kept.
     pub fn retain(&self, keep: impl Fn(&QueueName) -> bool) {
-        self.shown().retain(|queue, starved| {
+        self.shown().retain(|queue, abnormal| {
             let keep = keep(queue);
             if !keep {
-                self.forget_starved(queue, starved.as_deref());
+                self.forget(queue, abnormal.iter());
                 let labels = [queue.namespace.as_str(), queue.name.as_ref()];
                 for condition in ConditionType::ALL {
                     let [namespace, name] = labels;
@@ -89,14 +99,21 @@ impl ConditionGauges {
         });
     }
 
-    fn forget_starved(&self, queue: &QueueName, reason: Option<&str>) {
-        let reason = reason.unwrap_or_default();
-        // Only fails where there is no such series.
-        let _ = self.starved.remove_label_values(&[queue.namespace.as_str(), &queue.name, reason]);
+    fn forget<'a>(&self, queue: &QueueName, abnormal: impl Iterator<Item = (&'a ConditionType, &'a String)>) {
+        let (namespace, name) = (queue.namespace.as_str(), queue.name.as_ref());
+        for (kind, reason) in abnormal {
+            // Only fails where there is no such series.
+            let _ = self.abnormal.remove_label_values(&[namespace, name, kind.as_str(), reason]);
+        }
     }
 
-    fn shown(&self) -> std::sync::MutexGuard<'_, BTreeMap<QueueName, Option<String>>> {
+    fn shown(&self) -> std::sync::MutexGuard<'_, BTreeMap<QueueName, BTreeMap<ConditionType, String>>> {
         // A panic elsewhere leaves a whole map behind.
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a condition is True while nothing is wrong.
+const fn is_normally_true(kind: ConditionType) -> bool {
+    matches!(kind, ConditionType::Ready | ConditionType::QuotaSynced)
 }

@@ -11,7 +11,9 @@ use quotient_engine::plan::{Plan, QueuePlan};
 use quotient_engine::reason::Reason;
 
 use super::Terms;
-use crate::metrics::catalogue::{Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, Unit, label, metric};
+use crate::metrics::catalogue::{
+    Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, Unit, base_units, label, metric,
+};
 
 /// Gauges labelled by namespace, queue and resource, state or reason, and the capacity by resource.
 ///
@@ -20,6 +22,7 @@ use crate::metrics::catalogue::{Catalogue, Label, NAMESPACE, QUEUE, RESOURCE, Un
 pub(super) struct Gauges {
     capacity: GaugeVec,
     offered: GaugeVec,
+    unmanaged: GaugeVec,
     amounts: Amountful,
     stated: Stated,
     pods: GaugeVec,
@@ -50,6 +53,9 @@ struct Stated {
     paused: GaugeVec,
 }
 
+/// The most namespaces without a share that are shown by name: a cluster may have thousands, and each is a series.
+const MOST_UNMANAGED: usize = 50;
+
 /// The labels of a queue's amounts.
 const AMOUNT: [Label; 3] = [NAMESPACE, QUEUE, RESOURCE];
 
@@ -67,6 +73,12 @@ impl Gauges {
             Unit::Amount,
             &[RESOURCE],
             "Capacity of the nodes that count, used or not.",
+        ))?;
+        let unmanaged = into.asked_gauges(metric(
+            "quotient_unmanaged_namespace_used",
+            Unit::Amount,
+            &[NAMESPACE, RESOURCE],
+            "Requests of bound pods in a namespace without a share; of each resource the 50 namespaces with the most.",
         ))?;
         into.under("Queues");
         let amounts = Amountful::declare(into)?;
@@ -95,7 +107,17 @@ impl Gauges {
             &[NAMESPACE, QUEUE],
             "Pods of the queue that Quotient would evict if every queue were in mode Full and no queue were paused.",
         ))?;
-        Ok(Self { capacity, offered, amounts, stated, pods, unmet_pods, overdue_pods, withheld_evictions })
+        Ok(Self {
+            capacity,
+            offered,
+            unmanaged,
+            amounts,
+            stated,
+            pods,
+            unmet_pods,
+            overdue_pods,
+            withheld_evictions,
+        })
     }
 
     pub(super) fn describe(&self) -> Vec<&Desc> {
@@ -112,7 +134,17 @@ impl Gauges {
 
     fn all(&self) -> Vec<&GaugeVec> {
         let Stated { guaranteed, limit, place, weight, mode, paused } = &self.stated;
-        let mut all = vec![&self.capacity, &self.offered, guaranteed, limit, place, weight, mode, paused];
+        let mut all = vec![
+            &self.capacity,
+            &self.offered,
+            &self.unmanaged,
+            guaranteed,
+            limit,
+            place,
+            weight,
+            mode,
+            paused,
+        ];
         all.extend(self.amounts.all());
         all.extend([&self.pods, &self.unmet_pods, &self.overdue_pods, &self.withheld_evictions]);
         all
@@ -126,6 +158,7 @@ impl Gauges {
             };
             set(&self.capacity, &plan.capacity);
             set(&self.offered, &terms.offered);
+            self.show_unmanaged(plan, resource);
         }
         for (name, queue) in &plan.queues {
             self.show_place(name, queue);
@@ -137,6 +170,18 @@ impl Gauges {
         }
         self.show_overdue(plan);
         self.show_withheld(plan);
+    }
+
+    /// Shows the namespaces without a share that use the most of `resource`.
+    fn show_unmanaged(&self, plan: &Plan, resource: &Resource) {
+        let amounts = plan.unmanaged.iter().map(|(namespace, used)| (used.get(resource), namespace));
+        let mut used: Vec<(Amount, &Namespace)> =
+            amounts.filter(|(amount, _)| amount.is_positive()).collect();
+        used.sort_unstable_by(|one, other| other.cmp(one));
+        for (amount, namespace) in used.into_iter().take(MOST_UNMANAGED) {
+            let labels = [namespace.as_str(), resource.name()];
+            self.unmanaged.with_label_values(&labels).set(base_units(resource, amount));
+        }
     }
 
     fn show_place(&self, name: &QueueName, queue: &QueuePlan) {
@@ -240,7 +285,7 @@ impl Stated {
                 NAMESPACE,
                 QUEUE,
                 label("kind", "`Leaf` governs pods, `Parent` groups queues"),
-                label("parent", "`namespace/name` of the queue above, or empty"),
+                label("parent", "`namespace/name` of the parent queue, or empty"),
             ],
             "The tree of queues. All series of amounts and pods are of leaves, so that nothing is counted twice.",
         ))?;
@@ -304,19 +349,5 @@ impl Amountful {
             (&self.demand, &queue.demand),
             (&self.preempting, &queue.preempting),
         ]
-    }
-}
-
-/// `amount` in cores, bytes or devices.
-#[expect(
-    clippy::float_arithmetic,
-    clippy::cast_precision_loss,
-    reason = "metrics are floats; nothing is decided by them"
-)]
-fn base_units(resource: &Resource, amount: Amount) -> f64 {
-    let units = amount.units() as f64;
-    match resource {
-        Resource::Cpu => units / 1000.0,
-        Resource::Memory | Resource::Extended(_) => units,
     }
 }

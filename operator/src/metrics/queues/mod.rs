@@ -238,6 +238,23 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_namespaces_without_a_share_are_named() {
+        let registry = Registry::new();
+        let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
+        let mut plan = plan(&["team"]);
+        let used = |cpu: i64| -> Amounts { [(Resource::Cpu, Amount::new(cpu))].into_iter().collect() };
+        Arc::make_mut(&mut plan).unmanaged =
+            (0..60).map(|number| (format!("n-{number:02}").as_str().into(), used(number * 1000))).collect();
+        gauges.show(&plan, Terms::default());
+        let shown = lines(&registry);
+        let named: Vec<&String> =
+            shown.iter().filter(|line| line.starts_with("quotient_unmanaged_namespace_used")).collect();
+        assert_eq!(named.len(), 50);
+        assert_eq!(named[0], r#"quotient_unmanaged_namespace_used{namespace="n-10",resource="cpu"} 10"#);
+        assert_eq!(named[49], r#"quotient_unmanaged_namespace_used{namespace="n-59",resource="cpu"} 59"#);
+    }
+
+    #[test]
     fn what_specs_state_is_shown_where_they_state_it() {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
@@ -323,14 +340,18 @@ mod tests {
         assert_eq!(
             lines(&registry),
             [
+                r#"quotient_queue_abnormal{condition="Starved",namespace="a",queue="team",reason="Because"} 1"#,
                 r#"quotient_queue_condition{condition="Ready",namespace="a",queue="team"} 1"#,
                 r#"quotient_queue_condition{condition="Starved",namespace="a",queue="team"} 1"#,
-                r#"quotient_queue_starved{namespace="a",queue="team",reason="Because"} 1"#,
                 r#"quotient_queue_starved_since_timestamp_seconds{namespace="a",queue="team"} 1767225600"#,
             ]
         );
         gauges.conditions.show(&name, &[condition("Ready", "True"), condition("Starved", "False")]);
         assert_eq!(lines(&registry).len(), 2);
+        gauges.conditions.show(&name, &[condition("Ready", "False"), condition("Starved", "False")]);
+        let abnormal =
+            r#"quotient_queue_abnormal{condition="Ready",namespace="a",queue="team",reason="Because"} 1"#;
+        assert!(lines(&registry).contains(&abnormal.to_owned()), "{:?}", lines(&registry));
         gauges.conditions.retain(|_| false);
         assert_eq!(lines(&registry), [""; 0]);
     }
