@@ -2,17 +2,29 @@
 # The operator and the kubectl plugin, both static, and nothing else: no shell, no package manager, no libraries.
 #
 #   docker build --tag REGISTRY/quotient:0.1.0 .
+#   docker buildx build --platform linux/amd64,linux/arm64 --tag REGISTRY/quotient:0.1.0 --push .
 #
+# For another architecture the programs are cross compiled, because emulating the compiler takes hours.
 # `make size` builds the same programs with the same flags outside a container, and looks whether they load anything.
 
 # The version of rust-toolchain.toml, on a Debian whose C library comes as an archive, too.
-FROM docker.io/library/rust:1.95-bookworm AS build
+FROM --platform=$BUILDPLATFORM docker.io/library/rust:1.95-bookworm AS build
+ARG TARGETARCH
 WORKDIR /source
 COPY . .
 # Linked statically: the API server's address comes from the environment, so nothing of the C library is loaded at run time.
 ENV RUSTFLAGS="-C target-feature=+crt-static"
 # A target is named so that build scripts and macros, which cannot be static, are built without the flag.
-RUN target="$(rustc -vV | sed -n 's/^host: //p')" \
+RUN here="$(dpkg --print-architecture)" \
+    && there="${TARGETARCH:-$here}" \
+    && case "$there" in amd64) cpu=x86_64; gcc=x86-64 ;; arm64) cpu=aarch64; gcc=aarch64 ;; \
+        *) echo "no image for $there" >&2; exit 1 ;; esac \
+    && target="$cpu-unknown-linux-gnu" \
+    && if [ "$there" != "$here" ]; then \
+        apt-get update && apt-get install -y --no-install-recommends "gcc-$gcc-linux-gnu" "libc6-dev-$there-cross" \
+        && rustup target add "$target" \
+        && export "CARGO_TARGET_$(echo "$cpu" | tr a-z A-Z)_UNKNOWN_LINUX_GNU_LINKER=$cpu-linux-gnu-gcc"; \
+    fi \
     && cargo build --release --locked --target "$target" -p quotient-operator -p quotient-cli \
     && mkdir /out \
     && cp "target/$target/release/quotient-operator" "target/$target/release/kubectl-quotient" /out/

@@ -35,6 +35,7 @@ mod queue_jobs_mixed;
 mod queue_jobs_random;
 mod reclaims;
 mod rejected_pods;
+mod release;
 mod rest_goes_on;
 mod rights;
 mod runbooks;

@@ -34,6 +34,8 @@ fn it_is_built_as_the_programs_that_are_measured() {
     for part in ["cargo build --release --locked --target", "-p quotient-operator -p quotient-cli"] {
         assert!(run.contains(part), "{part} is not in {run}");
     }
+    // Another architecture is cross compiled by the machine that builds.
+    ensure_both_architectures(&run);
     let toolchain = text("rust-toolchain.toml");
     let channel = toolchain.lines().find_map(|line| line.strip_prefix("channel = \"1.")).unwrap_or_default();
     let minor = channel.split('.').next().unwrap_or_default();
@@ -41,6 +43,21 @@ fn it_is_built_as_the_programs_that_are_measured() {
         !minor.is_empty() && file.build("FROM").concat().contains(&format!("rust:1.{minor}-")),
         "{channel}"
     );
+}
+
+/// The script is sound, takes both architectures, and refuses any other.
+fn ensure_both_architectures(run: &str) {
+    let decide =
+        run.split("&& target=").next().unwrap_or_default().replace("dpkg --print-architecture", "echo amd64");
+    for (architecture, expected) in
+        [("amd64", "x86_64"), ("arm64", "aarch64"), ("", "x86_64"), ("riscv64", "")]
+    {
+        let script = format!("{decide} && echo \"$cpu\"");
+        let output =
+            std::process::Command::new("sh").args(["-c", &script]).env("TARGETARCH", architecture).output();
+        let said = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        assert_eq!(said.ok().as_deref(), Some(expected), "{architecture}: {script}");
+    }
 }
 
 /// SECURITY.md says that base images are not pinned for as long as they are not.
@@ -190,6 +207,10 @@ fn built_and_pushed(block: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
         match words.as_slice() {
             ["docker", "build", "--tag", image, "."] => built.insert(*image),
             ["docker", "push", image] | ["kind", "load", "docker-image", image] => pushed.insert(*image),
+            ["docker", "buildx", "build", "--platform", _, "--tag", image, "--push", "."] => {
+                built.insert(*image);
+                pushed.insert(*image)
+            }
             ["docker" | "kind", ..] => panic!("this test cannot read `{}`", words.join(" ")),
             _ => continue,
         };

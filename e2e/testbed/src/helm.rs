@@ -27,6 +27,11 @@ impl Helm {
         Ok(Self { program: binaries.path(Program::Helm) })
     }
 
+    /// The program, for a script that runs it.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Runs Helm without a cluster and returns what it printed to standard output; an error with what it printed to
     /// standard error if it failed.
     pub async fn run<S: AsRef<OsStr>>(
