@@ -48,7 +48,7 @@ format: ## check the formatting
 	$(CARGO) fmt --all --check
 
 .PHONY: lint
-lint: ## clippy with warnings denied
+lint: prose ## clippy with warnings denied, and the prose of pages
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
 .PHONY: unit
@@ -132,6 +132,10 @@ observe: testbed ## the bench's `half` in mode Observe for MINUTES (10) minutes:
 crds: tools ## regenerate the CRDs
 	$(CARGO) run --quiet --bin crdgen
 
+.PHONY: release
+release: tools ## everything of a release in target/release-files: image if docker is there, SBOM, provenance, chart, kinds, programs
+	.ci/release target/release-files
+
 .PHONY: chart
 chart: tools ## regenerate the chart's schema and its table of values from values.yaml
 	UPDATE_EXPECT=1 $(CARGO) test --workspace --test chart
@@ -140,9 +144,27 @@ chart: tools ## regenerate the chart's schema and its table of values from value
 metrics: tools ## regenerate docs/reference/metrics.md
 	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib metrics::reference
 
+.PHONY: reference
+reference: tools metrics ## regenerate the pages of docs/reference that are made from the code
+	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --test reference
+
 .PHONY: golden
 golden: tools ## regenerate the golden texts; read the difference before committing it
 	UPDATE_EXPECT=1 $(CARGO) test --workspace --exclude quotient-e2e --exclude quotient-testbed
+
+# Reads the prose of pages; built once, into the cache of the test bed. Later versions have another module path.
+VALE_VERSION = v3.15.2
+VALE_ROOT = $(or $(QUOTIENT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quotient)/go-tools/vale-$(VALE_VERSION)
+VALE = $(VALE_ROOT)/vale
+# The pages, the help of metrics and values in the pages made of them, and the fields of the kinds in reference/api.md.
+PROSE = docs README.md ARCHITECTURE.md SECURITY.md CHANGELOG.md charts/quotient/README.md e2e/testbed/README.md
+
+$(VALE):
+	GOBIN=$(VALE_ROOT) go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
+
+.PHONY: prose
+prose: tools $(VALE) ## check words and sentences of pages by the rules of docs/contributing/vale
+	$(VALE) --output=line $(PROSE)
 
 # Without optimization: it runs for a second.
 $(DENY):

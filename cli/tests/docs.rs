@@ -75,6 +75,127 @@ fn sentences_name_what_they_are_about() {
     assert!(found.is_empty(), "see {VOCABULARY}:\n{}", found.join("\n"));
 }
 
+// ---- links ----------------------------------------------------------------------------------------------------
+
+/// The lines of a page that are no code.
+fn prose(page: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    page.lines().filter(move |line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    for line in prose(page).filter(|line| line.starts_with('#')) {
+        let heading = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = heading.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
+        let anchor: String = kept.map(|letter| if letter == ' ' { '-' } else { letter }).collect();
+        let repeated = (1..).map(|number| format!("{anchor}-{number}"));
+        let free = std::iter::once(anchor.clone()).chain(repeated).find(|one| !anchors.contains(one));
+        anchors.extend(free);
+    }
+    anchors
+}
+
+/// Each link of a page leads to a file of the repository and to a heading in it.
+#[test]
+fn every_link_leads_somewhere() {
+    let mut broken = Vec::new();
+    let mut seen = 0;
+    for page in pages() {
+        let content = text(&page);
+        for line in prose(&content) {
+            let links = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+            for link in links.filter(|link| !link.contains("://")) {
+                seen += 1;
+                let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+                let target = if path.is_empty() { page.clone() } else { page.with_file_name(path) };
+                let target = root().join(target);
+                let has_anchor = || {
+                    let found = std::fs::read_to_string(&target).unwrap_or_default();
+                    anchor.is_empty() || anchors(&found).contains(anchor)
+                };
+                if !target.exists() || !has_anchor() {
+                    broken.push(format!("{}: {link}", page.display()));
+                }
+            }
+        }
+    }
+    assert!(seen > 300, "{seen}");
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+/// Every page can be found from the first one.
+#[test]
+fn every_page_is_linked() {
+    let mut linked = BTreeSet::new();
+    for page in pages() {
+        for rest in text(&page).split("](").skip(1) {
+            let link = rest.split([')', '#']).next().unwrap_or_default();
+            if let Ok(path) = root().join(page.with_file_name(link)).canonicalize() {
+                linked.insert(path);
+            }
+        }
+    }
+    let lost: Vec<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with("docs") && page != Path::new("docs/README.md"))
+        .filter(|page| !linked.contains(&root().join(page).canonicalize().unwrap()))
+        .collect();
+    assert!(lost.is_empty(), "no page links to {lost:?}");
+}
+
+// ---- commands -----------------------------------------------------------------------------------------------
+
+/// What a page says if its commands are not run by a test.
+const UNTESTED: &str = "The commands of this page need a real cluster. Tests run only some of them.";
+
+/// The commands of a page: lines of code blocks that begin with a program of ours or of Kubernetes.
+fn commands(page: &str) -> Vec<String> {
+    let blocks = page.split("```").skip(1).step_by(2).filter_map(|block| Some(block.split_once('\n')?.1));
+    let lines = blocks.flat_map(str::lines).map(|line| line.trim().trim_start_matches("$ "));
+    let programs = ["kubectl ", "helm ", "flux ", "argocd ", "docker ", "kind "];
+    lines.filter(|line| programs.iter().any(|program| line.starts_with(program))).map(str::to_owned).collect()
+}
+
+/// Every command of a how-to page or a tutorial is run by a test, or the page says that it is not.
+#[test]
+fn every_command_is_run_or_marked() {
+    let played = ["docs/tutorials/first-share.md", "docs/tutorials/gpus.md", "docs/tutorials/hierarchy.md"];
+    let mut run = 0;
+    for page in pages()
+        .into_iter()
+        .filter(|page| page.starts_with("docs/how-to") || page.starts_with("docs/tutorials"))
+    {
+        let content = text(&page);
+        let (examples, others): (Vec<String>, Vec<String>) = commands(&content)
+            .into_iter()
+            .partition(|line| line.starts_with("kubectl quotient simulate -f examples/"));
+        for command in &examples {
+            let arguments = command.strip_prefix("kubectl quotient ").unwrap().split('|').next().unwrap();
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_kubectl-quotient"))
+                .args(arguments.split_whitespace())
+                .current_dir(root())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{}: {command}", page.display());
+            run += 1;
+        }
+        let is_played = played.contains(&page.to_string_lossy().as_ref());
+        assert_eq!(
+            !others.is_empty() && !is_played,
+            content.contains(UNTESTED),
+            "{}: {others:?}",
+            page.display()
+        );
+    }
+    assert!(run >= 4, "{run}");
+}
+
 // ---- ARCHITECTURE.md ----------------------------------------------------------------------------------------
 
 #[test]

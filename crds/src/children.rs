@@ -11,7 +11,7 @@ use crate::validation_rules::child_namespaces_rules;
 #[serde(rename_all = "camelCase")]
 pub struct Children {
     /// The namespaces whose queues may name this one in their parentRef. Both sides have to agree: this field
-    /// alone makes nobody a child. Default: {from: Same}.
+    /// alone makes no queue a child. Default: {from: Same}.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespaces: Option<ChildNamespaces>,
 }

@@ -29,7 +29,7 @@ pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 /// The value of [`MANAGED_BY_LABEL`] on objects that the operator keeps.
 pub const MANAGED_BY_QUOTIENT: &str = "quotient";
 
-/// The name of the `ConfigMap` in the operator's namespace that says what was granted to whom.
+/// The name of the `ConfigMap` in the operator's namespace that says what was granted to each queue.
 pub const LEDGER: &str = "quotient-ledger";
 
 /// The one key of the [`LEDGER`]'s binary data: JSON, compressed with gzip.
@@ -91,7 +91,7 @@ pub const WITHIN_QUEUE_NEVER: &str = "Never";
 pub const REPLICAS_BEFORE_ANNOTATION: &str = "quotient.dev/replicas-before";
 
 /// Annotation on an owner that was scaled down: the size that Quotient wrote, a decimal number. If another stands in its
-/// spec, somebody else has changed it since, and the owner is left alone.
+/// spec, another writer has changed it since, and the owner is left alone.
 pub const REPLICAS_LOWERED_ANNOTATION: &str = "quotient.dev/replicas-lowered-to";
 
 /// Kubernetes' annotation by which the pods of a `ReplicaSet` say which of them goes first, a 32-bit number.

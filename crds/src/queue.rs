@@ -28,7 +28,7 @@ pub const MAX_WEIGHT: i32 = 1_000_000;
     derive = "PartialEq",
     shortname = "qtq",
     category = "quotient",
-    doc = "A Queue gives the pods of its namespace their fair share of the cluster. Quotient writes the share into \
+    doc = "A Queue gives the pods of its namespace their share of the cluster. Quotient writes the share into \
            the ResourceQuota \"quotient\" of the namespace, raises it while other queues leave room, and reclaims it, \
            by evicting pods if need be, when other queues demand their own share. One Queue governs a namespace: of \
            several the oldest counts. A Queue with children is a parent queue: it governs no pods, and divides its \

@@ -241,7 +241,7 @@ pub struct PodCounts {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusSummary {
-    /// `OK`; `Borrowing` while the queue uses more than its fair share; `Paused`, `Observe` or `Quota` if restrained;
+    /// `OK`; `Borrowing` while the queue uses more than its nominal share; `Paused`, `Observe` or `Quota` if restrained;
     /// else the reason of the most severe condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,

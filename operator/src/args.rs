@@ -122,7 +122,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:8080", help_heading = "Connection")]
     pub listen: SocketAddr,
 
-    /// Where /metrics is served: on loopback to anybody over plain HTTP, elsewhere over TLS to those with rights.
+    /// Where /metrics is served: on loopback to every client over plain HTTP, elsewhere over TLS to clients with rights.
     ///
     /// Elsewhere, such as on 0.0.0.0:8443, who scrapes brings a bearer token of this cluster, and needs the verb get on
     /// the non-resource URL /metrics; the API server is asked about both. Port 0 takes any free one.

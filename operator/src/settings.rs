@@ -159,7 +159,7 @@ pub struct WriteSettings {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub evictions_per_queue: u32,
 
-    /// How often a quota that somebody edits or deletes is put right at most; the first time it is at once.
+    /// How often a quota that another writer edits or deletes is restored at most; the first time it is at once.
     ///
     /// While it waits it counts as what it allows, and nobody is evicted because of what comes in through it.
     #[arg(long = "quota-repair-seconds", value_name = "SECONDS", default_value = "30")]

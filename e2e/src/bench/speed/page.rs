@@ -67,8 +67,8 @@ pub fn page(all: &[Series], machine: Machine, at: Timestamp) -> String {
         kinds.row([&series.name, &writes.join(", ")]);
     }
     format!(
-        "{} that\n\
-         API server, etcd, controllers, scheduler, pretended kubelets and the operator share. Raw results:\n\
+        "{}.\n\
+         API server, etcd, controllers, scheduler, pretended kubelets and the operator share it. Raw results:\n\
          [results.json](performance/results.json).\n\n\
          ## Scenarios\n\n{}\n\
          ## Times\n\nSeconds.\n\n{}\n\

@@ -134,7 +134,7 @@ pub(crate) const ALL: &[Mutant] = &[
         })
     }),
     mutant(
-        "a lower quota counts as in force when it is written",
+        "a lower quota counts as enforced when it is written",
         Stage::SlowQuotas("newcomer"),
         "I5",
         |_| {

@@ -1,0 +1,195 @@
+//! Reference pages made from the code: fields, flags, labels and annotations, and the help of the command line.
+//!
+//! `UPDATE_EXPECT=1` writes them; otherwise a page that differs from the code fails.
+#![cfg(test)]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::CommandFactory as _;
+use expect_test::expect_file;
+use quotient_operator::args::Args;
+use serde_yaml_ng::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+fn text(path: &str) -> String {
+    std::fs::read_to_string(root().join(path)).unwrap()
+}
+
+fn check(page: &str, content: &str) {
+    let content = format!("{}\n", content.trim_end());
+    expect_file![root().join("docs/reference").join(page)].assert_eq(&content);
+}
+
+/// A text in one cell of a table.
+fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}
+
+// ---- fields -------------------------------------------------------------------------------------------------
+
+#[test]
+fn the_page_of_the_api_has_every_field() {
+    let mut page = "# API\n\nEvery field of `quotient.dev/v1alpha1`, made from the types. `kubectl explain` prints the same.\n\
+        `[]` stands for the items of a list, `{}` for the values of a map.\n"
+        .to_owned();
+    for kind in ["queues", "queuejobs"] {
+        let crd: Value =
+            serde_yaml_ng::from_str(&text(&format!("crds/yaml/{kind}.quotient.dev.yaml"))).unwrap();
+        let version = &crd["spec"]["versions"][0];
+        let _ = write!(page, "\n## {}\n\n### Columns\n\n", crd["spec"]["names"]["kind"].as_str().unwrap());
+        page.push_str("| column | `-o wide` | content |\n|---|---|---|\n");
+        for column in version["additionalPrinterColumns"].as_sequence().unwrap() {
+            let name = column["name"].as_str().unwrap().to_uppercase();
+            let wide = if column["priority"].as_u64().unwrap_or_default() > 0 { "only" } else { "" };
+            let _ =
+                writeln!(page, "| `{name}` | {wide} | {} |", cell(column["description"].as_str().unwrap()));
+        }
+        for part in ["spec", "status"] {
+            let _ =
+                write!(page, "\n### {part}\n\n| field | type | default | description |\n|---|---|---|---|\n");
+            fields(&mut page, part, &version["schema"]["openAPIV3Schema"]["properties"][part]);
+        }
+    }
+    check("api.md", &page);
+}
+
+/// Adds the fields below `schema`, depth first. What Kubernetes defines is named and not repeated.
+fn fields(page: &mut String, path: &str, schema: &Value) {
+    let Some(properties) = schema["properties"].as_mapping() else { return };
+    for (name, field) in properties {
+        let path = format!("{path}.{}", name.as_str().unwrap());
+        let kind = field["type"].as_str().unwrap_or("integer or string");
+        let (kind, below, items) = match kind {
+            "array" => ("list", format!("{path}[]"), &field["items"]),
+            "object" if field["additionalProperties"].is_mapping() => {
+                ("map", format!("{path}{{}}"), &field["additionalProperties"])
+            }
+            other => (other, path.clone(), field),
+        };
+        let values = items["enum"].as_sequence().map(|values| {
+            let names = values.iter().filter_map(Value::as_str).map(|value| format!("`{value}`"));
+            names.collect::<Vec<_>>().join(", ")
+        });
+        let default = serde_json::to_string(&field["default"]).unwrap();
+        let default = if default == "null" { String::new() } else { format!("`{default}`") };
+        let description = cell(field["description"].as_str().unwrap_or_default());
+        assert!(!description.is_empty() || path.contains("template"), "{path} has no description");
+        let _ = writeln!(
+            page,
+            "| `{path}` | {} | {default} | {description} |",
+            values.filter(|values| !values.is_empty()).unwrap_or_else(|| kind.to_owned())
+        );
+        if !path.ends_with("template") && !path.ends_with("conditions") {
+            fields(page, &below, items);
+        }
+    }
+}
+
+// ---- flags --------------------------------------------------------------------------------------------------
+
+#[test]
+fn the_page_of_flags_has_every_flag() {
+    let mut page = "# Flags of the operator\n\nMade from the code. Each flag has an environment variable: `--resync-seconds` is \
+        `QUOTIENT_RESYNC_SECONDS`.\nThe chart sets flags by [`config`](../../charts/quotient/README.md).\n\n\
+        | flag | default | meaning |\n|---|---|---|\n"
+        .to_owned();
+    let command = Args::command();
+    let mut flags = 0;
+    for flag in command.get_arguments().filter(|flag| !flag.is_hide_set()) {
+        let Some(name) = flag.get_long() else { continue };
+        let defaults = flag.get_default_values().iter().map(|value| value.to_string_lossy());
+        let defaults = defaults.filter(|value| !value.is_empty()).collect::<Vec<_>>().join(",");
+        let default = if defaults.is_empty() { String::new() } else { format!("`{defaults}`") };
+        let help = flag.get_help().map(ToString::to_string).unwrap_or_default();
+        assert!(!help.is_empty(), "--{name} has no help");
+        let _ = writeln!(page, "| `--{name}` | {default} | {} |", cell(&help));
+        flags += 1;
+    }
+    assert!(flags > 30, "{flags}");
+    check("flags.md", &page);
+}
+
+/// A page names only flags that a program of ours or a tool of a known list has.
+#[test]
+fn flags_of_the_operator_on_pages_exist() {
+    let command = Args::command();
+    let known: Vec<String> =
+        command.get_arguments().filter_map(|flag| flag.get_long()).map(|flag| format!("--{flag}")).collect();
+    let prefixes =
+        ["--watch-", "--capacity-", "--evictions-", "--lease-", "--quota-", "--metrics-", "--leader-"];
+    let mut seen = 0;
+    for folder in ["concepts", "how-to", "operations", "operations/runbooks", "evidence", "tenants"] {
+        for entry in std::fs::read_dir(root().join("docs").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let Some(page) = std::fs::read_to_string(&path).ok() else { continue };
+            for word in page.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-') {
+                if prefixes.iter().any(|prefix| word.starts_with(prefix)) && !word.ends_with('-') {
+                    seen += 1;
+                    assert!(known.iter().any(|flag| flag == word), "{}: {word}", path.display());
+                }
+            }
+        }
+    }
+    assert!(seen > 10, "{seen}");
+}
+
+// ---- labels and annotations ---------------------------------------------------------------------------------
+
+#[test]
+fn the_page_of_labels_has_every_name() {
+    let mut page = "# Labels, annotations and other names\n\nMade from `crds/src/names.rs`.\n\n\
+        | name | constant | meaning |\n|---|---|---|\n"
+        .to_owned();
+    let mut doc = String::new();
+    let mut names = 0;
+    for line in text("crds/src/names.rs").lines() {
+        if let Some(line) = line.strip_prefix("///") {
+            doc.push_str(line);
+        } else if let Some((constant, value)) =
+            line.strip_prefix("pub const ").and_then(|rest| rest.split_once(": &str = \""))
+        {
+            let value = value.trim_end_matches("\";");
+            let _ = writeln!(
+                page,
+                "| `{value}` | `{constant}` | {} |",
+                cell(&doc).replace("[`", "`").replace("`]", "`")
+            );
+            doc.clear();
+            names += 1;
+        } else {
+            doc.clear();
+        }
+    }
+    assert!(names > 10, "{names}");
+    check("labels.md", &page);
+}
+
+// ---- the command line ---------------------------------------------------------------------------------------
+
+fn help(arguments: &[&str]) -> String {
+    let program = env!("CARGO_BIN_EXE_kubectl-quotient");
+    let output = Command::new(program).args(arguments).arg("--help").output().unwrap();
+    assert!(output.status.success(), "{arguments:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_page_of_help_has_every_command() {
+    let overview = help(&[]);
+    let commands = overview.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let commands: Vec<&str> =
+        commands.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    let mut page =
+        "# Help of every command\n\nWhat `kubectl quotient COMMAND --help` prints. [Command line](cli.md) explains it.\n".to_owned();
+    for command in commands.into_iter().filter(|command| !command.is_empty() && *command != "help") {
+        let _ = write!(page, "\n## {command}\n\n```\n{}\n```\n", help(&[command]).trim_end());
+    }
+    check("help.md", &page);
+}
