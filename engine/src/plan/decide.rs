@@ -43,8 +43,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         leaves.iter().map(|leaf| leaf.as_ref().map(Leaf::wish).unwrap_or_default()).collect();
     let shares = shares::shares(&tree, &wishes, &capacity, &resources);
     let decided = targets(&tree, &leaves, &shares, snapshot, &capacity, &resources);
-    let offered_resources: Vec<Resource> =
-        resources.iter().filter(|one| capacity.offers(one)).cloned().collect();
+    let offered_resources = offered_resources(&capacity, &resources);
     let input = GrantInput {
         snapshot,
         tree: &tree,
@@ -86,15 +85,9 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         allocated
     };
 
-    let unmanaged = capacity::unmanaged(&usage, &tree, &resources);
-    let mut plan = Plan {
-        resources,
-        capacity: capacity.clone(),
-        unmanaged,
-        held,
-        targets: decided.kept,
-        ..Plan::default()
-    };
+    let mut plan =
+        Plan { resources, capacity: capacity.clone(), held, targets: decided.kept, ..Plan::default() };
+    plan.unmanaged = capacity::unmanaged(&usage, &tree, &plan.resources);
     let target = tree.sums(decided.targets.clone());
     for (at, branch) in tree.branches.iter().enumerate() {
         let (Some(shares), Some(allocated), Some(leaf), Some(target)) =
@@ -139,6 +132,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
     plan
+}
+
+/// Those of `resources` of which there is something to share.
+fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource> {
+    resources.iter().filter(|one| capacity.offers(one)).cloned().collect()
 }
 
 /// Who gives and takes: an entry a branch, none for parents.

@@ -31,7 +31,7 @@ impl ConditionGauges {
             ))?,
             abnormal: into.whole_gauges(metric(
                 "quotient_queue_abnormal",
-                Unit::Info,
+                Unit::Truth,
                 &[
                     NAMESPACE,
                     QUEUE,

@@ -242,7 +242,7 @@ mod tests {
         let registry = Registry::new();
         let gauges = QueueGauges::declare(&mut Catalogue::new(&registry)).unwrap();
         let mut plan = plan(&["team"]);
-        let used = |cpu: i64| -> Amounts { [(Resource::Cpu, Amount::new(cpu))].into_iter().collect() };
+        let used = |cpu: i128| -> Amounts { [(Resource::Cpu, Amount::new(cpu))].into_iter().collect() };
         Arc::make_mut(&mut plan).unmanaged =
             (0..60).map(|number| (format!("n-{number:02}").as_str().into(), used(number * 1000))).collect();
         gauges.show(&plan, Terms::default());
