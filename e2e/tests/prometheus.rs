@@ -103,9 +103,12 @@ async fn every_panel_shows_something() -> anyhow::Result<()> {
     watched.end().await
 }
 
+/// The title of a panel, and the legends and queries of its lines.
+type Panel = (String, Vec<(String, String)>);
+
 /// The panels of a dashboard, each with its legends and queries as Grafana sends them. A variable with a value for all has
 /// that value, `resource` is the given one, and every other one is the team `team-b`.
-fn panels(dashboard: &str, resource: &str) -> anyhow::Result<Vec<(String, Vec<(String, String)>)>> {
+fn panels(dashboard: &str, resource: &str) -> anyhow::Result<Vec<Panel>> {
     let file = workspace_root().join(format!("charts/quotient/files/dashboards/{dashboard}.json"));
     let dashboard: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

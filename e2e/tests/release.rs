@@ -46,8 +46,7 @@ async fn a_release_is_complete_and_the_same_twice() -> Result<()> {
     let made = files(&out)?;
     assert_eq!(made.keys().collect::<Vec<_>>(), files(&again)?.keys().collect::<Vec<_>>());
     // Helm writes the time of packing into the chart; its sum is in two other files.
-    let varies =
-        |name: &str| name.ends_with(".tgz") || ["SHA256SUMS", "provenance.intoto.json"].contains(&name);
+    let varies = |name: &str| ["quotient-0.1.0.tgz", "SHA256SUMS", "provenance.intoto.json"].contains(&name);
     for (name, content) in files(&again)? {
         ensure!(varies(&name) || made.get(&name) == Some(&content), "{name} differs");
     }
@@ -57,7 +56,7 @@ async fn a_release_is_complete_and_the_same_twice() -> Result<()> {
     {
         ensure!(made.keys().any(|name| name.starts_with(start)), "{start} is not in {:?}", made.keys());
     }
-    let has_image = made.keys().any(|name| name.ends_with(".oci.tar"));
+    let has_image = made.contains_key("quotient-0.1.0.oci.tar");
     ensure!(has_image != said.contains("image: none"), "{said}");
 
     let sums =
