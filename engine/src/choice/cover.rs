@@ -1,13 +1,14 @@
 //! Covering what is short below a limit or everywhere: from the queues farthest above their targets, down to the next level.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
 use super::candidate::Candidate;
+use super::givers::Givers;
 use super::rules::Scope;
 use super::select::select;
-use super::simulation::{Level, Mark, Simulation};
+use super::simulation::{Mark, Simulation};
 use crate::amounts::{Amounts, Resource};
 use crate::names::PodUid;
 use crate::plan::Stage;
@@ -68,50 +69,44 @@ impl<'a> Simulation<'a> {
         reclaimed: &Amounts,
         lacking: &dyn Fn(&Self) -> Amounts,
     ) {
-        let leaves = self.context.leaves().map(|(at, _)| at);
-        let mut givers: BTreeSet<(std::cmp::Reverse<Level>, Index)> = leaves
-            .filter(|at| self.gives(*at, scope) && self.takes_of(*at, scope).overlaps(&lacking(self)))
-            .map(|at| (std::cmp::Reverse(self.level(at)), at))
-            .collect();
+        let mut givers = Givers::default();
+        for (at, _) in self.context.leaves() {
+            if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacking(self)) {
+                givers.insert(at, self);
+            }
+        }
         let mut stock: BTreeMap<Index, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
-        while let Some((level, at)) = givers.pop_first() {
-            let lacks = lacking(self);
+        while let Some(at) = givers.first(self) {
+            let mut lacks = lacking(self);
             if lacks.is_empty() {
                 return;
             }
-            // Others of its family may have given meanwhile.
-            let now = std::cmp::Reverse(self.level(at));
-            if now > level {
-                givers.insert((now, at));
-                continue;
-            }
-            let next = stock.get_mut(&at).and_then(Vec::pop);
-            let Some(candidate) = next else {
-                let mut lacks = lacks;
+            if let Some(candidate) = stock.get_mut(&at).and_then(Vec::pop) {
+                match self.allows(at, &candidate, scope, (&lacks, reclaimed)) {
+                    Ok(()) => self.take(at, candidate, scope),
+                    Err(rule) => {
+                        refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
+                        if let Some(rule) = rule {
+                            self.keep(at, candidate.pods().iter().copied(), rule);
+                        }
+                    }
+                }
+            } else {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
                     self.bring_back_all(at, mark);
                     lacks = lacking(self);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
+                if chosen.is_empty() {
+                    givers.remove(at, self);
+                    continue;
+                }
                 chosen.reverse();
-                if !chosen.is_empty() {
-                    stock.insert(at, chosen);
-                    givers.insert((now, at));
-                }
-                continue;
-            };
-            match self.allows(at, &candidate, scope, (&lacks, reclaimed)) {
-                Ok(()) => self.take(at, candidate, scope),
-                Err(rule) => {
-                    refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
-                    if let Some(rule) = rule {
-                        self.keep(at, candidate.pods().iter().copied(), rule);
-                    }
-                }
+                stock.insert(at, chosen);
             }
-            givers.insert((std::cmp::Reverse(self.level(at)), at));
+            givers.insert(at, self);
         }
     }
 

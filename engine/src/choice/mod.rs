@@ -16,6 +16,7 @@ mod candidates;
 mod cover;
 mod exact_cover;
 mod gangs;
+mod givers;
 mod greedy_cover;
 mod nodes;
 mod order;

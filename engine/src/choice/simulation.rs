@@ -13,7 +13,7 @@ use crate::names::{GangName, PodUid};
 use crate::reason::Reason;
 use crate::shares::Fraction;
 use crate::snapshot::{Phase, Pod, Shape};
-use crate::tree::{Branch, Index};
+use crate::tree::Index;
 
 /// A candidate that was chosen, and the queue that gains its room.
 #[derive(Clone, Debug)]
@@ -150,22 +150,24 @@ impl<'a> Simulation<'a> {
 
     /// How far the leaf at `at` is above its target.
     pub(super) fn level(&self, at: Index) -> Level {
-        let of_branch = |(at, branch): (Index, &Branch<'_>)| {
-            // A queue without weight has only what no other needs.
-            let (times, weight) = match branch.queue.weight {
-                0 => (i128::from(u32::MAX), 1),
-                weight => (1, i128::from(weight)),
-            };
-            let part = |one: &Resource| Fraction {
-                part: Self::of(&self.over, at, one).units().saturating_mul(times),
-                whole: self.context.capacity.get(one).units().saturating_mul(weight),
-            };
-            self.context.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
-        };
-        let mut level: Level = self.context.tree.path_up(at).map(of_branch).collect();
+        let mut level: Level = self.context.tree.path_up(at).map(|(at, _)| self.above_target(at)).collect();
         level.push(Fraction { part: self.is_above_a_limit(at).into(), whole: 1 });
         level.reverse();
         level
+    }
+
+    /// How far the leaves below the branch at `at` are above their targets, by its weight.
+    pub(super) fn above_target(&self, at: Index) -> Fraction {
+        // A queue without weight has only what no other needs.
+        let (times, weight) = match self.context.tree.branches.get(at).map(|branch| branch.queue.weight) {
+            None | Some(0) => (i128::from(u32::MAX), 1),
+            Some(weight) => (1, i128::from(weight)),
+        };
+        let part = |one: &Resource| Fraction {
+            part: Self::of(&self.over, at, one).units().saturating_mul(times),
+            whole: self.context.capacity.get(one).units().saturating_mul(weight),
+        };
+        self.context.resources.iter().map(part).max().unwrap_or(Fraction { part: 0, whole: 1 })
     }
 
     /// Whether a limit is exceeded below which the leaf at `at` is.
