@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use clusters::effort::{calibration, measure};
+use quotient_engine::advance::keep;
 use quotient_engine::plan::{Planner, plan};
 
 const BASELINES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/baselines.txt");
@@ -46,7 +47,10 @@ fn planning_takes_as_much_work_as_before() {
         let (_, median) = measure(7, || plan(&snapshot));
         measured.push((story.name.to_owned(), relative(median)));
         if story.name == "large at rest" {
-            let mut planner = Planner::new();
+            // A planner repeats its answer as soon as the snapshot has what it wants remembered.
+            let (mut snapshot, mut planner) = (snapshot, Planner::new());
+            let first = planner.plan(&snapshot);
+            keep(&mut snapshot, &first);
             planner.plan(&snapshot);
             let (_, median) = measure(7, || planner.plan(&snapshot));
             measured.push((format!("{}, unchanged", story.name), relative(median)));

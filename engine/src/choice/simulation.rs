@@ -385,12 +385,13 @@ impl<'a> Simulation<'a> {
 
     /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
     pub(super) fn bring_back_all(&mut self, at: Index, mark: Mark) {
-        for place in (mark.victims..self.victims.len()).rev() {
-            if self.victims.get(place).is_some_and(|victim| victim.at == at) {
-                let victim = self.victims.remove(place);
-                self.shift(victim.at, &victim.candidate, true);
-            }
+        if !self.victims.iter().skip(mark.victims).any(|victim| victim.at == at) {
+            return;
         }
+        let since = self.victims.split_off(mark.victims).into_iter();
+        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.at == at);
+        self.victims.extend(others);
+        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
     }
 
     /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
