@@ -18,6 +18,8 @@ mod raise;
 use holder::Holder;
 pub(crate) use loans::Loans;
 
+use std::collections::BTreeMap;
+
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::shares::{get, sums};
@@ -211,6 +213,20 @@ fn cut_to_what_comes(input: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amoun
                 *slack = slack.less(owed);
             }
         }
+    }
+}
+
+/// Cuts what is `owed` to what nodes offer beside what is granted. No quota grows into more than that: a node may seem to run more
+/// because a pod that is gone is still seen.
+pub(crate) fn cut_to_what_nodes_offer(
+    input: &GrantInput<'_>,
+    firm: &[Amounts],
+    owed: &mut BTreeMap<Index, Amounts>,
+) {
+    let mut left = input.left(input.offered, firm);
+    for owed in owed.values_mut() {
+        *owed = owed.min(&left.less(&Amounts::new()));
+        left.subtract_all(owed);
     }
 }
 

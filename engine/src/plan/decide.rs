@@ -13,7 +13,7 @@ use crate::capacity;
 use crate::choice::{self, Context, QueueState, ReclaimResult};
 use crate::demand::{earliest, first_patience};
 use crate::gates::{self, GatedNamespace, GatedNamespaces};
-use crate::grants::{GrantInput, Grants, grants, nothing_lowered};
+use crate::grants::{GrantInput, Grants, cut_to_what_nodes_offer, grants, nothing_lowered};
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
@@ -65,6 +65,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         same_targets: decided.kept == snapshot.targets,
     };
     let mut reclaim = choice::evictions(context);
+    cut_to_what_nodes_offer(&input, &granted.firm, &mut reclaim.owed);
     let mut allocated = granted.allocated.clone();
     for (at, lowered) in &reclaim.lowered {
         let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
