@@ -64,8 +64,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         resources: &offered_resources,
         same_targets: decided.kept == snapshot.targets,
     };
-    let mut reclaim = choice::evictions(context);
-    cut_to_what_nodes_offer(&input, &granted.firm, &mut reclaim.owed);
+    let mut reclaim = reclaims(context, &input, &granted);
     let mut allocated = granted.allocated.clone();
     for (at, lowered) in &reclaim.lowered {
         let lent = granted.allocated.get(*at).map(|granted| granted.less(lowered)).unwrap_or_default();
@@ -138,6 +137,13 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
 /// Those of `resources` of which there is something to share.
 fn offered_resources(capacity: &Amounts, resources: &[Resource]) -> Vec<Resource> {
     resources.iter().filter(|one| capacity.offers(one)).cloned().collect()
+}
+
+/// The pods to evict, and what is owed for it as far as nodes offer it.
+fn reclaims(context: Context<'_>, input: &GrantInput<'_>, granted: &Grants) -> ReclaimResult {
+    let mut reclaim = choice::evictions(context);
+    cut_to_what_nodes_offer(input, &granted.firm, &mut reclaim.owed);
+    reclaim
 }
 
 /// Who gives and takes: an entry a branch, none for parents.
