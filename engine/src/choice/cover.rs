@@ -140,6 +140,7 @@ impl<'a> Simulation<'a> {
             return Vec::new();
         }
         let own_limit = scope.beneficiary.is_none() && scope.inside == Some(at);
+        self.work.spend(scope.beneficiary, u64::try_from(all.may_go.len()).unwrap_or(u64::MAX));
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {

@@ -28,6 +28,7 @@ mod serve;
 mod simulation;
 mod stuck;
 mod unbound;
+mod work;
 
 pub(crate) use budgets::Budgets;
 pub(crate) use candidate::Candidate;

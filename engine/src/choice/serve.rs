@@ -7,6 +7,7 @@ use super::outcome::ReclaimResult;
 use super::queue_state::{Asked, Need, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
+use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
@@ -38,7 +39,10 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         taken.owed = context.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
         return taken;
     }
-    let simulation = Simulation::new(context);
+    let asks = |(at, queue_state): &(Index, &QueueState<'_>)| {
+        queue_state.namespace_usage.stuck || needs.get(at).is_some_and(|need| !need.units.is_empty())
+    };
+    let simulation = Simulation::new(context, Work::for_queues(context.leaves().filter(asks).count()));
     let waits_for_nodes = first_patience(context.snapshot, context.usage).is_some();
     let is_under_way = context.is_under_way();
     let pods_left = MOST_PLACED;
@@ -50,6 +54,7 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
         pods_left,
         promises: BTreeMap::new(),
         taken,
+        told: BTreeMap::new(),
     }
     .run(needs)
 }
@@ -65,6 +70,8 @@ pub(super) struct Service<'a> {
     pods_left: u32,
     pub(super) promises: BTreeMap<Index, PromiseState>,
     pub(super) taken: ReclaimResult,
+    /// The places of what is told of pods that wait.
+    told: BTreeMap<(Index, Preemptor, Reason), usize>,
 }
 
 /// What leaves need, by their places.
@@ -302,7 +309,9 @@ impl<'a> Service<'a> {
             self.promises.get(&at).filter(|_| promise != Promise::Granted).map(|promises| &promises.begun);
         let promised = begun.map_or_else(|| requests.clone(), |begun| requests.less(begun));
         self.simulation.promise(at, promised);
-        for (shape, pods) in &wanted.pods {
+        // What was promised is kept wherever it is when the plan has no more looks for the queue.
+        let is_looked_for = promise == Promise::None || !self.simulation.work.is_spent(Some(at));
+        for (shape, pods) in wanted.pods.iter().filter(|_| is_looked_for) {
             for _ in 0..pods.saturating_mul(units).min(self.pods_left) {
                 let placed = self.simulation.place_pod(shape, &scope);
                 if !is_only_kept {
@@ -458,7 +467,8 @@ impl<'a> Service<'a> {
     /// Says why so many pods of `shape` wait.
     pub(super) fn tell_of(&mut self, at: Index, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
         let told = self.taken.unmet.entry(at).or_default();
-        if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
+        let place = *self.told.entry((at, who.clone(), reason)).or_insert(told.len());
+        if let Some(same) = told.get_mut(place) {
             same.pods = same.pods.saturating_add(pods);
             return;
         }

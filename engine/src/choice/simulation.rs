@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::budgets::Budgets;
 use super::candidate::Candidate;
 use super::nodes::{At, NodeResources, Search};
+use super::work::Work;
 use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Bounds, Resource};
 use crate::names::{GangName, PodUid};
@@ -71,6 +72,8 @@ pub(super) struct Simulation<'a> {
     /// The pods that a rule kept although they would have helped, by leaf.
     pub(super) passed_over: BTreeMap<Index, Vec<(&'a Pod, Reason)>>,
     noted: FxHashSet<&'a PodUid>,
+    /// The work so far.
+    pub(super) work: Work,
 }
 
 /// A state to go back to.
@@ -82,7 +85,7 @@ pub(super) struct Mark {
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(context: Context<'a>) -> Self {
+    pub(super) fn new(context: Context<'a>, work: Work) -> Self {
         let tree = context.tree;
         let of_leaves = |of: &dyn Fn(&QueueState<'a>) -> Amounts| -> Vec<Amounts> {
             context
@@ -129,6 +132,7 @@ impl<'a> Simulation<'a> {
             promised: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
+            work,
             context,
         }
     }

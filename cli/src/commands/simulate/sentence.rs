@@ -76,6 +76,10 @@ pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Op
             "could be freed, but not enough of it on one node for any of its pods".to_owned()
         }
         Reason::NoNodeFits => "is of no use to its pods: no node could run them".to_owned(),
+        Reason::PlanLimit => {
+            "is for pods of so many sizes that no plan looks for room for all of them".to_owned()
+        }
+        Reason::QuotaControllerSilent => "waits until some quota is seen to take effect".to_owned(),
         reason => format!("is not to be had: {reason}"),
     };
     let mut coming = Amounts::new();

@@ -74,6 +74,7 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Reason::NoNodeFits => {
             "no node could run one even if it were empty: selector, affinity, taints or sheer size"
         }
+        Reason::PlanLimit => "its queue has more sizes of pods than one plan looks for on all nodes",
         Reason::WaitingForNodes => "the autoscaler may still add a node",
         Reason::RoomAvailable => "there is room, it only has to be taken",
         Reason::PodsRejected => "the API server rejects its pods",
@@ -84,6 +85,7 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Reason::OneAtATime => "pods of its queue did not start lately, so one pod of it starts first",
         Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
         Reason::WaitingForQuota => "a lowered quota is not in force yet",
+        Reason::QuotaControllerSilent => "no quota has been seen to take effect",
         Reason::Fenced => "what it needs is held outside its queue's fence",
         Reason::NothingToEvict => "no pod that may be evicted holds what it needs",
         Reason::Blocked => "a disruption budget, or the API server, lets no pod go now",
