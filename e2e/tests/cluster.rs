@@ -33,6 +33,7 @@ mod queue_job_kubectl;
 mod queue_jobs;
 mod queue_jobs_mixed;
 mod queue_jobs_random;
+mod quota_controller;
 mod reclaims;
 mod rejected_pods;
 mod rest_goes_on;

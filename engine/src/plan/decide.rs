@@ -74,6 +74,7 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
         }
     }
     let withheld = WithheldEvictions::take_out(&input, &allocated, &mut reclaim, &resources);
+    reclaim.wait_for_proof(snapshot);
     let stuck_terminating = StuckTerminating::of(&tree, &leaves, &decided.targets, snapshot.now);
     let held = snapshot.reclaim_gate.held();
     let shortage = held.unwrap_or_else(|| {
@@ -180,6 +181,7 @@ fn say_who_goes(reclaim: ReclaimResult, withheld: WithheldEvictions, plan: &mut 
         if quota_is_in_force { plan.evictions.push(eviction) } else { plan.waiting.push(eviction) }
     }
     plan.passed_over = reclaim.passed_over;
+    plan.unproven = reclaim.unproven;
 }
 
 /// Writes down which terminating pods hang, and which are evicted again.
@@ -313,8 +315,13 @@ fn say_what_nodes_lack(tree: &Tree<'_>, found: &BTreeMap<Index, Vec<Unmet>>, pla
     for (at, found) in found {
         let queue = tree.branches.get(*at).and_then(|branch| plan.queues.get_mut(&branch.name));
         let Some(queue) = queue else { continue };
+        let mut places: BTreeMap<Preemptor, usize> = BTreeMap::new();
+        for (place, known) in queue.unmet.iter().enumerate() {
+            places.entry(known.who.clone()).or_insert(place);
+        }
         for one in found {
-            match queue.unmet.iter_mut().find(|known| known.who == one.who) {
+            let place = *places.entry(one.who.clone()).or_insert(queue.unmet.len());
+            match queue.unmet.get_mut(place) {
                 Some(_) if one.reason == Reason::UnitAboveShare => {}
                 // No room on a node helps pods that do not come to be.
                 Some(known) if matches!(known.reason, Reason::PodsRejected | Reason::PodsNotCreated) => {}

@@ -75,6 +75,8 @@ pub struct Plan {
     pub retained: BTreeMap<QueueName, QuotaWrite>,
     /// The targets to keep in the ledger; none where every target is the deserved share.
     pub targets: Option<Arc<Targets>>,
+    /// A queue whose evictions wait only until some quota is seen to take effect: its quota is to be counted anew.
+    pub unproven: Option<QueueName>,
     /// Why nothing is taken from anybody by this plan, if so.
     pub held: Option<Reason>,
     /// The earliest time at which another plan might be made although nothing happens: demand that falls, a pod that

@@ -188,11 +188,10 @@ impl Cycle {
         let began = Instant::now();
         let ready = self.writer.before_snapshot().await;
         let now = self.context.clock.engine_now();
-        let (mut snapshot, change, ledger) = self
-            .context
-            .view
-            .read(|index| (index.snapshot(now), index.next_change(now), index.ledger().cloned()));
-        snapshot.reclaim_gate = self.guards.judge(&snapshot);
+        let (mut snapshot, change, ledger, enforced) = self.context.view.read(|index| {
+            (index.snapshot(now), index.next_change(now), index.ledger().cloned(), index.quotas_enforced())
+        });
+        snapshot.reclaim_gate = self.guards.judge(&snapshot, enforced);
         self.count(&snapshot);
         self.writer.find_requeues(&snapshot);
         // The snapshot is dropped there, too: while it lives, whatever changes in the index has to be copied.
@@ -214,6 +213,7 @@ impl Cycle {
         let took = began.elapsed();
         metrics.cycles.plan_duration.observe(took.as_secs_f64());
         metrics.queues.show(&plan, terms);
+        self.guards.show_unproven(plan.unproven.is_some());
         debug!(
             queues = plan.queues.len(),
             quotas = plan.quota_writes().count(),
@@ -281,10 +281,11 @@ impl Cycle {
     fn follow(&mut self) {
         self.writer.follow();
         let now = self.context.clock.engine_now();
-        let snapshot = self.context.view.read(|index| index.snapshot(now));
+        let (snapshot, enforced) =
+            self.context.view.read(|index| (index.snapshot(now), index.quotas_enforced()));
         self.count(&snapshot);
         // Whoever takes over knows already how large the cluster was.
-        self.guards.judge(&snapshot);
+        self.guards.judge(&snapshot, enforced);
         self.context.metrics.queues.clear();
     }
 
