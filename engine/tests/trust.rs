@@ -495,3 +495,35 @@ fn a_pod_that_waits_for_others_to_go_is_not_set_aside() {
         "#]],
     );
 }
+
+/// A scheduler that does not run, or a gate that nothing removes: no condition ever says that a node is lacking. The pods have room
+/// for five minutes and then count no more, so that other queues get back what was taken for them.
+#[test]
+fn pods_that_no_scheduler_mentions_are_set_aside() {
+    let mut snapshot = parse(
+        "
+        node n1 cpu=8
+        queue a
+        queue b request=all
+        quota a cpu=4
+        quota b cpu=4
+        pod a/p1 cpu=2 pending created=900
+        pod a/p2 cpu=2 pending created=900
+        pod b/p1 cpu=4 node=n1
+        ",
+    );
+    let begin = snapshot.now;
+    let mut told = Vec::new();
+    for second in [0, 60, 200, 361] {
+        snapshot.now = begin.plus_seconds(second);
+        let (settled, plan) = settle(&snapshot);
+        let queue = plan.queues.iter().find(|(name, _)| &*name.name == "a").unwrap().1;
+        told.push((second, queue.demand.to_string(), queue.remember.set_aside.len()));
+        snapshot = settled;
+    }
+    let expected = [(0, "cpu 4"), (60, "cpu 4"), (200, "cpu 4"), (361, "nothing")];
+    for ((second, demand, set_aside), (at, expected)) in told.iter().zip(expected) {
+        assert_eq!((*second, demand.as_str()), (at, expected), "{told:?}");
+        assert_eq!(*set_aside > 0, expected == "nothing", "{told:?}");
+    }
+}

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use crate::amounts::Amounts;
 use crate::keyed::KeyedMap;
 use crate::names::{Namespace, OwnerUid};
-use crate::snapshot::{NamespaceState, Queue, Remembered, Snapshot};
+use crate::snapshot::{NamespaceState, Pod, Queue, Remembered, Snapshot};
 use crate::time::Timestamp;
 use crate::usage::{NamespaceUsage, Usage};
 use trust::Verdict;
@@ -95,7 +95,13 @@ impl<'a> Demand<'a> {
         let window = window::apply(counts, &namespace_usage.leaving, &remember, now);
         remember.demand = window.demand.clone();
         remember.falling = window.falling;
-        let next_change = earliest(verdict.next_change, window.next_change);
+        let unheard = || {
+            let waits = state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::unheard_from);
+            waits.filter(|from| *from > now).min()
+        };
+        let unheard = (namespace_usage.pods.pending > 0).then(unheard).flatten();
+        let due = [window.next_change, unheard].into_iter();
+        let next_change = due.fold(verdict.next_change, earliest);
         let (trust, next_try) = (verdict.trust, verdict.next_try);
         Self { counted: window.demand, asks, trust, shown, remember, next_change, next_try }
     }

@@ -59,6 +59,9 @@ pub struct Pod {
     pub grace_seconds: u16,
 }
 
+/// How long a scheduler may say nothing of a pod.
+const UNHEARD_SECONDS: i64 = 60;
+
 /// How far a pod has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
@@ -82,6 +85,18 @@ impl Pod {
     /// What it requests.
     pub fn requests(&self) -> &Amounts {
         &self.shape.requests
+    }
+
+    /// Since when it does not get on, at `now`: as reported, or where no scheduler has said anything of it for a minute after
+    /// its creation. So pods of a scheduler that does not run, and those behind a gate that nothing removes, are found as well.
+    pub fn stuck_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.stuck.or_else(|| self.unheard_from().filter(|from| *from <= now))
+    }
+
+    /// From when on a pod counts as one that does not get on if no scheduler says anything of it.
+    pub(crate) fn unheard_from(&self) -> Option<Timestamp> {
+        let is_unheard = self.stuck.is_none() && self.node.is_none() && self.phase == Phase::Pending;
+        is_unheard.then(|| self.created.plus_seconds(UNHEARD_SECONDS))
     }
 
     /// Its controller; without one nobody recreates it.
