@@ -69,9 +69,9 @@ impl<'a> Simulation<'a> {
         reclaimed: &Amounts,
         lacking: &dyn Fn(&Self) -> Amounts,
     ) {
-        let mut givers = Givers::default();
+        let (mut givers, lacks) = (Givers::default(), lacking(self));
         for (at, _) in self.context.leaves() {
-            if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacking(self)) {
+            if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacks) {
                 givers.insert(at, self);
             }
         }
