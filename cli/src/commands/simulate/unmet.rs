@@ -83,7 +83,7 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
         Reason::SetAside => "it had room and did not start, so it does not count for 1 to 30 minutes",
         Reason::OneAtATime => "pods of its queue did not start lately, so one pod of it starts first",
         Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
-        Reason::WaitingForQuota => "a lowered quota is not in force yet",
+        Reason::WaitingForQuota => "a lowered quota is not enforced yet",
         Reason::Fenced => "what it needs is held outside its queue's fence",
         Reason::NothingToEvict => "no pod that may be evicted holds what it needs",
         Reason::Blocked => "a disruption budget, or the API server, lets no pod go now",
