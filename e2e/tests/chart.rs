@@ -24,7 +24,7 @@ const SERVED: [&str; 6] = [
 /// Kinds whose content has its own tests and would only fill the page.
 const ELSEWHERE: [&str; 2] = ["CustomResourceDefinition", "PrometheusRule"];
 
-/// ConfigMaps of which the same is true: dashboards and runbooks.
+/// `ConfigMap`s of which the same is true: dashboards and runbooks.
 const LONG: [&str; 2] = ["grafana_dashboard", "name: quotient-runbooks"];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -108,7 +108,7 @@ async fn long_names_are_cut() -> Result<()> {
     Ok(())
 }
 
-/// The security contexts name no user, so OpenShift can choose one. The image has a user of its own.
+/// The security contexts name no user, so `OpenShift` can choose one. The image has a user of its own.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_user_is_hard_coded() -> Result<()> {
     for object in objects(&[], &[]).await? {
@@ -145,7 +145,7 @@ async fn the_notes_warn() -> Result<()> {
     Ok(())
 }
 
-/// The alerts of the PrometheusRules, by name.
+/// The alerts of the `PrometheusRule`s, by name.
 fn alerts(objects: &[Value]) -> BTreeMap<String, Value> {
     let rules = objects.iter().filter(|object| object["kind"] == "PrometheusRule");
     let groups = rules.flat_map(|object| object["spec"]["groups"].as_sequence().into_iter().flatten());

@@ -33,7 +33,7 @@ async fn a_new_user_follows_it_from_the_first_command_to_the_last() -> Result<()
             "console" => block
                 .lines()
                 .filter_map(|line| line.strip_prefix("$ "))
-                .map(|line| format!("{line}\n"))
+                .flat_map(|line| [line, "\n"])
                 .collect(),
             other => anyhow::bail!("a block of {other:?}"),
         };
@@ -78,7 +78,7 @@ async fn demo() -> Result<String> {
     ensure!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let is_result =
         |line: &&str| line.starts_with("Every team has") || line.starts_with("Everything is stopped");
-    Ok(said.lines().map(str::trim).filter(is_result).map(|line| format!("{line}\n")).collect())
+    Ok(said.lines().map(str::trim).filter(is_result).flat_map(|line| [line, "\n"]).collect())
 }
 
 /// The output without times, and without ages at the end of its rows.
@@ -86,19 +86,16 @@ fn without_times(printed: &str) -> String {
     let times = ["LAST DEPLOYED:", "Last Started:", "Last Completed:"];
     let mut tidied = String::new();
     for line in printed.lines() {
-        match times.iter().find(|start| line.starts_with(*start)) {
-            Some(start) => {
-                let _ = writeln!(tidied, "{start} …");
-            }
-            None => {
-                let rows = tidy(line);
-                let kept = rows.first().map_or(0, Vec::len);
-                let words = line.split_whitespace().count();
-                // An age ends the row.
-                let end = if kept < words { line.rfind(' ').unwrap_or_default() } else { line.len() };
-                let _ = writeln!(tidied, "{}", line.get(..end).unwrap_or_default().trim_end());
-            }
+        if let Some(start) = times.iter().find(|start| line.starts_with(*start)) {
+            let _ = writeln!(tidied, "{start} …");
+            continue;
         }
+        let rows = tidy(line);
+        let kept = rows.first().map_or(0, Vec::len);
+        let words = line.split_whitespace().count();
+        // An age ends the row.
+        let end = if kept < words { line.rfind(' ').unwrap_or_default() } else { line.len() };
+        let _ = writeln!(tidied, "{}", line.get(..end).unwrap_or_default().trim_end());
     }
     tidied
 }

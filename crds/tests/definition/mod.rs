@@ -35,7 +35,8 @@ pub(crate) fn each_schema(path: &str, schema: &Value, visit: &mut impl FnMut(&st
     }
 }
 
-/// Every field has a description, in whole paragraphs and without links of rustdoc. Returns how many there are.
+/// Every field has a description, in whole paragraphs and without links of rustdoc, and it explains every value and the
+/// default of a field of the spec. Returns how many there are.
 pub(crate) fn explained_fields(name: &str) -> usize {
     let mut fields = 0;
     each_schema("", &schema(name), &mut |path, schema| {
@@ -46,6 +47,23 @@ pub(crate) fn explained_fields(name: &str) -> usize {
             assert!(!description.contains("](") && !description.contains("[`"), "{path}.{name} has a link");
             let paragraphs: Vec<&str> = description.split("\n\n").collect();
             assert!(paragraphs.iter().all(|text| !text.contains('\n')), "{path}.{name} has broken lines");
+            let values = property["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let unexplained: Vec<&str> =
+                values.filter(|value| !description.contains(&format!("`{value}`"))).collect();
+            assert!(
+                unexplained.is_empty(),
+                "{path}.{name} has values without an explanation: {unexplained:?}"
+            );
+            let required =
+                schema["required"].as_array().is_some_and(|names| names.contains(&name.as_str().into()));
+            let place = format!("{path}.{name}");
+            // A selector and what a pod template has are those of Kubernetes.
+            let ours =
+                place.starts_with(".spec.") && !place.contains("template") && !place.contains("selector");
+            assert!(
+                !ours || required || description.contains("Default:"),
+                "{place} has no word on its default"
+            );
         }
     });
     fields
