@@ -117,7 +117,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.submit("alone", of_one_cpu("nobodys", 1, 1)).await?;
     let admitted = QueueJobCondition::Admitted;
     let message = stage.until_job_condition(("alone", "nobodys"), admitted, ("False", "NoQueue")).await?;
-    assert!(message.contains("create one"), "{message}");
+    assert!(message.contains("Create one"), "{message}");
 
     // Only one of two can decide who starts.
     let mut labelled = of_one_cpu("of-kueue", 1, 1);

@@ -189,7 +189,7 @@ pub(crate) fn blocks(page: &str) -> Vec<(String, String)> {
     blocks
 }
 
-/// The commands of a block: a line, or several where a here-document, a backslash, a pipe or a loop goes on.
+/// The commands of a block: a line, or several where a here-document, a backslash, a pipe, a variable or a loop goes on.
 pub(crate) fn commands(block: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut command = String::new();
@@ -215,7 +215,10 @@ fn is_complete(command: &str) -> bool {
     let words = |wanted: &str| command.split_whitespace().filter(|word| *word == wanted).count();
     let quotes = command.matches('\'').count();
     let in_quotes = !command.contains("<<'EOF'") && quotes % 2 == 1;
-    let goes_on = last.ends_with('\\') || last.ends_with('|') || words("do") > words("done");
+    // A variable is for the next command.
+    let assigns =
+        last.split_once('=').is_some_and(|(name, _)| name.chars().all(|at| at.is_ascii_lowercase()));
+    let goes_on = last.ends_with('\\') || last.ends_with('|') || assigns || words("do") > words("done");
     !in_document && !in_quotes && !goes_on
 }
 
@@ -247,12 +250,12 @@ fn only_ages_at_the_end_of_a_row_do_not_count() {
 
 #[test]
 fn a_command_goes_on_where_a_shell_goes_on() {
-    let block = "# a comment\none -a 'b\nc'\nkubectl create -f - <<'EOF'\nx\nEOF\nlist |\n  while read -r name; do\n    echo\n  done\nlast\n";
+    let block = "# a comment\none -a 'b\nc'\nkubectl create -f - <<'EOF'\nx\nEOF\nlist |\n  while read -r name; do\n    echo\n  done\nday=$(date)\nlast \"$day\"\n";
     let expected = [
         "one -a 'b\nc'",
         "kubectl create -f - <<'EOF'\nx\nEOF",
         "list |\n  while read -r name; do\n    echo\n  done",
-        "last",
+        "day=$(date)\nlast \"$day\"",
     ];
     assert_eq!(commands(block), expected);
 }

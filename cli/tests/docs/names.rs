@@ -141,7 +141,8 @@ fn values() -> Value {
 fn has_value(values: &Value, path: &str) -> bool {
     let mut at = values;
     for name in path.split('.') {
-        let is_free = at.as_mapping().is_some_and(|map| map.is_empty()) || at.as_str() == Some("Nodes");
+        let is_free =
+            at.as_mapping().is_some_and(serde_yaml_ng::Mapping::is_empty) || at.as_str() == Some("Nodes");
         match at.get(name) {
             _ if is_free => return true,
             Some(below) => at = below,

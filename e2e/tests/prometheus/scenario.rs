@@ -138,9 +138,21 @@ const REFUSED: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
      "spec": {"policyName": "no-quota", "validationActions": ["Deny"]}}
 ]}"#;
 
+/// Creates the namespace of that team, and waits until the API server knows the policy.
+async fn refuse_a_quota(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.apply(REFUSED).await?;
+    stage.bed.create_namespace("team-d").await?;
+    let probe = ["create", "quota", "probe", "--namespace=team-d", "--dry-run=server"];
+    let refused = eventually("the policy is enforced", PATIENCE, async || {
+        ensure!(stage.bed.kubectl(probe).await.is_err(), "a quota would be created");
+        Ok(())
+    });
+    Ok(refused.await?)
+}
+
 async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<()> {
     let wait = async || tokio::time::sleep(pause).await;
-    stage.bed.apply(REFUSED).await?;
+    refuse_a_quota(stage).await?;
     // A namespace without a Queue.
     stage.bed.create_namespace("visitors").await?;
     stage.deployment("visitors", "guest", 1, shared.pod(1), false).await?;
@@ -149,7 +161,7 @@ async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<(
     stage
         .queue("team-b", json!({"weight": 1, "guaranteed": shared.amount(1), "limit": shared.amount(8)}))
         .await?;
-    stage.queue("team-d", json!({"weight": 0})).await?;
+    stage.queue_object("team-d", "team-d", json!({"weight": 0, "limit": shared.amount(0)})).await?;
     wait().await;
     stage.deployment("team-a", "web", 7, shared.pod(1), true).await?;
     stage.deployment("team-b", "train", 4, shared.pod(1), true).await?;
