@@ -88,7 +88,8 @@ fn owed_not_written_before_it_is_freed() {
 
 #[test]
 fn a_rebuilt_ledger_owes_what_was_granted_since() {
-    let (protocol, faults) = (Protocol::Ledger(Rules::OwedAfterLoss), Faults { losses: 1, ..Faults::default() });
+    let (protocol, faults) =
+        (Protocol::Ledger(Rules::OwedAfterLoss), Faults { losses: 1, ..Faults::default() });
     refuted(&Scenario { protocol, faults, ..halves("owed of a lost ledger") }, ONCE);
 }
 

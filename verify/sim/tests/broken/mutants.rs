@@ -9,8 +9,8 @@ use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction, is_gate_removal,
-    is_leaving, is_quota_write, operations, success, uncounted,
+    Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
+    is_gate_removal, is_leaving, is_quota_write, operations, success, uncounted,
 };
 use super::stage::Stage;
 

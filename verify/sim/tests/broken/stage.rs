@@ -152,9 +152,8 @@ fn guaranteed() -> Case {
 fn idle() -> Case {
     let mut objects = build::node_and_teams("4", "4Gi", 3);
     objects.extend(["team-1", "team-2", "team-3"].map(|name| queue_of(name, name, json!({"weight": 1}))));
-    let later = ["team-1", "team-2", "team-3"].map(|name| {
-        (seconds(6), created(Kind::Job, build::job(name, "train", 1, &build::work("1", "1Gi"))))
-    });
+    let later = ["team-1", "team-2", "team-3"]
+        .map(|name| (seconds(6), created(Kind::Job, build::job(name, "train", 1, &build::work("1", "1Gi")))));
     let workload = Workload {
         name: "idle",
         objects,
