@@ -131,7 +131,7 @@ pub(crate) fn operations(call: &mut Call, mut keep: impl FnMut(&mut Value) -> bo
 /// The entries of the ledger that was sent, changed.
 pub(crate) fn entries(call: &mut Call, mut change_entry: impl FnMut(&mut Value)) {
     ledger(call, |ledger| {
-        ledger["entries"].as_object_mut().unwrap().values_mut().for_each(&mut change_entry)
+        ledger["entries"].as_object_mut().unwrap().values_mut().for_each(&mut change_entry);
     });
 }
 
