@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value};
 
-use super::{Entry, Snapshot};
-use crate::manifests::Place;
+use super::{Entry, Place, Snapshot};
 
 /// What differs from the snapshot.
 #[derive(Debug, Default)]
@@ -97,12 +97,30 @@ fn words(value: &Value) -> String {
     }
 }
 
+/// ` (weight 1, request nvidia.com/gpu 8)` of a Queue.
+fn queue_spec(value: &Value) -> String {
+    if text(value, "/kind") != "Queue" || !text(value, "/apiVersion").starts_with("quotient.dev/") {
+        return String::new();
+    }
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let weight = value.pointer("/spec/weight").map_or_else(|| DEFAULT_WEIGHT.to_string(), plain);
+    let mut told = vec![format!("weight {weight}")];
+    for field in ["guaranteed", "limit", "request"] {
+        let amounts = value.pointer(&format!("/spec/{field}")).and_then(Value::as_object);
+        let amounts = amounts.into_iter().flatten().map(|(name, amount)| format!("{name} {}", plain(amount)));
+        let amounts: Vec<String> = amounts.collect();
+        told.extend((!amounts.is_empty()).then(|| format!("{field} {}", amounts.join(" "))));
+    }
+    format!(" ({})", told.join(", "))
+}
+
 fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
     let wanted = key(&entry.value);
     let told = words(&entry.value);
     let Some(found) = snapshot.entries.iter_mut().find(|other| key(&other.value) == wanted) else {
+        let spec = queue_spec(&entry.value);
         snapshot.entries.push(entry);
-        return format!("create {told}");
+        return format!("create {told}{spec}");
     };
     remove_unmentioned(&mut found.value, &entry.value);
     merge(&mut found.value, without_status(entry.value));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-use super::ClusterError;
+use crate::exit::ClusterError;
 
 /// How the cluster is reached.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -43,6 +43,15 @@ fn timeout(text: &str) -> Result<Duration, String> {
 /// How the command names itself to the API server.
 const NAME: &str = concat!("kubectl-quotient/", env!("CARGO_PKG_VERSION"));
 
+/// Certificates for a kubeconfig that names none: those of the system. A system without any, such as the image, has those of
+/// Mozilla.
+fn built_in_certificates() -> Option<Vec<Vec<u8>>> {
+    if cfg!(not(target_os = "linux")) || !rustls_native_certs::load_native_certs().certs.is_empty() {
+        return None;
+    }
+    Some(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|certificate| certificate.to_vec()).collect())
+}
+
 impl ConnectionArgs {
     /// A client and the namespace that commands are about.
     pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
@@ -50,6 +59,9 @@ impl ConnectionArgs {
         config.auth_info.impersonate = self.impersonate.clone().or(config.auth_info.impersonate);
         config.read_timeout = Some(self.request_timeout);
         config.connect_timeout = Some(self.request_timeout.min(Duration::from_secs(10)));
+        if config.root_cert.is_none() && config.root_cert_file.is_none() {
+            config.root_cert = built_in_certificates();
+        }
         config.headers.push((http::header::USER_AGENT, http::header::HeaderValue::from_static(NAME)));
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let address = config.cluster_url.host().unwrap_or("cluster").to_owned();

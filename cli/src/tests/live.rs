@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use http::{Request, Response};
 use http_body_util::Full;
 use kube::Client;
+use kube::api::Patch;
 use kube::client::Body;
 use serde_json::{Value, json};
 use tower::service_fn;
@@ -123,7 +124,7 @@ async fn an_object_that_does_not_exist_is_none() {
 async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
     let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
     let patch = json!({"spec": {"pausedUntil": null}});
-    live.patch(kind("queues"), "team-a", "x", &patch).await.unwrap();
+    live.patch(kind("queues"), "team-a", "x", &Patch::Merge(&patch)).await.unwrap();
     let asked = asked.lock().unwrap();
     let (request, body) = &asked[0];
     assert!(

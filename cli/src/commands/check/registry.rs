@@ -1,85 +1,7 @@
 //! Every check, with its id, its severity and what helps.
 
-use serde::Serialize;
-
-use super::Look;
+use super::finding::{Check, Group, Severity};
 use super::{namespaces, of_cluster, of_operator, of_queues, of_workloads};
-
-/// One check.
-pub(crate) struct Check {
-    /// Its name, which is also its anchor in `docs/reference/checks.md`.
-    pub(crate) id: &'static str,
-    pub(crate) group: Group,
-    pub(crate) severity: Severity,
-    /// What helps.
-    pub(crate) fix: &'static str,
-    /// Looks.
-    pub(crate) look: fn(&Look<'_>) -> Seen,
-}
-
-/// What a check saw; none if it could not look.
-pub(crate) type Seen = Option<Vec<String>>;
-
-/// What is checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Group {
-    Cluster,
-    Operator,
-    Queues,
-    Namespaces,
-    Workloads,
-}
-
-impl Group {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Cluster, Self::Operator, Self::Queues, Self::Namespaces, Self::Workloads];
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Cluster => "cluster",
-            Self::Operator => "operator",
-            Self::Queues => "queues",
-            Self::Namespaces => "namespaces",
-            Self::Workloads => "workloads",
-        }
-    }
-}
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Severity {
-    /// Quotient does not do its work.
-    Error,
-    /// Something is rejected, lost or unfair sooner or later.
-    Warning,
-    /// Worth knowing.
-    Info,
-}
-
-/// What was found: the first few in words, and how many there are.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct Found {
-    pub(crate) text: String,
-    pub(crate) count: usize,
-}
-
-impl Check {
-    /// Whether it looks only where a flag asks for it, because it changes something for a moment.
-    pub(super) fn is_on_request(&self) -> bool {
-        self.id == "quota-latency"
-    }
-
-    /// Whether it makes sense before Quotient is installed.
-    pub(super) fn is_for_newcomers(&self) -> bool {
-        let about_quotient = matches!(self.group, Group::Operator | Group::Queues);
-        !about_quotient && !matches!(self.id, "crd-missing" | "crd-outdated" | "admission-policies")
-    }
-}
 
 macro_rules! checks {
     ($($id:literal $group:ident $severity:ident $look:path: $fix:literal;)*) => {
@@ -104,10 +26,6 @@ checks! {
     "no-capacity" Cluster Error of_cluster::no_capacity: "wait for a Ready node, or correct --node-selector";
     "nodes-not-ready" Cluster Warning of_cluster::nodes_not_ready:
         "repair or remove these nodes: their capacity is not shared";
-    "autoscaler" Cluster Error of_cluster::autoscaler:
-        "set config.capacity to the limit of the autoscaler, such as {cpu: 500}";
-    "ceiling-below-nodes" Cluster Warning of_cluster::ceiling:
-        "raise config.capacity to what the autoscaler may reach";
     "kueue" Cluster Warning of_cluster::kueue:
         "let one of the two manage a namespace: remove the label kueue.x-k8s.io/queue-name, or the Queue";
     "operator-missing" Operator Error of_operator::missing: "install the chart: helm install quotient";
@@ -160,6 +78,10 @@ checks! {
         "raise --concurrent-resource-quota-syncs and --kube-api-qps of kube-controller-manager";
     "limit-range-conflict" Namespaces Warning namespaces::limit_ranges:
         "set defaultRequests within the LimitRange of the namespace";
+    "autoscaler" Autoscaling Error of_cluster::autoscaler:
+        "set config.capacity to the limit of the autoscaler, such as {cpu: 500}";
+    "ceiling-below-nodes" Autoscaling Warning of_cluster::ceiling:
+        "raise config.capacity to what the autoscaler may reach";
     "pods-rejected" Workloads Error of_workloads::rejected: "see: kubectl quotient explain KIND/NAME";
     "pod-above-share" Workloads Warning of_workloads::above_share:
         "request less in one pod, or raise weight or guaranteed of the Queue";

@@ -9,7 +9,8 @@ use quotient_crds::names::{
     LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE,
 };
 
-use crate::manifests::{Cluster, Object};
+use crate::manifests::Cluster;
+use crate::objects::Object;
 
 /// What is there of Quotient.
 #[derive(Debug, Default)]

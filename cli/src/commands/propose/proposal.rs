@@ -1,63 +1,121 @@
-//! The Queue of one namespace, as its use suggests.
+//! The Queue of one namespace, as its use or its quotas suggest.
 
 use quotient_crds::{MAX_WEIGHT, Mode, QueueSpec, ResourceMap};
 use quotient_engine::advance::settle;
-use quotient_engine::amounts::{Amounts, Bounds};
+use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::Namespace;
 use quotient_index::IndexSettings;
 use quotient_index::quotas::bounds_from_hard;
 
-use crate::commands::check::lacks_requests;
-use crate::manifests::{Cluster, Object};
-use crate::output::counted;
-use crate::proposals::ProposedQueue;
+use crate::manifests::Cluster;
+use crate::objects::{Object, lacks_requests};
+use crate::output::{counted, spaced};
+use crate::proposals::{ProposedQueue, resource_map};
+use crate::queues::percentage;
+
+/// What the weights and guarantees follow from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Basis {
+    /// What pods request now.
+    Usage,
+    /// What ResourceQuotas allow, and for namespaces without one what pods request.
+    Quotas,
+}
 
 /// What is proposed for one namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Proposal {
-    pub(crate) namespace: String,
     /// What its pods request now.
-    pub(crate) used: Amounts,
-    pub(crate) weight: i128,
+    pub(super) used: Amounts,
     /// How many workloads have containers without requests.
-    pub(crate) lacking: usize,
-    /// The ResourceQuotas that will act as limits.
+    pub(super) lacking: usize,
+    /// What to know about it.
+    pub(super) note: String,
+    pub(crate) queue: ProposedQueue,
+}
+
+/// A namespace with pods and without a Queue.
+struct Unmanaged {
+    name: String,
+    used: Amounts,
+    /// Its ResourceQuotas in words, and the lowest bound of each resource.
     quotas: Vec<String>,
-    /// What they bound together.
-    pub(crate) bounds: Bounds,
+    bounds: Bounds,
 }
 
 /// One for each namespace with pods and without a Queue, but not for those of Kubernetes and of the operator.
-pub(crate) fn proposals(cluster: &Cluster) -> Vec<Proposal> {
+pub(crate) fn proposals(cluster: &Cluster, basis: Basis) -> Vec<Proposal> {
     let whole = whole(cluster);
     let protected = IndexSettings::default().protected;
     let is_system = |name: &Namespace| {
-        protected.contains(name)
-            || cluster.operator.as_ref().is_some_and(|operator| operator.namespace == name.as_str())
+        let operator = cluster.operator.as_ref();
+        protected.contains(name) || operator.is_some_and(|operator| operator.namespace == name.as_str())
     };
     let namespaces = cluster.snapshot.namespaces.iter();
     let unmanaged = namespaces.filter(|(name, state)| state.queues.is_empty() && !is_system(name));
-    unmanaged
+    let unmanaged: Vec<Unmanaged> = unmanaged
         .filter_map(|(name, state)| {
             let mut used = Amounts::new();
             let mut pods = state.pods.iter().filter(|pod| pod.is_charged()).peekable();
             pods.peek()?;
             pods.for_each(|pod| used.add_all(pod.requests()));
             let (quotas, bounds) = quotas(cluster, name.as_str());
-            Some(Proposal {
-                namespace: name.to_string(),
-                weight: percentage(&used, &whole),
-                used,
-                lacking: lacking(cluster, name.as_str()),
-                quotas,
-                bounds,
-            })
+            Some(Unmanaged { name: name.to_string(), used, quotas, bounds })
         })
-        .collect()
+        .collect();
+    let mut together = Amounts::new();
+    for one in &unmanaged {
+        together.add_all(&one.bounds.amounts());
+    }
+    let are_met = together.fits_in(&whole);
+    unmanaged.into_iter().map(|one| proposal(cluster, one, basis, &whole, are_met)).collect()
+}
+
+fn proposal(cluster: &Cluster, of: Unmanaged, basis: Basis, whole: &Amounts, are_met: bool) -> Proposal {
+    let Unmanaged { name, used, quotas, bounds } = of;
+    let mut comments = vec![format!("Pods of {name} requested {}.", spaced(&used))];
+    let has_quota = !bounds.is_empty();
+    if has_quota {
+        comments.push(format!("Its quotas allow {}.", spaced(&bounds.amounts())));
+    }
+    let (basis_of_weight, guaranteed) = match basis {
+        Basis::Quotas if has_quota => (bounds.amounts(), Some(bounds).filter(|_| are_met)),
+        // A quota is a promise. Half of what is used leaves the other half to be shared, and all halves together fit.
+        Basis::Usage if has_quota => (used.clone(), Some(half(&used, &bounds))),
+        _ => (used.clone(), None),
+    };
+    let lacking = lacking(cluster, &name);
+    let spec = QueueSpec {
+        weight: i32::try_from(percentage(&basis_of_weight, whole)).unwrap_or(MAX_WEIGHT),
+        guaranteed: guaranteed.as_ref().and_then(resource_map),
+        default_requests: (lacking > 0).then(ResourceMap::default_requests),
+        mode: Mode::Observe,
+        ..QueueSpec::default()
+    };
+    let quotas = quotas.iter().map(|quota| format!("its ResourceQuota {quota} stays and acts as a limit"));
+    let without =
+        (lacking > 0).then(|| format!("{} without requests", counted(lacking, "workload", "workloads")));
+    let note = quotas.chain(without).collect::<Vec<_>>().join("; ");
+    Proposal { used, lacking, note, queue: ProposedQueue { namespace: name.clone(), name, spec, comments } }
+}
+
+/// Half of the amounts, in whole cpus, GiB and devices, and not above the bounds.
+fn half(used: &Amounts, bounds: &Bounds) -> Bounds {
+    let halves = used.iter().filter_map(|(resource, amount)| {
+        let unit = match resource {
+            Resource::Cpu => 1000,
+            Resource::Memory => 1 << 30,
+            Resource::Extended(_) => 1,
+        };
+        let whole = amount.units().div_euclid(2).div_euclid(unit).saturating_mul(unit);
+        let half = Amount::new(whole).min(bounds.get(resource)?);
+        half.is_positive().then(|| (resource.clone(), half))
+    });
+    halves.collect()
 }
 
 /// What the nodes offer, or what is shared out if that is more.
-pub(crate) fn whole(cluster: &Cluster) -> Amounts {
+fn whole(cluster: &Cluster) -> Amounts {
     let mut offered = Amounts::new();
     for node in cluster.snapshot.nodes.values().filter(|node| node.counts) {
         offered.add_all(&node.allocatable);
@@ -65,18 +123,8 @@ pub(crate) fn whole(cluster: &Cluster) -> Amounts {
     settle(&cluster.snapshot).1.capacity.max(&offered)
 }
 
-/// The largest part of the whole, in percent, rounded, at least 1.
-pub(crate) fn percentage(used: &Amounts, whole: &Amounts) -> i128 {
-    let parts = used.iter().filter_map(|(resource, amount)| {
-        let whole = whole.get(resource).units();
-        amount.units().saturating_mul(100).saturating_add(whole / 2).checked_div(whole)
-    });
-    parts.max().unwrap_or(1).max(1)
-}
-
 fn lacking(cluster: &Cluster, namespace: &str) -> usize {
-    let here =
-        cluster.objects.iter().filter(|object| object.metadata().namespace.as_deref() == Some(namespace));
+    let here = cluster.objects.iter().filter(|object| object.namespace() == namespace);
     let templates = here.filter(|object| object.controller().is_none()).filter_map(Object::template);
     templates.filter(|template| lacks_requests(template)).count()
 }
@@ -85,42 +133,18 @@ fn lacking(cluster: &Cluster, namespace: &str) -> usize {
 fn quotas(cluster: &Cluster, namespace: &str) -> (Vec<String>, Bounds) {
     let mut told = Vec::new();
     let mut lowest = Bounds::new();
-    for object in &cluster.objects {
+    for object in cluster.objects.iter().filter(|object| object.namespace() == namespace) {
         let Object::ResourceQuota(quota) = object else { continue };
         let Some(hard) = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref()) else { continue };
         let bounds = bounds_from_hard(hard);
-        if quota.metadata.namespace.as_deref() != Some(namespace) || bounds.is_empty() {
+        if bounds.is_empty() {
             continue;
         }
-        let name = quota.metadata.name.as_deref().unwrap_or_default();
-        told.push(format!("{name} ({})", bounds.amounts().compact()));
+        told.push(format!("{} ({})", object.name(), spaced(&bounds.amounts())));
         for (resource, amount) in bounds.iter() {
             let known = lowest.get(resource).unwrap_or(amount);
             lowest.set(resource.clone(), known.min(amount));
         }
     }
     (told, lowest)
-}
-
-impl Proposal {
-    /// The Queue, with what it was made from in a comment.
-    pub(crate) fn queue(&self) -> ProposedQueue {
-        let weight = i32::try_from(self.weight).unwrap_or(MAX_WEIGHT);
-        let default_requests = (self.lacking > 0).then(ResourceMap::default_requests);
-        ProposedQueue {
-            namespace: self.namespace.clone(),
-            name: self.namespace.clone(),
-            spec: QueueSpec { weight, default_requests, mode: Mode::Observe, ..QueueSpec::default() },
-            comments: vec![format!("Pods of {} requested {}.", self.namespace, self.used)],
-        }
-    }
-
-    /// What to know about it.
-    pub(crate) fn note(&self) -> String {
-        let quotas =
-            self.quotas.iter().map(|quota| format!("its ResourceQuota {quota} stays and acts as a limit"));
-        let lacking = (self.lacking > 0)
-            .then(|| format!("{} without requests", counted(self.lacking, "workload", "workloads")));
-        quotas.chain(lacking).collect::<Vec<_>>().join("; ")
-    }
 }

@@ -6,6 +6,7 @@ mod report;
 use std::path::{Path, PathBuf};
 
 use quotient_engine::plan::{Plan, plan};
+use quotient_engine::snapshot::Snapshot;
 use quotient_operator::decisions::{Decision, read, text};
 
 use crate::commands::diff::setting;
@@ -16,7 +17,7 @@ use crate::snapshot::Setting;
 use alternative::changed;
 
 #[cfg(test)]
-pub(crate) use report::schema;
+pub(crate) use report::ReplayText;
 
 /// Which decision.
 #[derive(Debug, clap::Args)]
@@ -56,6 +57,8 @@ Examples:
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) decision: Decision,
+    /// What it was made from.
+    pub(crate) snapshot: Snapshot,
     pub(crate) plan: Plan,
     /// Whether it is the recorded plan.
     pub(crate) is_identical: bool,
@@ -99,6 +102,6 @@ impl Replay {
             let (told, snapshot) = changed(&inputs.snapshot, settings)?;
             Some((told, plan(&snapshot)))
         };
-        Ok(Self { decision, plan: again, is_identical, alternative })
+        Ok(Self { decision, snapshot: inputs.snapshot, plan: again, is_identical, alternative })
     }
 }

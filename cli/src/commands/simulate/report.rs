@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::amounts::Resource;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
     Eviction, PassedOver, Plan, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
 use serde::Serialize;
 
+use super::sentence::why_it_waits;
 use super::steps::{Simulation, Step};
-use super::{jobs, unmet};
+use super::unmet;
+use crate::output::quantities;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(crate) struct Report {
     started_before: Vec<String>,
     steps: Vec<StepReport>,
     stable: bool,
@@ -29,14 +31,14 @@ struct StepReport {
     elapsed_seconds: i64,
     capacity: Quantities,
     queues: Vec<QueueReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queue_jobs: Vec<QueueJobReport>,
     evictions: Vec<EvictionReport>,
     /// What would be evicted if every queue were in mode Full and no queue were paused.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<EvictionReport>,
     evicted_again: Vec<EvictedAgainReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scalings: Vec<ScalingReport>,
     started: Vec<String>,
     unmet: Vec<UnmetReport>,
@@ -187,7 +189,7 @@ fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resour
         queue: job.queue.as_ref().map(ToString::to_string),
         state: format!("{:?}", job.standing),
         reason: job.reason.name(),
-        message: jobs::why_it_waits(job),
+        message: why_it_waits(job),
         min_available: job.min_available,
         slots_before: job.had,
         slots: job.total(),
@@ -253,13 +255,6 @@ fn passed_over_report(passed: &PassedOver) -> PassedOverReport {
         queue: passed.queue.to_string(),
         reason: passed.reason.name(),
     }
-}
-
-fn quantities(amounts: &Amounts, resources: &[Resource]) -> Quantities {
-    resources
-        .iter()
-        .map(|resource| (resource.name().to_owned(), resource.format(amounts.get(resource))))
-        .collect()
 }
 
 /// `namespace/name`.
