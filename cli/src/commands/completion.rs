@@ -89,12 +89,13 @@ fn completions(words: &[String], mut root: Command) -> Vec<String> {
     let (last, before) =
         words.split_last().map_or(("", [].as_slice()), |(last, before)| (last.as_str(), before));
     let command = before.iter().find_map(|word| root.find_subcommand(word)).unwrap_or(&root);
-    let flag = before.last().and_then(|word| flag(command, word)).filter(|flag| takes_value(flag));
+    let flag =
+        before.last().and_then(|word| flag(command, word)).filter(|flag| flag.get_action().takes_values());
     let (found, directive) = match flag {
         Some(flag) => values(flag),
         None if last.starts_with('-') => (flags(command), NO_FILES),
         None if command.get_name() == root.get_name() => (commands(&root), NO_FILES),
-        None => (positional(command), NO_FILES),
+        None => (command.get_positionals().flat_map(|arg| values(arg).0).collect(), NO_FILES),
     };
     let mut lines: Vec<String> = found.into_iter().filter(|line| line.starts_with(last)).collect();
     lines.push(directive.to_owned());
@@ -110,20 +111,12 @@ fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     })
 }
 
-fn takes_value(arg: &Arg) -> bool {
-    arg.get_action().takes_values()
-}
-
 /// The values that are possible; files where any value is.
 fn values(arg: &Arg) -> (Vec<String>, &'static str) {
     let values: Vec<String> =
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let directive = if values.is_empty() { FILES } else { NO_FILES };
     (values, directive)
-}
-
-fn positional(command: &Command) -> Vec<String> {
-    command.get_positionals().flat_map(|arg| values(arg).0).collect()
 }
 
 /// With what each does, as kubectl wants it: behind a tab.

@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use super::pause::duration;
 use crate::exit::{CommandError, Outcome};
-use crate::output::{Answer, Cell, Colour, Format, OutputArgs, Screen, columns, document, print, time_text};
+use crate::objects::text as text_of;
+use crate::output::{
+    Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, print, time_text,
+};
 use crate::source::{ConnectionArgs, EVENTS, Live, Selection, now};
 
 /// Which events.
@@ -52,9 +55,6 @@ Examples:
 
 /// The reporter of every event of the operator.
 const CONTROLLER: &str = "quotient.dev/operator";
-
-/// How often new events are looked for.
-const INTERVAL: Duration = Duration::from_secs(2);
 
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -128,10 +128,6 @@ pub(crate) fn timeline(events: &[Value], now: Timestamp, since: Duration, queue:
     entries.retain(|entry| entry.at.millis() >= oldest);
     entries.sort_by(|one, other| (one.at, &one.uid).cmp(&(other.at, &other.uid)));
     entries
-}
-
-fn text_of<'a>(event: &'a Value, pointer: &str) -> &'a str {
-    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether it is about the queue, a pod of its namespace, or for the queue.

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::simulate::time;
 use crate::exit::{CommandError, Outcome};
+use crate::objects::{find_text, text};
 use crate::output::{Answer, OutputArgs, document, time_text};
 use crate::queues::SelectorArgs;
 use crate::source::{ConnectionArgs, Live, Selection, kind, now};
@@ -103,7 +104,7 @@ pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Resu
 /// Ends pauses.
 pub(crate) async fn resume(args: &ResumeArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     change(&args.queues, connection, |queue| {
-        let until = queue.pointer("/spec/pausedUntil").and_then(Value::as_str)?;
+        let until = find_text(queue, "/spec/pausedUntil")?;
         Some((patch(None), format!("no longer paused (until {until})")))
     })
     .await
@@ -138,8 +139,8 @@ async fn change(
     let would = if args.dry_run { " (dry run)" } else { "" };
     let mut queues = Vec::new();
     for queue in &find(args, &live).await? {
-        let text = |pointer| queue.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let [namespace, name] =
+            ["/metadata/namespace", "/metadata/name"].map(|field| text(queue, field).to_owned());
         let patched = change(queue);
         let changed = patched.is_some();
         let message = match patched {

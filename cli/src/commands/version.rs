@@ -1,10 +1,10 @@
 //! `version`: of this command, and of the cluster and the operator.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
+use crate::objects::find_text;
 use crate::output::{Answer, OutputArgs, document};
 use crate::source::{ConnectionArgs, Live, Scope, now};
 
@@ -64,12 +64,12 @@ pub(crate) async fn run(args: &VersionArgs, connection: &ConnectionArgs) -> Resu
 
 async fn of_server(client: String, live: &Live) -> Result<Versions, CommandError> {
     let version = live.version().await?;
-    let snapshot = live.snapshot(&Scope::of(&[], None)).await?;
+    let snapshot = live.snapshot(&Scope::of("", None)).await?;
     let operator = Cluster::of(&snapshot, None)?.operator;
     let settings = operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
     Ok(Versions {
         client,
-        kubernetes: version.get("gitVersion").and_then(Value::as_str).map(str::to_owned),
+        kubernetes: find_text(&version, "/gitVersion").map(str::to_owned),
         mode: settings.map(|settings| settings.mode().to_string()),
         operator: operator.and_then(|operator| operator.version),
     })

@@ -54,7 +54,8 @@ impl ClusterError {
             kube::Error::Api(status) => {
                 let message = said(&status);
                 match status.code {
-                    401 | 403 => {
+                    // Without the right to impersonate there is no answer at all.
+                    403 if !message.contains("cannot impersonate") => {
                         Self::Forbidden { verb, resource, namespace: namespace.map(str::to_owned), message }
                     }
                     404 => Self::NotFound { verb, resource, message },

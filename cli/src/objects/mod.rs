@@ -4,9 +4,11 @@ mod decode;
 mod disruption;
 mod kind;
 mod pod_group;
-mod workloads;
+mod said;
+mod text;
 
 pub(crate) use decode::decoded;
 pub(crate) use disruption::{Bound, Share};
 pub(crate) use kind::{Kind, Object};
-pub(crate) use workloads::{DEMANDED, ignores_evictions, lacks_requests};
+pub(crate) use said::{DEMANDED, ignores_evictions, is_ours, lacks_requests};
+pub(crate) use text::{find_text, text};

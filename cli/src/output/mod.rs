@@ -27,7 +27,7 @@ pub(crate) use screen::Screen;
 pub(crate) use style::{Colour, Style};
 pub(crate) use table::{Cell, align, columns, titles};
 pub(crate) use watch::{INTERVAL, Watch};
-pub(crate) use words::{counted, duration, spaced};
+pub(crate) use words::{counted, duration, only, spaced};
 pub(crate) use wrap::{hanging, wrap};
 
 /// Prints to standard output. A reader that has seen enough (`| head`) is no error.

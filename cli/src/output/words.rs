@@ -16,6 +16,11 @@ pub(crate) fn duration(seconds: i64) -> String {
     }
 }
 
+/// The amounts of those resources that `others` name.
+pub(crate) fn only(amounts: &Amounts, others: &Amounts) -> Amounts {
+    others.resources().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+}
+
 /// `2 cpu 4Gi 1 gpu`, for sentences.
 pub(crate) fn spaced(amounts: &Amounts) -> String {
     let parts: Vec<String> = amounts.iter().map(|(resource, amount)| one(resource, amount)).collect();

@@ -15,6 +15,8 @@ pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
 pub(crate) use place::Place;
 pub(crate) use redact::redact;
 
+use crate::objects::text;
+
 /// The objects of one instant.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
@@ -75,7 +77,7 @@ impl Snapshot {
 
     /// Replaces the objects of one kind by those that another question returned.
     pub(crate) fn replace(&mut self, kind: &str, values: Vec<Value>) {
-        self.entries.retain(|entry| entry.value.get("kind").and_then(Value::as_str) != Some(kind));
+        self.entries.retain(|entry| text(&entry.value, "/kind") != kind);
         self.add(values);
     }
 

@@ -6,6 +6,7 @@ use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value};
 
 use super::{Entry, Place, Snapshot};
+use crate::objects::{find_text, text};
 
 /// What differs from the snapshot.
 #[derive(Debug, Default)]
@@ -70,10 +71,6 @@ pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<Str
         });
     }
     Ok(told)
-}
-
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Kind, namespace and name; the namespace that manifests leave out is `default`.
@@ -165,7 +162,7 @@ fn merge(base: &mut Value, change: Value) {
 /// Removes what the last `kubectl apply` wrote and the change leaves out.
 fn remove_unmentioned(base: &mut Value, change: &Value) {
     let pointer = format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"));
-    let last = base.pointer(&pointer).and_then(Value::as_str);
+    let last = find_text(base, &pointer);
     let Some(Ok(last)) = last.map(serde_json::from_str::<Value>) else { return };
     if let (Some(base), Some(last)) = (base.get_mut("spec"), last.get("spec")) {
         subtract(base, last, change.get("spec").unwrap_or(&Value::Null));

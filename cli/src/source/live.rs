@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::{ApiKind, ConnectionArgs, LEASES, Scope, kind};
 use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
+use crate::objects::{find_text, text};
 use crate::output::Progress;
 use crate::snapshot::{Missing, Snapshot};
 
@@ -115,10 +116,9 @@ impl Live {
             let found = self.list_if_allowed(kind(DEPLOYMENTS), None, &selection).await?;
             snapshot.add(found.unwrap_or_default());
         }
-        let text = |value: &Value, pointer| value.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
         let of_operator: Vec<Value> = (snapshot.entries.iter())
-            .filter(|entry| text(&entry.value, "/kind").as_deref() == Some("Deployment"))
-            .filter(|entry| text(&entry.value, PART_OF).as_deref() == Some("quotient"))
+            .filter(|entry| text(&entry.value, "/kind") == "Deployment")
+            .filter(|entry| text(&entry.value, PART_OF) == "quotient")
             .map(|entry| entry.value.clone())
             .collect();
         if scope.is_everything() {
@@ -131,8 +131,11 @@ impl Live {
                 }
             }
         }
-        let namespaces: BTreeSet<String> =
-            of_operator.iter().filter_map(|value| text(value, "/metadata/namespace")).collect();
+        let namespaces: BTreeSet<String> = of_operator
+            .iter()
+            .filter_map(|value| find_text(value, "/metadata/namespace"))
+            .map(str::to_owned)
+            .collect();
         for namespace in namespaces {
             let found = self.list_if_allowed(&LEASES, Some(&namespace), &Selection::default()).await?;
             snapshot.add(found.unwrap_or_default());
@@ -177,8 +180,7 @@ impl Live {
         loop {
             let request = Request::new(kind.path(namespace)).list(&parameters);
             let mut page = self.ask(request, "list", kind, namespace).await?;
-            let token =
-                page.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let token = text(&page, "/metadata/continue").to_owned();
             if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
                 objects.extend(items.into_iter().map(|item| with_kind(item, kind)));
             }

@@ -42,9 +42,9 @@ impl Scope {
         Self { kinds: KINDS.iter().collect(), namespace: None }
     }
 
-    /// These kinds of this namespace; none for all namespaces.
-    pub(crate) fn of(plurals: &[&str], namespace: Option<&str>) -> Self {
-        let is_wanted = |kind: &&'static ApiKind| plurals.contains(&kind.plural);
+    /// The kinds with these plural names of this namespace; none for all namespaces.
+    pub(crate) fn of(plurals: &str, namespace: Option<&str>) -> Self {
+        let is_wanted = |kind: &&'static ApiKind| plurals.split(' ').any(|plural| plural == kind.plural);
         Self { kinds: KINDS.iter().filter(is_wanted).collect(), namespace: namespace.map(str::to_owned) }
     }
 

@@ -90,7 +90,7 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
         }
         _ => list(&[], ""),
     });
-    let snapshot = live.snapshot(&Scope::of(&["queues"], Some("team-a"))).await.unwrap();
+    let snapshot = live.snapshot(&Scope::of("queues", Some("team-a"))).await.unwrap();
     assert!(snapshot.is_partial);
     let log = log.lock().unwrap();
     let paths: Vec<&str> = log.iter().map(|(line, _)| line.split('?').next().unwrap()).collect();

@@ -254,8 +254,8 @@ fn overdue_pods_are_shown() {
     assert_eq!(
         json["steps"][0]["evictedAgain"],
         serde_json::json!([
-            {"pod": "a/p6", "graceSeconds": 0, "beneficiary": null, "reason": "ForceDeleted"},
-            {"pod": "a/p6", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
+            {"pod": "a/p6", "queue": "a/q", "graceSeconds": 0, "beneficiary": null, "reason": "ForceDeleted"},
+            {"pod": "a/p6", "queue": "a/q", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
         ])
     );
 }

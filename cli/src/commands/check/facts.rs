@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::latency;
 use crate::exit::CommandError;
 use crate::manifests::OperatorFacts;
+use crate::objects::{find_text, text};
 use crate::output::Progress;
 use crate::source::{ACCESS_REVIEWS, ApiKind, CRDS, Live, POLICIES, Selection};
 
@@ -59,14 +60,13 @@ impl Facts {
     ) -> Result<Self, CommandError> {
         let progress = Progress::begin("asking for versions, kinds and policies");
         let version = live.version().await?;
-        let text = |field: &str| version.get(field).and_then(Value::as_str).unwrap_or_default();
         let all = Selection::default();
         if operator.is_some() {
             progress.tell("reviewing the rights of the operator");
         }
         Ok(Self {
-            version: number(text("major")).zip(number(text("minor"))),
-            full_version: text("gitVersion").trim_start_matches('v').to_owned(),
+            version: number(text(&version, "/major")).zip(number(text(&version, "/minor"))),
+            full_version: text(&version, "/gitVersion").trim_start_matches('v').to_owned(),
             crds: live.list_if_allowed(&CRDS, None, &all).await?,
             policies: live
                 .list_if_allowed(&POLICIES, None, &all)
@@ -91,7 +91,7 @@ fn number(text: &str) -> Option<u32> {
 }
 
 fn name(object: &Value) -> Option<String> {
-    object.pointer("/metadata/name").and_then(Value::as_str).map(str::to_owned)
+    find_text(object, "/metadata/name").map(str::to_owned)
 }
 
 /// The monitors with the label of the chart.

@@ -33,15 +33,10 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// Each with its title.
-    pub(super) const ALL: [(Self, &'static str); 6] = [
-        (Self::Cluster, "cluster"),
-        (Self::Operator, "operator"),
-        (Self::Queues, "queues"),
-        (Self::Namespaces, "namespaces"),
-        (Self::Autoscaling, "autoscaling"),
-        (Self::Workloads, "workloads"),
-    ];
+    pub(super) const ALL: [Self; 6] = {
+        use Group::{Autoscaling, Cluster, Namespaces, Operator, Queues, Workloads};
+        [Cluster, Operator, Queues, Namespaces, Autoscaling, Workloads]
+    };
 }
 
 /// How bad it is.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use quotient_crds::ResourceMap;
-use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
+use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::{Amounts, Quantity};
 use quotient_index::quotas::bounds_from_hard;
 
 use super::Look;
 use super::finding::{Found, Seen};
-use crate::objects::{DEMANDED, Object, lacks_requests};
+use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
 use crate::output::{counted, spaced};
 use crate::queues::percentage;
 
@@ -117,11 +117,6 @@ fn is_called_quotient(quota: &ResourceQuota) -> bool {
     quota.metadata.name.as_deref() == Some(QUOTA)
 }
 
-fn is_ours(quota: &ResourceQuota) -> bool {
-    let label = quota.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
-    label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
-}
-
 pub(super) fn foreign_quota(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
     let others = quotas(look).filter(|(_, quota)| {
@@ -136,7 +131,7 @@ pub(super) fn foreign_quota(look: &Look<'_>) -> Seen {
 
 pub(super) fn quota_of_others(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
-    let theirs = quotas(look).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(quota));
+    let theirs = quotas(look).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(&quota.metadata));
     let told = |namespace| format!("{namespace}: the ResourceQuota quotient is not Quotient's");
     Some(Found::each(theirs.map(|(namespace, _)| told(namespace))))
 }
@@ -149,7 +144,9 @@ pub(super) fn orphaned(look: &Look<'_>) -> Seen {
         let Object::ResourceQuota(quota) = object else { return false };
         let mut owners = quota.metadata.owner_references.iter().flatten();
         let is_owned = owners.any(|owner| owner.kind == "Queue");
-        is_called_quotient(quota) && is_ours(quota) && (!is_owned || !look.is_managed(object.namespace()))
+        is_called_quotient(quota)
+            && is_ours(&quota.metadata)
+            && (!is_owned || !look.is_managed(object.namespace()))
     });
     let told = |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());
     Some(Found::each(orphaned.map(told)))

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Look;
 use super::finding::{Found, Seen};
 use crate::commands::migrate::KUEUE_QUEUE_NAME;
-use crate::objects::Object;
+use crate::objects::{Object, text};
 
 /// The minor versions of Kubernetes that Quotient is tested with.
 const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
@@ -22,7 +22,7 @@ pub(super) fn version(look: &Look<'_>) -> Seen {
 const DEFINITIONS: [&str; 2] = ["queues.quotient.dev", "queuejobs.quotient.dev"];
 
 fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
-    crds.iter().find(|crd| crd.pointer("/metadata/name").and_then(Value::as_str) == Some(wanted))
+    crds.iter().find(|crd| text(crd, "/metadata/name") == wanted)
 }
 
 pub(super) fn crd_missing(look: &Look<'_>) -> Seen {
@@ -37,7 +37,7 @@ pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
     let mut outdated = Vec::new();
     for manifest in manifests().ok()? {
         let expected: Value = serde_yaml_ng::from_str(&manifest.text).ok()?;
-        let name = expected.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let name = text(&expected, "/metadata/name");
         let Some(installed) = definition(crds, name) else { continue };
         let installed = fields(installed);
         let missing: Vec<String> =

@@ -10,25 +10,13 @@ use crate::objects::{Object, ignores_evictions};
 use crate::output::duration;
 
 /// What the Queues report with this reason.
-fn unmet(look: &Look<'_>, reason: &str) -> Seen {
+pub(super) fn unmet(look: &Look<'_>, reason: &str) -> Seen {
     look.require("queues.quotient.dev")?;
     let all = look.queues().flat_map(|view| view.status.unmet.iter().map(move |unmet| (view, unmet)));
     let told = all.filter(|(_, unmet)| unmet.reason == reason).map(|(view, unmet)| {
         format!("{} {}/{}: {}", unmet.kind, view.name.namespace, unmet.name, unmet.message)
     });
     Some(Found::each(told))
-}
-
-pub(super) fn rejected(look: &Look<'_>) -> Seen {
-    unmet(look, "PodsRejected")
-}
-
-pub(super) fn above_share(look: &Look<'_>) -> Seen {
-    unmet(look, "UnitAboveShare")
-}
-
-pub(super) fn no_node(look: &Look<'_>) -> Seen {
-    unmet(look, "NoNodeFits")
 }
 
 pub(super) fn set_aside(look: &Look<'_>) -> Seen {

@@ -116,15 +116,16 @@ impl Report {
     /// The report for people; with every check if `is_wide`.
     pub(crate) fn text(&self, is_wide: bool, screen: Screen) -> String {
         let fine: Vec<Vec<Vec<Cell>>> =
-            Group::ALL.iter().map(|(group, _)| self.fine(*group, is_wide, screen)).collect();
+            Group::ALL.iter().map(|group| self.fine(*group, is_wide, screen)).collect();
         // The columns of all groups stand below each other.
         let mut aligned = columns(&fine.concat(), screen.style).into_iter();
         let mut lines = Vec::new();
-        for ((group, title), fine) in Group::ALL.iter().zip(&fine) {
+        for (group, fine) in Group::ALL.iter().zip(&fine) {
             let fine = aligned.by_ref().take(fine.len());
             let found = self.results.iter().filter(|one| one.group == *group);
             let of_group: Vec<String> = fine.chain(found.flat_map(|one| one.lines(screen))).collect();
-            let titles = std::iter::once(*title).chain(std::iter::repeat(""));
+            let titles = std::iter::once(format!("{group:?}").to_lowercase());
+            let titles = titles.chain(std::iter::repeat(String::new()));
             lines.extend(titles.zip(of_group).map(|(title, line)| format!("{title:GROUP_WIDTH$}{line}")));
         }
         if !self.missing.is_empty() {

@@ -14,7 +14,7 @@ use super::target::Target;
 use crate::commands::replay::Replay;
 use crate::commands::simulate::why_kept;
 use crate::objects::{Kind, Object, ignores_evictions};
-use crate::output::{Explanation, counted, duration, spaced, time_text};
+use crate::output::{Explanation, counted, duration, only, spaced, time_text};
 use crate::queues::{QueueView, amounts};
 
 /// How the first sentence about an eviction begins.
@@ -100,19 +100,15 @@ fn in_words(queue: &str) -> String {
 
 // ---- the numbers ----------------------------------------------------------------------------------------------
 
-/// What a queue used and deserved, of the resources that the pod returned.
-struct Numbers<'a> {
-    queue: String,
-    used: &'a Amounts,
-    deserved: &'a Amounts,
-}
-
-/// `ml-train used 47 gpu and deserved 44: 3 over.`
-fn compared(numbers: &Numbers<'_>, returned: &Amounts, [used, deserved]: [&str; 2]) -> String {
-    let of = |amounts: &Amounts| -> Amounts {
-        returned.resources().map(|resource| (resource.clone(), amounts.get(resource))).collect()
-    };
-    let (usage, share) = (of(numbers.used), of(numbers.deserved));
+/// `ml-train used 47 gpu and deserved 44: 3 over`, with these verbs, of the resources that the pod returned.
+fn compared(
+    queue: &QueueName,
+    [usage, share]: [&Amounts; 2],
+    returned: &Amounts,
+    verbs: [&str; 2],
+) -> String {
+    let [used, deserved] = verbs;
+    let (usage, share) = (only(usage, returned), only(share, returned));
     let (over, below) = (usage.less(&share), share.less(&usage));
     let difference = match (over.is_empty(), below.is_empty()) {
         (false, _) => format!(": {} over", without_unit(&over, returned)),
@@ -120,7 +116,7 @@ fn compared(numbers: &Numbers<'_>, returned: &Amounts, [used, deserved]: [&str; 
         (true, true) => String::new(),
     };
     let (usage, share) = (spaced(&usage), without_unit(&share, returned));
-    format!("{} {used} {usage} and {deserved} {share}{difference}.", numbers.queue)
+    format!("{} {used} {usage} and {deserved} {share}{difference}.", queue.in_words())
 }
 
 /// If there is one resource, its unit is named once.
@@ -138,9 +134,7 @@ fn without_unit(amounts: &Amounts, of: &Amounts) -> String {
 /// What both queues have now.
 fn now(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &Amounts) -> String {
     let line = |view: &QueueView| {
-        let (used, deserved) = (view.used(), view.deserved());
-        let numbers = Numbers { queue: view.name.in_words(), used: &used, deserved: &deserved };
-        compared(&numbers, returned, ["uses", "deserves"])
+        compared(&view.name, [&view.used(), &view.deserved()], returned, ["uses", "deserves"])
     };
     let other = reclaim.beneficiary.as_deref().map(|name| match scene.view(name) {
         Some(other) => line(other),
@@ -152,8 +146,7 @@ fn now(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &
 /// Adds the numbers of that time, the place among the candidates, and the pods that a rule kept.
 fn add_record(told: &mut Explanation, replay: &Replay, eviction: &Eviction) {
     let line = |queue: &QueueName, used, deserved| {
-        let numbers = Numbers { queue: queue.in_words(), used, deserved };
-        compared(&numbers, &eviction.requests, ["used", "deserved"])
+        compared(queue, [used, deserved], &eviction.requests, ["used", "deserved"])
     };
     let own = line(&eviction.queue, &eviction.used, &eviction.deserved);
     let other = eviction.beneficiary.as_ref().and_then(|name| {
@@ -278,10 +271,7 @@ fn rule(replay: &Replay, kept: &PassedOver) -> String {
 
 /// What creates the pod again, and when it can start.
 fn comes_back(scene: &Scene<'_>, view: &QueueView, reclaim: &RecentReclaim, returned: &Amounts) -> String {
-    let deserved = view.deserved();
-    let deserved: Amounts =
-        returned.resources().map(|resource| (resource.clone(), deserved.get(resource))).collect();
-    let (queue, deserved) = (view.name.in_words(), spaced(&deserved));
+    let (queue, deserved) = (view.name.in_words(), spaced(&only(&view.deserved(), returned)));
     let when = format!("when {queue} uses less than {deserved}, or its deserved share rises");
     match &reclaim.workload {
         None => "nothing creates it again, because it had no controller: create it yourself".to_owned(),

@@ -12,6 +12,7 @@ use super::target::Target;
 use super::workload::add_unmet;
 use super::{Question, evicted};
 use crate::commands::simulate::{why, why_kept};
+use crate::objects::{find_text, text};
 use crate::output::{Explanation, Fact, duration, spaced};
 
 pub(super) fn explain(
@@ -49,10 +50,9 @@ pub(super) fn explain(
 
 /// What the operator said in the event on the pod, with the numbers of that time. The record of the decision has them as well.
 fn said_then(question: &Question<'_>, uid: &str) -> Option<Fact> {
-    let text = |event: &Value, pointer| event.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
-    let is_it = |event: &&Value| text(event, "/regarding/uid").as_deref() == Some(uid);
+    let is_it = |event: &&Value| text(event, "/regarding/uid") == uid;
     let event = question.events.iter().rfind(is_it).filter(|_| question.replay.is_none())?;
-    Some(Fact { title: "Said then", text: text(event, "/note")? })
+    Some(Fact { title: "Said then", text: find_text(event, "/note")?.to_owned() })
 }
 
 /// The pod as it is.

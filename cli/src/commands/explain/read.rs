@@ -5,23 +5,13 @@ use serde_json::Value;
 use super::args::ExplainArgs;
 use super::target::Target;
 use crate::exit::CommandError;
-use crate::objects::Kind;
+use crate::objects::{Kind, text};
 use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, EVENTS, Live, Scope, Selection, kind};
 
 /// What an explanation needs of one namespace.
-const OF_NAMESPACE: [&str; 10] = [
-    "queues",
-    "queuejobs",
-    "pods",
-    "deployments",
-    "replicasets",
-    "statefulsets",
-    "daemonsets",
-    "jobs",
-    "resourcequotas",
-    "limitranges",
-];
+const OF_NAMESPACE: &str =
+    "queues queuejobs pods deployments replicasets statefulsets daemonsets jobs resourcequotas limitranges";
 
 /// What was read.
 pub(super) struct Read {
@@ -50,7 +40,7 @@ pub(super) async fn read(
     let mut snapshot = if args.whole_cluster {
         args.source.read_all(connection).await?
     } else {
-        live.snapshot(&Scope::of(&OF_NAMESPACE, Some(&namespace))).await?
+        live.snapshot(&Scope::of(OF_NAMESPACE, Some(&namespace))).await?
     };
     Live::require(&snapshot, &["pods"])?;
     if target.kind == Kind::Pod && !has_pod(&snapshot, &target.name) {
@@ -73,10 +63,8 @@ pub(super) async fn read(
 }
 
 fn has_pod(snapshot: &Snapshot, name: &str) -> bool {
-    snapshot.entries.iter().any(|entry| {
-        let text = |pointer| entry.value.pointer(pointer).and_then(Value::as_str);
-        text("/kind") == Some("Pod") && text("/metadata/name") == Some(name)
-    })
+    let is_it = |value| text(value, "/kind") == "Pod" && text(value, "/metadata/name") == name;
+    snapshot.entries.iter().any(|entry| is_it(&entry.value))
 }
 
 /// The namespace of the only Queue of this name. A person who may not look for it has it in a namespace of its name, or else in

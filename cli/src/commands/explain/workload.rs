@@ -13,8 +13,8 @@ use serde_json::Value;
 
 use super::scene::Scene;
 use super::target::Target;
-use crate::objects::{Kind, Object, ignores_evictions};
-use crate::output::{Explanation, counted, duration, spaced};
+use crate::objects::{Kind, Object, ignores_evictions, text};
+use crate::output::{Explanation, counted, duration, only, spaced};
 use crate::queues::{QueueView, leaving, needs_a_person};
 
 pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> Result<Explanation, String> {
@@ -76,11 +76,9 @@ const EXCEEDED: &str = "exceeded quota: quotient";
 
 /// `, last 12 s ago`, if the quota has rejected pods of these creators.
 fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Value]) -> Option<String> {
-    let text = |event: &Value, pointer| {
-        event.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
     let is_it = |event: &&Value| {
-        names.contains(&(text(event, "/regarding/kind"), text(event, "/regarding/name")))
+        names
+            .contains(&(text(event, "/regarding/kind").to_owned(), text(event, "/regarding/name").to_owned()))
             && text(event, "/note").contains(EXCEEDED)
     };
     let times = ["/series/lastObservedTime", "/deprecatedLastTimestamp", "/eventTime"];
@@ -172,11 +170,13 @@ fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &
 fn one_pod(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, shape: &Shape) {
     let each = &shape.requests;
     let (deserved, allocated, used) = (view.deserved(), view.allocated(), view.used());
-    let part: Amounts = each.resources().map(|resource| (resource.clone(), deserved.get(resource))).collect();
     let fits = each.fits_in(&deserved);
     let relation = if fits { "is smaller than" } else { "is larger than" };
     let node = fitting_node(scene, shape).filter(|_| fits).unwrap_or_default();
-    told.check(fits, format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&part)));
+    told.check(
+        fits,
+        format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&only(&deserved, each))),
+    );
     let mut with_one = used.clone();
     with_one.add_all(each);
     let short = each.resources().filter(|resource| with_one.get(resource) > allocated.get(resource));
@@ -216,8 +216,7 @@ fn fitting_node(scene: &Scene<'_>, shape: &Shape) -> Option<String> {
     let found = rooms.find(|(_, free)| shape.requests.fits_in(free));
     Some(match found {
         Some((name, free)) => {
-            let free: Amounts = shape.requests.resources().map(|one| (one.clone(), free.get(one))).collect();
-            format!(" and fits a node ({name}: {} free)", spaced(&free))
+            format!(" and fits a node ({name}: {} free)", spaced(&only(&free, &shape.requests)))
         }
         None => ", and no node has room for it now".to_owned(),
     })
@@ -254,10 +253,7 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
 fn reclaimed(scene: &Scene<'_>, view: &QueueView) -> Option<String> {
     let leaving = leaving(view, &scene.views, scene.cluster, scene.plan.as_ref())?;
     let lacking = view.deserved().less(&view.allocated());
-    let deserved = view.deserved();
-    let deserved: Amounts =
-        lacking.resources().map(|resource| (resource.clone(), deserved.get(resource))).collect();
-    let (deserved, lacking) = (spaced(&deserved), spaced(&lacking));
+    let (deserved, lacking) = (spaced(&only(&view.deserved(), &lacking)), spaced(&lacking));
     Some(format!(
         "deserves {deserved}: {lacking} are being reclaimed from {} ({})",
         leaving.from(),

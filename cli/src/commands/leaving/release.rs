@@ -76,7 +76,7 @@ pub(crate) async fn run(
         return show(&release.told, &cluster, format, screen);
     }
     let live = Live::connect(connection).await?;
-    let mut snapshot = live.snapshot(&Scope::of(&KINDS, Some(&args.namespace))).await?;
+    let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
     Live::require(&snapshot, &["queues", "pods", "resourcequotas"])?;
     // Queues elsewhere may be child queues.
     if let Some(others) = live.list_if_allowed(kind("queues"), None, &Selection::default()).await? {
@@ -103,17 +103,8 @@ pub(crate) async fn run(
 }
 
 /// What is looked at in the namespace.
-const KINDS: [&str; 9] = [
-    "queues",
-    "queuejobs",
-    "pods",
-    "resourcequotas",
-    "limitranges",
-    "deployments",
-    "replicasets",
-    "statefulsets",
-    "jobs",
-];
+const KINDS: &str =
+    "queues queuejobs pods resourcequotas limitranges deployments replicasets statefulsets jobs";
 
 async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format) -> Result<(), CommandError> {
     for queue in queues {

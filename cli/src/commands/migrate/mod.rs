@@ -22,7 +22,7 @@ use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Scope, SourceArgs, kind};
 
 use draft::Reading;
-use fields::Part;
+use fields::{Fields, Part};
 use objects::Objects;
 use tree::Places;
 
@@ -131,8 +131,8 @@ pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migrati
         QuotasAs::Guaranteed => Part::Guaranteed,
         QuotasAs::Limit => Part::Limit,
     };
-    let drafts =
-        (system.draft)(&objects, Reading { rows: system.rows, bound }).map_err(CommandError::Usage)?;
+    let fields = Fields::parse(system.fields).map_err(|error| CommandError::Other(error.into()))?;
+    let drafts = (system.draft)(&objects, &Reading { fields, bound }).map_err(CommandError::Usage)?;
     if drafts.is_empty() {
         return Err(CommandError::Usage(format!(
             "migrate {}: {} has no object of it; save the objects to a file and name it with -f",

@@ -37,7 +37,7 @@ struct StepReport {
     /// What would be evicted if every queue were in mode Full and no queue were paused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<EvictionReport>,
-    evicted_again: Vec<EvictedAgainReport>,
+    evicted_again: Vec<EvictionReport>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scalings: Vec<ScalingReport>,
     started: Vec<String>,
@@ -85,21 +85,15 @@ struct QueueJobReport {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 struct EvictionReport {
     pod: String,
     queue: String,
     beneficiary: Option<String>,
     reason: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct EvictedAgainReport {
-    pod: String,
+    /// If not the pod's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     grace_seconds: Option<u32>,
-    beneficiary: Option<String>,
-    reason: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -163,7 +157,7 @@ fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
             .collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
         withheld: plan.withheld.iter().map(eviction_report).collect(),
-        evicted_again: plan.shortened.iter().map(evicted_again_report).collect(),
+        evicted_again: plan.shortened.iter().map(eviction_report).collect(),
         scalings: plan.scalings.iter().map(scaling_report).collect(),
         started: step.started.iter().map(pod_name).collect(),
         unmet: unmet_reports(plan, resources),
@@ -211,15 +205,7 @@ fn eviction_report(eviction: &Eviction) -> EvictionReport {
         queue: eviction.queue.to_string(),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         reason: eviction.reason.name(),
-    }
-}
-
-fn evicted_again_report(again: &Eviction) -> EvictedAgainReport {
-    EvictedAgainReport {
-        pod: pod_name(&again.pod),
-        grace_seconds: again.grace_seconds,
-        beneficiary: again.beneficiary.as_ref().map(ToString::to_string),
-        reason: again.reason.name(),
+        grace_seconds: eviction.grace_seconds,
     }
 }
 

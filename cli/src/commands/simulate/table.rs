@@ -28,19 +28,7 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
         ));
         lines.extend(queues(step, style));
         lines.extend(queue_jobs(step, style));
-        let sections = [
-            evictions(step),
-            withheld(step),
-            evicted_again(step),
-            scaled(step),
-            if explain { kept(step) } else { Vec::new() },
-            short(step),
-            started(&step.started),
-            waits(step),
-            unmet_asks(step),
-            stalled(step),
-        ];
-        lines.extend(sections.iter().flat_map(|section| align(section, style)));
+        lines.extend(sections(step, explain).iter().flat_map(|section| align(section, style)));
         lines.push(String::new());
     }
     lines.push(ending(simulation));
@@ -91,17 +79,8 @@ fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
     if step.plan.queue_jobs.is_empty() {
         return Vec::new();
     }
-    let mut rows = vec![titles(&[
-        "QUEUEJOB",
-        "STATE",
-        "MIN",
-        "SLOTS",
-        "RUNNING",
-        "SUCCEEDED",
-        "DESERVED",
-        "ALLOCATED",
-        "REASON",
-    ])];
+    let names = "QUEUEJOB STATE MIN SLOTS RUNNING SUCCEEDED DESERVED ALLOCATED REASON";
+    let mut rows = vec![titles(&names.split(' ').collect::<Vec<_>>())];
     rows.extend(step.plan.queue_jobs.iter().map(|(name, job)| {
         vec![
             name.to_string().into(),
@@ -133,65 +112,56 @@ fn line(verb: &str, colour: Colour, name: impl Into<String>, told: impl Into<Str
     vec![Cell::new(verb, colour), Cell::from(name), Cell::from(told)]
 }
 
-fn evictions(step: &Step) -> Vec<Vec<Cell>> {
-    let evictions = step.plan.evictions.iter();
-    evictions.map(|one| line("evict", Colour::Alarm, pod_name(&one.pod), why(one, &step.plan))).collect()
-}
-
-/// The pods that a mode or a pause keeps.
-fn withheld(step: &Step) -> Vec<Vec<Cell>> {
-    let withheld = step.plan.withheld.iter();
-    withheld
-        .map(|one| line("would evict", Colour::Notice, pod_name(&one.pod), why_withheld(one, &step.plan)))
-        .collect()
-}
-
-/// Terminating pods that get less grace.
-fn evicted_again(step: &Step) -> Vec<Vec<Cell>> {
-    let again = step.plan.shortened.iter();
-    again.map(|one| line("again", Colour::Alarm, pod_name(&one.pod), why_again(one))).collect()
-}
-
-/// The owners that yield inside their queue, and those that have their size back.
-fn scaled(step: &Step) -> Vec<Vec<Cell>> {
-    let scalings = step.plan.scalings.iter();
-    scalings
-        .map(|scaling| {
-            let colour = if scaling.lowers() { Colour::Alarm } else { Colour::Good };
-            let name = format!("{}/{}", scaling.namespace, scaling.setter.name);
-            line("scale", colour, name, how_scaled(scaling))
+/// What happens in the step, a section for each kind of thing.
+fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
+    use Colour::{Alarm, Good, Notice};
+    let plan = &step.plan;
+    let evictions = plan.evictions.iter();
+    // The pods that a mode or a pause keeps.
+    let withheld = plan.withheld.iter();
+    // Terminating pods that get less grace.
+    let again = plan.shortened.iter();
+    // The owners that yield inside their queue, and those that have their size back.
+    let scaled = plan.scalings.iter().map(|scaling| {
+        let colour = if scaling.lowers() { Alarm } else { Good };
+        line("scale", colour, format!("{}/{}", scaling.namespace, scaling.setter.name), how_scaled(scaling))
+    });
+    // The pods that a rule kept where something was taken.
+    let kept = plan.passed_over.iter().filter(|_| explain);
+    // The leaves that are short and for which no pod is evicted; their parents are short only through them.
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    let short = leaves.filter_map(|(name, queue)| {
+        Some(line("short", Notice, name.to_string(), why_nobody(name, queue, plan)?))
+    });
+    // What keeps the QueueJobs that wait from running.
+    let jobs = plan.queue_jobs.iter();
+    let waits =
+        jobs.filter_map(|(name, job)| Some(line("waits", Notice, name.to_string(), why_it_waits(job)?)));
+    let stalled = plan.stalled.iter().map(|(name, stall)| {
+        line("stalled", Notice, name.to_string(), format!("{}: {}", stall.reason, stall.message))
+    });
+    [
+        evictions.map(|one| line("evict", Alarm, pod_name(&one.pod), why(one, plan))).collect(),
+        withheld
+            .map(|one| line("would evict", Notice, pod_name(&one.pod), why_withheld(one, plan)))
+            .collect(),
+        again.map(|one| line("again", Alarm, pod_name(&one.pod), why_again(one))).collect(),
+        scaled.collect(),
+        kept.map(|one| {
+            let told = format!("{}: {}", one.reason, why_kept(one.reason));
+            line("keep", Good, pod_name(&one.pod), told)
         })
-        .collect()
-}
-
-/// The pods that a rule kept where something was taken.
-fn kept(step: &Step) -> Vec<Vec<Cell>> {
-    let kept = step.plan.passed_over.iter();
-    kept.map(|one| {
-        let told = format!("{}: {}", one.reason, why_kept(one.reason));
-        line("keep", Colour::Good, pod_name(&one.pod), told)
-    })
-    .collect()
-}
-
-/// The leaves that are short and for which no pod is evicted; their parents are short only through them.
-fn short(step: &Step) -> Vec<Vec<Cell>> {
-    let leaves = step.plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-    let told = |name: &QueueName, queue: &QueuePlan| {
-        Some(line("short", Colour::Notice, name.to_string(), why_nobody(name, queue, &step.plan)?))
-    };
-    leaves.filter_map(|(name, queue)| told(name, queue)).collect()
+        .collect(),
+        short.collect(),
+        started(&step.started),
+        waits.collect(),
+        unmet_asks(step),
+        stalled.collect(),
+    ]
 }
 
 fn started(started: &[PodId]) -> Vec<Vec<Cell>> {
     started.iter().map(|pod| vec![Cell::new("start", Colour::Good), pod_name(pod).into()]).collect()
-}
-
-/// What keeps the QueueJobs that wait from running.
-fn waits(step: &Step) -> Vec<Vec<Cell>> {
-    let jobs = step.plan.queue_jobs.iter();
-    jobs.filter_map(|(name, job)| Some(line("waits", Colour::Notice, name.to_string(), why_it_waits(job)?)))
-        .collect()
 }
 
 /// The pods that cannot start, and what stands in the way.
@@ -201,22 +171,11 @@ fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let starts = |queue: &QueueName| step.started.iter().any(|pod| pod.namespace == queue.namespace);
     let waits = |queue: &QueueName, unmet: &Unmet| unmet.reason != Reason::RoomAvailable || !starts(queue);
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
-    unmet
-        .map(|(queue, numbers, unmet)| {
-            let name = format!("{}/{}", queue.namespace, unmet::name(unmet));
-            line("unmet", Colour::Notice, name, unmet::sentence(numbers, unmet))
-        })
-        .collect()
-}
-
-fn stalled(step: &Step) -> Vec<Vec<Cell>> {
-    let stalled = step.plan.stalled.iter();
-    stalled
-        .map(|(name, stall)| {
-            let told = format!("{}: {}", stall.reason, stall.message);
-            line("stalled", Colour::Notice, name.to_string(), told)
-        })
-        .collect()
+    let lines = unmet.map(|(queue, numbers, unmet)| {
+        let name = format!("{}/{}", queue.namespace, unmet::name(unmet));
+        line("unmet", Colour::Notice, name, unmet::sentence(numbers, unmet))
+    });
+    lines.collect()
 }
 
 fn ending(simulation: &Simulation) -> String {

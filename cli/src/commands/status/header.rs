@@ -1,11 +1,11 @@
 //! The first lines of a status: the operator and the cluster as a whole.
 
 use quotient_engine::amounts::Amounts;
-use quotient_engine::plan::plan;
 use quotient_engine::snapshot::Pod;
 
 use super::instant::Status;
 use crate::output::{Screen, time_text};
+use crate::queues::resource_names;
 
 /// One line about the operator, one about the cluster.
 pub(super) fn header(status: &Status, screen: Screen) -> Vec<String> {
@@ -61,7 +61,10 @@ fn cluster(status: &Status) -> Vec<String> {
             format!("unmanaged namespaces use {}", text(&unmanaged(status))),
         ],
         None if !status.cluster.snapshot.nodes.is_empty() => {
-            let capacity = plan(&status.cluster.snapshot).capacity;
+            let counting = status.cluster.snapshot.nodes.values().filter(|node| node.counts);
+            let mut capacity = Amounts::new();
+            counting.for_each(|node| capacity.add_all(&node.allocatable));
+            let capacity = capacity.of(&resource_names(&status.all));
             vec![format!("{}{unit} on nodes, {} used by queues", text(&capacity), text(&used))]
         }
         None => vec![format!("queues use {}{unit}", text(&used))],

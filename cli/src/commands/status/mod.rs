@@ -12,6 +12,7 @@ use std::time::Instant;
 use futures::future::join_all;
 
 use crate::exit::{CommandError, Outcome};
+use crate::objects::text as field;
 use crate::output::{Answer, Format, INTERVAL, Screen, Watch, columns, document, print};
 use crate::queues::in_tree_order;
 use crate::snapshot::Snapshot;
@@ -69,18 +70,20 @@ pub(crate) async fn run(
     }
 }
 
+/// What is read of a cluster.
+const KINDS: &str = "queues nodes";
+
 /// The Queues and the nodes; of a cluster little more, so that large ones answer as fast.
 async fn read(args: &StatusArgs, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
     if let Some(snapshot) = args.source.read_files()? {
         return Ok(snapshot);
     }
     let live = Live::connect(connection).await?;
-    let kinds = ["queues", "nodes"];
     let of_one = connection.namespace.as_deref().filter(|_| !args.all_namespaces);
-    let mut snapshot = live.snapshot(&Scope::of(&kinds, of_one)).await?;
+    let mut snapshot = live.snapshot(&Scope::of(KINDS, of_one)).await?;
     if Live::require(&snapshot, &["queues"]).is_err() && of_one.is_none() && !args.all_namespaces {
         eprintln!("You may not list Queues in all namespaces; these are of namespace {}.", live.namespace);
-        snapshot = live.snapshot(&Scope::of(&kinds, Some(&live.namespace))).await?;
+        snapshot = live.snapshot(&Scope::of(KINDS, Some(&live.namespace))).await?;
     }
     Live::require(&snapshot, &["queues"])?;
     add_replica_sets(&live, &mut snapshot).await?;
@@ -92,14 +95,14 @@ const MOST_REPLICA_SETS: usize = 16;
 
 /// ReplicaSets with pods that cannot start: they name the Deployment that people know. Without the right, findings name them.
 async fn add_replica_sets(live: &Live, snapshot: &mut Snapshot) -> Result<(), CommandError> {
-    let text = |value: &serde_json::Value, pointer| {
-        value.pointer(pointer).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
-    };
     let mut wanted = Vec::new();
     for queue in &snapshot.entries {
         let unmet = queue.value.pointer("/status/unmet").and_then(serde_json::Value::as_array);
-        for unmet in unmet.into_iter().flatten().filter(|unmet| text(unmet, "/kind") == "ReplicaSet") {
-            wanted.push((text(&queue.value, "/metadata/namespace"), text(unmet, "/name")));
+        for unmet in unmet.into_iter().flatten().filter(|unmet| field(unmet, "/kind") == "ReplicaSet") {
+            wanted.push((
+                field(&queue.value, "/metadata/namespace").to_owned(),
+                field(unmet, "/name").to_owned(),
+            ));
         }
     }
     wanted.truncate(MOST_REPLICA_SETS);

@@ -84,21 +84,13 @@ Examples:
 
 impl What {
     /// What is read of a cluster.
-    pub(super) const fn kinds(self) -> &'static [&'static str] {
+    pub(super) const fn kinds(self) -> &'static str {
         match self {
-            Self::Queues => &["queues", "nodes"],
-            Self::Namespaces => &["queues", "nodes", "namespaces", "pods"],
-            Self::Workloads => &[
-                "queues",
-                "nodes",
-                "namespaces",
-                "pods",
-                "replicasets",
-                "jobs",
-                "deployments",
-                "statefulsets",
-                "daemonsets",
-            ],
+            Self::Queues => "queues nodes",
+            Self::Namespaces => "queues nodes namespaces pods",
+            Self::Workloads => {
+                "queues nodes namespaces pods replicasets jobs deployments statefulsets daemonsets"
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::output::{Cell, Colour};
 use crate::queues::{QueueView, Selected, amounts};
 
 /// A queue, a namespace or a workload.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Row {
     pub(super) name: String,
@@ -60,12 +60,7 @@ impl Row {
             name,
             namespace: namespace.to_owned(),
             queue: queue.map(|view| view.name.in_words()),
-            pods: 0,
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            over: Amounts::new(),
-            borrowed: Amounts::new(),
-            lent: Amounts::new(),
+            ..Self::default()
         }
     }
 

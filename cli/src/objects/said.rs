@@ -1,9 +1,11 @@
-//! What a workload says of itself.
+//! What an object says of itself.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT};
 
 /// The resources that a quota of Quotient demands a request for.
 pub(crate) const DEMANDED: [&str; 2] = ["cpu", "memory"];
@@ -33,4 +35,10 @@ pub(crate) fn ignores_evictions(job: &Job) -> bool {
             rule.action == "Ignore" && conditions.any(|condition| condition.type_ == "DisruptionTarget")
         })
     })
+}
+
+/// Whether Quotient wrote an object.
+pub(crate) fn is_ours(metadata: &ObjectMeta) -> bool {
+    let label = metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
+    label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
 }
