@@ -71,7 +71,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
         Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
         Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
-        Command::Replay(args) => commands::replay::run(args, screen),
+        Command::Replay(args) => commands::replay::run(args, connection, screen).await,
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }
 }

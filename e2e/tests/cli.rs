@@ -142,11 +142,14 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     let retold = stage.retold_evictions(&operator).await?;
     let truth = predicted.iter().map(|pod| (pod.clone(), Some("team-2/team-2".to_owned())));
     assert_eq!(retold, truth.collect());
-    let (_, record) = operator.get_bytes("/decisions/latest").await?;
-    let file = directory.join("latest");
-    tokio::fs::write(&file, record).await?;
-    let had_we = admin.asks(&format!("replay {} --with queue/team-1.weight=100", text(&file)?)).await?;
+    let decisions = format!("http://{}/decisions", operator.metrics());
+    let told = admin.asks(&format!("explain pod/{victim} -n team-1 --record {decisions}")).await?;
+    told.says(0, "computed again, it is the same plan");
+    let had_we = admin.asks(&format!("replay {decisions}/latest --with queue/team-1.weight=100")).await?;
     had_we.says(0, "With weight of Queue team-1 = 100:");
+    // A pod that no decision evicted: the status has to do.
+    let told = admin.asks(&format!("explain pod/nothing -n team-1 --record {decisions}")).await?;
+    ensure!(told.code == 2 && told.stderr.contains("has kept no decision"), "{}", told.stderr);
     admin.asks("explain queue/team-1 --whole-cluster").await?.says(0, "Queue team-1 deserves");
     admin.asks("explain queue/team-1 --arithmetic").await?.says(0, "cpu: 8 are divided");
     eventually("the events are told", PATIENCE, async || {
@@ -242,7 +245,7 @@ type Expected = (i32, &'static str);
 /// own namespace; else the missing right is named.
 const MATRIX: &[(&str, Expected, Expected)] = &[
     ("status", (0, "team-1"), (3, "list queues.quotient.dev in namespace default: forbidden")),
-    ("status -A -r cpu", (0, "8 cpu on nodes"), (3, "list queues.quotient.dev in all namespaces: forbidden")),
+    ("status -A -r cpu", (0, "used by queues"), (3, "list queues.quotient.dev in all namespaces: forbidden")),
     ("status -n team-2", (0, "team-2"), (0, "team-2")),
     ("status -n team-2 -l tier=gold", (0, "There is no Queue"), (0, "There is no Queue")),
     ("status team-2 -n team-2 -o wide", (0, "NOMINAL"), (0, "NOMINAL")),

@@ -66,6 +66,11 @@ impl ClusterError {
         }
     }
 
+    /// Another server refuses the call.
+    pub(crate) fn refused(verb: &'static str, resource: &str, message: String) -> Self {
+        Self::Refused { verb, resource: resource.to_owned(), message }
+    }
+
     /// An error if there are lists that are refused, and without which there is no answer.
     pub(crate) fn missing<'m>(missing: impl Iterator<Item = &'m Missing>) -> Result<(), Self> {
         let named: Vec<String> =

@@ -1,5 +1,6 @@
 //! The flags of the connection, named as kubectl names them.
 
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -79,7 +80,35 @@ impl ConnectionArgs {
             None if self.context.is_some() => {
                 Config::from_kubeconfig(&options).await.map_err(|error| error.to_string())
             }
-            None => Config::infer().await.map_err(|error| error.to_string()),
+            None => Config::infer().await.map_err(|error| {
+                let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                format!("{cause}; set KUBECONFIG or --kubeconfig")
+            }),
+        }
+    }
+
+    /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at: it is
+    /// that of a forwarded port.
+    pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
+        let url: http::Uri = url.parse().map_err(|error| ClusterError::Config(format!("{url}: {error}")))?;
+        let mut config = self.config().await.map_err(ClusterError::Config)?;
+        let is_local = url.host().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        config.accept_invalid_certs = is_local;
+        config.root_cert = built_in_certificates();
+        (config.root_cert_file, config.tls_server_name) = (None, None);
+        config.cluster_url = url.clone();
+        let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
+        let failed = |error| ClusterError::of(error, "get", &url.to_string(), None);
+        let request = http::Request::get(url.path()).body(kube::client::Body::empty());
+        let response =
+            client.send(request.map_err(kube::Error::HttpError).map_err(failed)?).await.map_err(failed)?;
+        let (is_fine, status) = (response.status().is_success(), response.status());
+        let body = response.into_body().collect_bytes().await.map_err(failed)?.to_vec();
+        let said = || String::from_utf8_lossy(&body).trim().to_owned();
+        if is_fine {
+            Ok(body)
+        } else {
+            Err(ClusterError::refused("get", &url.to_string(), format!("{status}: {}", said())))
         }
     }
 }

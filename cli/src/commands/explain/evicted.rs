@@ -91,7 +91,7 @@ fn purpose(reason: &str, beneficiary: Option<&str>, returned: &Amounts) -> Strin
 }
 
 /// `ml-dev/ml-dev` is called `ml-dev`.
-fn in_words(queue: &str) -> String {
+pub(super) fn in_words(queue: &str) -> String {
     match queue.split_once('/') {
         Some((namespace, name)) if namespace == name => name.to_owned(),
         _ => queue.to_owned(),

@@ -35,7 +35,20 @@ pub(crate) async fn run(
     let target = Target::parse(&args.target).map_err(CommandError::Usage)?;
     let Read { snapshot, namespace, events } = read(args, &target, connection).await?;
     let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
-    let replay = args.record.as_ref().map(|record| Replay::of_file(record, &[])).transpose()?;
+    let replay = match &args.record {
+        Some(list) if list.ends_with("/decisions") => {
+            let pod = format!("{}/{}", namespace.as_deref().unwrap_or_default(), target.name);
+            let found = Replay::find(list, &pod, connection).await?;
+            if found.is_none() {
+                eprintln!(
+                    "The operator has kept no decision that evicted {pod}, or you may not list pods of all namespaces."
+                );
+            }
+            found
+        }
+        Some(record) => Some(Replay::read(record, connection, &[]).await?),
+        None => None,
+    };
     let question = Question { arithmetic: args.arithmetic, replay: replay.as_ref(), events: &events };
     let explanation = explain(&cluster, &target, namespace.as_deref(), &question)?;
     let answer = Answer {

@@ -4,6 +4,7 @@ use quotient_crds::ConditionType;
 use quotient_engine::amounts::Amounts;
 
 use super::arithmetic::arithmetic;
+use super::evicted::in_words;
 use super::scene::Scene;
 use super::target::Target;
 use crate::output::{Explanation, duration, spaced};
@@ -135,7 +136,8 @@ fn reclaims(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
     for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
         let ago = duration(scene.seconds_since(reclaim.time.0));
         let beneficiary =
-            reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {queue}")).unwrap_or_default();
+            reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {}", in_words(queue)));
+        let beneficiary = beneficiary.unwrap_or_default();
         let returned = spaced(&amounts(Some(&reclaim.amounts)));
         told.fact("Evicted", format!("{ago} ago: pod {} ({returned}){beneficiary}", reclaim.pod));
     }
