@@ -96,7 +96,10 @@ impl ConnectionArgs {
         config.accept_invalid_certs = is_local;
         config.root_cert = built_in_certificates();
         (config.root_cert_file, config.tls_server_name) = (None, None);
-        config.cluster_url = url.clone();
+        let mut server = url.clone().into_parts();
+        server.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
+        config.cluster_url =
+            http::Uri::from_parts(server).map_err(|error| ClusterError::Config(error.to_string()))?;
         let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
         let failed = |error| ClusterError::of(error, "get", &url.to_string(), None);
         let request = http::Request::get(url.path()).body(kube::client::Body::empty());
