@@ -2,16 +2,15 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::adopt::AdoptArgs;
 use crate::commands::check::CheckArgs;
 use crate::commands::completion::{COMPLETE, CompletionArgs, WordsArgs};
 use crate::commands::diff::DiffArgs;
 use crate::commands::events::EventsArgs;
 use crate::commands::explain::ExplainArgs;
-use crate::commands::init::InitArgs;
 use crate::commands::leaving::{ReleaseArgs, UninstallArgs};
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::pause::{PauseArgs, ResumeArgs};
+use crate::commands::propose::{AdoptArgs, InitArgs};
 use crate::commands::replay::ReplayArgs;
 use crate::commands::simulate::SimulateArgs;
 use crate::commands::snapshot::SnapshotArgs;

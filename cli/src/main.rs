@@ -16,6 +16,7 @@ mod commands;
 mod controllers;
 mod exit;
 mod manifests;
+mod objects;
 mod output;
 mod proposals;
 mod queues;
@@ -26,7 +27,7 @@ mod tests;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory as _, Parser as _};
 
 use args::{Args, Command};
 use commands::completion::command_line;
@@ -57,11 +58,11 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Explain(args) => commands::explain::run(args, connection, screen).await,
         Command::Top(args) => commands::top::run(args, connection, screen).await,
         Command::Events(args) => commands::events::run(args, connection, screen).await,
-        Command::Init(args) => commands::init::run(args, connection, screen).await,
-        Command::Adopt(args) => commands::adopt::run(args, connection, screen).await,
+        Command::Init(args) => commands::propose::init(args, connection, screen).await,
+        Command::Adopt(args) => commands::propose::adopt(args, connection, screen).await,
         Command::Migrate(args) => commands::migrate::run(args, connection).await,
-        Command::Completion(args) => commands::completion::run(args),
-        Command::Complete(args) => commands::completion::complete(args),
+        Command::Completion(args) => commands::completion::run(args, &mut Args::command()),
+        Command::Complete(args) => commands::completion::complete(args, Args::command()),
         Command::Version(args) => commands::version::run(args, connection).await,
         Command::Check(args) => commands::check::run(args, connection, screen).await,
         Command::Diff(args) => commands::diff::run(args, connection, screen).await,
@@ -70,7 +71,7 @@ async fn run(args: &Args) -> Result<Outcome, CommandError> {
         Command::Release(args) => commands::leaving::run_release(args, connection, screen).await,
         Command::Uninstall(args) => commands::leaving::run_uninstall(args, connection, screen).await,
         Command::Simulate(args) => commands::simulate::run(args, connection, screen).await,
-        Command::Replay(args) => commands::replay::run(args, screen),
+        Command::Replay(args) => commands::replay::run(args, connection, screen).await,
         Command::Snapshot(args) => commands::snapshot::run(args, connection).await,
     }
 }

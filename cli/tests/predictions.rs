@@ -63,8 +63,7 @@ fn what_is_predicted_happens() {
     }
     let hits = count - missed.len() as u64;
     println!("{hits} of {count} predictions hit; {evictions} evictions, {replayed} decisions replayed");
-    // Of 200, one chooses another pod with the same shares (seed 105). The cause is not known; a snapshot has no ledger.
-    assert!(missed.len() as u64 * 100 <= count, "{} of {count} missed:\n{}", missed.len(), missed.join("\n"));
+    assert!(missed.is_empty(), "{} of {count} missed:\n{}", missed.len(), missed.join("\n"));
     assert!(evictions > 0 && replayed > 0, "{evictions} {replayed}");
 }
 

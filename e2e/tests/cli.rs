@@ -1,13 +1,18 @@
 //! The command line against a real control plane: as an administrator, and as a tenant with rights in one namespace.
 
+#[path = "../../cli/tests/schema/mod.rs"]
+mod schema;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::ResourceQuota;
 use kube::Api;
 use quotient_crds::Queue;
-use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Stage, workspace_root};
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage, workspace_root};
 use quotient_e2e::testbed::eventually;
 use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
@@ -98,7 +103,7 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     let operator = stage.start_operator().await?;
     stage.deployment("team-1", "batch", 7, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team-1", PodCounts::running(7)).await?;
-    stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
     let admin = administrator(&stage);
 
     admin.asks("status").await?.says(0, "team-1");
@@ -129,11 +134,22 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     eventually("the status remembers the eviction", PATIENCE, async || {
         let told = admin.asks(&format!("explain pod/{victim} -n team-1")).await?;
         ensure!(told.code == 0, "{}", told.stderr);
-        ensure!(told.stdout.contains("to return 1c 1Gi to queue team-2"), "{}", told.stdout);
+        ensure!(told.stdout.contains("to return 1 cpu 1Gi to queue team-2"), "{}", told.stdout);
         Ok(())
     })
     .await?;
-    replays(&admin, &operator, &directory, &predicted).await?;
+    // The operator kept each decision; it is computed again, and names the pods and the true beneficiary.
+    let retold = stage.retold_evictions(&operator).await?;
+    let truth = predicted.iter().map(|pod| (pod.clone(), Some("team-2/team-2".to_owned())));
+    assert_eq!(retold, truth.collect());
+    let decisions = format!("http://{}/decisions", operator.metrics());
+    let told = admin.asks(&format!("explain pod/{victim} -n team-1 --record {decisions}")).await?;
+    told.says(0, "computed again, it is the same plan");
+    let had_we = admin.asks(&format!("replay {decisions}/latest --with queue/team-1.weight=100")).await?;
+    had_we.says(0, "With weight of Queue team-1 = 100:");
+    // A pod that no decision evicted: the status has to do.
+    let told = admin.asks(&format!("explain pod/nothing -n team-1 --record {decisions}")).await?;
+    ensure!(told.code == 2 && told.stderr.contains("has kept no decision"), "{}", told.stderr);
     admin.asks("explain queue/team-1 --whole-cluster").await?.says(0, "Queue team-1 deserves");
     admin.asks("explain queue/team-1 --arithmetic").await?.says(0, "cpu: 8 are divided");
     eventually("the events are told", PATIENCE, async || {
@@ -155,38 +171,6 @@ async fn an_administrator_foresees_a_change_and_reads_what_happened() -> Result<
     admin.asks("version --server").await?.says(0, "Kubernetes v1.");
     operator.stop().await?;
     stage.end(Tolerance::default()).await
-}
-
-/// The operator kept each decision; it is computed again, and names the pods and the true beneficiary.
-async fn replays(
-    admin: &Person,
-    operator: &Operator,
-    directory: &Path,
-    evicted: &BTreeSet<String>,
-) -> Result<()> {
-    let (code, list) = operator.get("/decisions").await?;
-    ensure!(code == 200, "{code}: {list}");
-    let list: Value = serde_json::from_str(&list)?;
-    let mut named = BTreeSet::new();
-    for number in list.as_array().into_iter().flatten().map(|decision| &decision["number"]) {
-        let (code, record) = operator.get_bytes(&format!("/decisions/{number}")).await?;
-        ensure!(code == 200, "decision {number}: {code}");
-        let file = directory.join(format!("decision-{number}"));
-        tokio::fs::write(&file, record).await?;
-        let replay = admin.asks(&format!("replay {} -o json", text(&file)?)).await?;
-        ensure!(replay.code == 0, "{}{}", replay.stdout, replay.stderr);
-        let replay = replay.json()?;
-        assert_eq!(replay["identical"], true);
-        for eviction in replay["evictions"].as_array().into_iter().flatten() {
-            assert_eq!(eviction["beneficiary"], "team-2/team-2");
-            assert_eq!(eviction["answer"], "evicted");
-            named.extend(eviction["pod"].as_str().map(str::to_owned));
-        }
-        let had_we = admin.asks(&format!("replay {} --with queue/team-1.weight=100", text(&file)?)).await?;
-        had_we.says(0, "With weight of Queue team-1 = 100:");
-    }
-    assert_eq!(&named, evicted);
-    Ok(())
 }
 
 /// A quota that the cluster has already.
@@ -254,25 +238,196 @@ async fn a_queue_is_paused_and_a_namespace_leaves() -> Result<()> {
     stage.end(Tolerance::default()).await
 }
 
+/// What a person may expect of a command: its exit code, and a text that it prints.
+type Expected = (i32, &'static str);
+
+/// A command, what an administrator reads, and what a tenant with rights in team-2 alone reads. The tenant has everything of the
+/// own namespace; else the missing right is named.
+const MATRIX: &[(&str, Expected, Expected)] = &[
+    ("status", (0, "team-1"), (3, "list queues.quotient.dev in namespace default: forbidden")),
+    ("status -A -r cpu", (0, "used by queues"), (3, "list queues.quotient.dev in all namespaces: forbidden")),
+    ("status -n team-2", (0, "team-2"), (0, "team-2")),
+    ("status -n team-2 -l tier=gold", (0, "There is no Queue"), (0, "There is no Queue")),
+    ("status team-2 -n team-2 -o wide", (0, "NOMINAL"), (0, "NOMINAL")),
+    ("status --wait --timeout 5 -n team-2", (0, "team-2"), (0, "team-2")),
+    ("status nothing -n team-2", (2, "there is no Queue nothing"), (2, "there is no Queue nothing")),
+    (
+        "explain deploy/web -n team-2",
+        (0, "Deployment web has 4 of 4 pods."),
+        (0, "Deployment web has 4 of 4 pods."),
+    ),
+    ("explain queue/team-2", (0, "Queue team-2 deserves"), (0, "Queue team-2 deserves")),
+    ("explain queue/team-2 --arithmetic", (0, "cpu: "), (0, "cpu: ")),
+    (
+        "explain deploy/batch -n team-1",
+        (0, "Deployment batch has"),
+        (3, "list pods in namespace team-1: forbidden"),
+    ),
+    (
+        "explain deploy/web -n team-2 --whole-cluster",
+        (0, "has 4 of 4"),
+        (3, "list daemonsets.apps in all namespaces, "),
+    ),
+    (
+        "why deploy/nothing -n team-2",
+        (2, "there is no Deployment nothing"),
+        (2, "there is no Deployment nothing"),
+    ),
+    ("top queues", (0, "team-1"), (3, "list queues.quotient.dev in all namespaces: forbidden")),
+    ("top queues -n team-2 --sort over", (0, "team-2"), (0, "team-2")),
+    ("top namespaces -n team-2", (0, "team-2"), (0, "team-2")),
+    ("top workloads -n team-2 -r cpu", (0, "Deployment web"), (0, "Deployment web")),
+    ("events -n team-2", (0, ""), (0, "")),
+    ("events -A --since 10m", (0, ""), (3, "list events.events.k8s.io in all namespaces: forbidden")),
+    ("check -n team-2", (1, "replicas are ready"), (0, "You may not list")),
+    ("check --pre", (0, "autoscaling"), (0, "You may not list")),
+    (
+        "check --measure team-1 -o name",
+        (1, "operator-not-ready"),
+        (3, "create resourcequotas in namespace team-1: forbidden"),
+    ),
+    ("diff --drain node-1", (0, "drain Node node-1"), (3, "nodes, ")),
+    (
+        "diff --set queue/team-1.weight=3 -o markdown",
+        (0, "| team-1 |"),
+        (3, "forbidden, and the answer depends on it"),
+    ),
+    ("simulate --live", (0, "Step 1"), (3, "forbidden, and the answer depends on it")),
+    ("snapshot -o FILE --redact", (0, "redacted"), (3, "list pods in all namespaces: forbidden")),
+    ("snapshot -o FILE -n team-2", (0, "objects in"), (1, "nodes are missing: you may not list them")),
+    ("init --from-usage", (0, "nothing to propose"), (3, "forbidden, and the answer depends on it")),
+    ("adopt", (0, "nothing to propose"), (3, "forbidden, and the answer depends on it")),
+    ("migrate resourcequota", (2, "has no object of it"), (3, "list limitranges in all namespaces, ")),
+    ("pause team-2 -n team-2 --for 1h --dry-run", (0, "(dry run)"), (0, "(dry run)")),
+    (
+        "pause team-2 -n team-2 --for 1h",
+        (0, "paused until"),
+        (3, "patch queues.quotient.dev in namespace team-2: forbidden"),
+    ),
+    (
+        "resume team-2 -n team-2",
+        (0, "no longer paused"),
+        (3, "patch queues.quotient.dev in namespace team-2: forbidden"),
+    ),
+    ("release team-2 --dry-run", (0, "Nothing was changed"), (0, "Nothing was changed")),
+    (
+        "uninstall --check",
+        (0, "Nothing that restricts workloads"),
+        (3, "forbidden, and the answer depends on it"),
+    ),
+    ("version --server", (0, "operator "), (0, "its Deployment is not visible")),
+    ("completion bash", (0, "kubectl-quotient"), (0, "kubectl-quotient")),
+    (
+        "status --as=nobody",
+        (3, "list queues.quotient.dev in namespace default: forbidden"),
+        (3, "cannot impersonate"),
+    ),
+    ("status --context=nothing", (3, "find the cluster"), (3, "find the cluster")),
+    ("status --nonsense", (2, "--nonsense"), (2, "--nonsense")),
+];
+
+/// The commands whose answers for programs are compared with their schemas.
+const ANSWERS: [&str; 14] = [
+    "status -n team-2",
+    "explain deploy/web -n team-2",
+    "explain queue/team-2 --arithmetic",
+    "top queues -n team-2",
+    "top namespaces -n team-2",
+    "top workloads -n team-2",
+    "events -n team-2",
+    "check -n team-2",
+    "diff --set queue/team-1.weight=3",
+    "simulate --live --until-stable",
+    "uninstall --check",
+    "release team-2 --dry-run",
+    "pause team-2 -n team-2 --for 1h --dry-run",
+    "version --server",
+];
+
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tenant_sees_the_own_namespace_and_learns_which_right_is_missing() -> Result<()> {
+async fn every_command_answers_an_administrator_and_a_tenant() -> Result<()> {
     let stage = stage().await?;
     let operator = stage.start_operator().await?;
+    stage.deployment("team-1", "batch", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.bed.kubectl_with_input(["apply", "-f", "-"], WEB).await?;
+    stage.until_pods("team-1", PodCounts::running(3)).await?;
     stage.until_pods("team-2", PodCounts::running(4)).await?;
-    let tenant = tenant(&stage).await?;
-    tenant.asks("status -n team-2").await?.says(0, "team-2");
-    tenant.asks("explain deploy/web -n team-2").await?.says(0, "Deployment web has 4 of 4 pods.");
-    let refused = tenant.asks("diff -n team-2 --drain node-1").await?;
-    assert_eq!(refused.code, 3, "{}", refused.stderr);
-    ensure!(refused.stderr.contains("list "), "{}", refused.stderr);
-    let refused = tenant.asks("explain deploy/batch -n team-1").await?;
-    assert_eq!(refused.code, 3, "{}", refused.stderr);
-    ensure!(refused.stderr.contains("list pods in namespace team-1: forbidden"), "{}", refused.stderr);
-    let refused = tenant.asks("pause team-2 -n team-2 --for 1h").await?;
-    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    let (admin, tenant) = (administrator(&stage), tenant(&stage).await?);
+    let file = stage.bed.directory().join("matrix.json.gz");
+    let mut wrong = Vec::new();
+    for (line, as_admin, as_tenant) in MATRIX {
+        for (role, person, (code, text)) in
+            [("tenant", &tenant, as_tenant), ("administrator", &admin, as_admin)]
+        {
+            let told = person.asks(&line.replace("FILE", self::text(&file)?)).await?;
+            if told.code != *code || !told.stdout.contains(text) && !told.stderr.contains(text) {
+                let Told { code, stdout, stderr } = told;
+                wrong.push(format!("{role}: {line}\nexit code {code}\n{stdout}\n{stderr}"));
+            }
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n----\n"));
+    for line in ANSWERS {
+        let told = admin.asks(&format!("{line} -o json")).await?;
+        let found = schema::violations(&told.json()?);
+        ensure!(found.is_empty(), "{line}: {found:?}");
+    }
+    // The others' pods are nowhere in what the tenant reads.
+    for line in ["status -n team-2 -o json", "explain queue/team-2 -o json", "check -n team-2 -o json"] {
+        let told = tenant.asks(line).await?;
+        ensure!(!told.stdout.contains("batch"), "{line}: {}", told.stdout);
+    }
     operator.stop().await?;
     stage.end(Tolerance::default()).await
+}
+
+/// A live view prints once, and again when something changes.
+#[tokio::test(flavor = "multi_thread")]
+async fn live_views_follow_the_cluster() -> Result<()> {
+    let stage = stage().await?;
+    let operator = stage.start_operator().await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    let admin = administrator(&stage);
+    let mut views = Vec::new();
+    for line in ["status -w", "top queues -w -o name", "top queues -w", "events -A -w"] {
+        let log = stage.bed.directory().join(format!("{}.log", line.replace(' ', "")));
+        let mut command = Command::new(&admin.program);
+        command.args(line.split_whitespace()).env("KUBECONFIG", &admin.kubeconfig).kill_on_drop(true);
+        command.stdout(std::fs::File::create(&log)?).stderr(Stdio::null());
+        views.push((line, log, command.spawn().context("running the command line")?));
+    }
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let before: Vec<usize> = views.iter().map(|(_, log, _)| lines(log)).collect::<Result<_>>()?;
+    // At rest a view prints once.
+    assert_eq!(before[2], 3, "{before:?}");
+    stage.deployment("team-1", "batch", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    eventually("each view prints again", PATIENCE, async || {
+        for ((line, log, _), before) in views.iter().zip(&before) {
+            // The names stay, so nothing changes in the second one but the table.
+            ensure!(lines(log)? > *before, "{line}");
+        }
+        Ok(())
+    })
+    .await?;
+    for (_, _, mut view) in views {
+        view.kill().await?;
+    }
+    // A queue that cannot have a share is waited for in vain.
+    stage.queue("team-3", json!({"parentRef": {"name": "nothing"}})).await?;
+    eventually("the queue is stalled", PATIENCE, async || {
+        let told = admin.asks("status --wait --timeout 1").await?;
+        ensure!(told.code == 4, "{}\n{}", told.stdout, told.stderr);
+        Ok(())
+    })
+    .await?;
+    admin.asks("status").await?.says(1, "team-3");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+fn lines(log: &Path) -> Result<usize> {
+    Ok(std::fs::read_to_string(log)?.lines().count())
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -7,13 +7,23 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 use quotient_e2e::quotient::{RELEASE, workspace_root};
 use quotient_e2e::testbed::Helm;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// What the command line is built for, with the names that krew has for it.
+const TARGETS: [(&str, &str, &str); 3] = [
+    ("x86_64-unknown-linux-gnu", "linux", "amd64"),
+    ("aarch64-apple-darwin", "darwin", "arm64"),
+    ("x86_64-pc-windows-gnu", "windows", "amd64"),
+];
+const DOWNLOADS: &str = "https://example.org/releases";
 
 /// Runs the script; returns its last line.
 fn release(helm: &Helm, programs: &Path, out: &Path) -> Result<String> {
     let output = Command::new(workspace_root().join(".ci/release"))
         .arg(out)
         .env("PROGRAMS", programs)
+        .env("TARGETS", TARGETS.map(|(target, ..)| target).join(" "))
+        .env("DOWNLOADS", DOWNLOADS)
         .env("HELM", helm.program())
         .output()?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -37,7 +47,7 @@ async fn a_release_is_complete_and_the_same_twice() -> Result<()> {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("release");
     let programs = folder.join("programs");
     std::fs::create_dir_all(&programs)?;
-    for name in ["quotient-operator", "kubectl-quotient"] {
+    for name in ["quotient-operator", "kubectl-quotient", "kubectl-quotient.exe"] {
         std::fs::write(programs.join(name), name)?;
     }
     let (out, again) = (folder.join("first"), folder.join("second"));
@@ -72,6 +82,23 @@ async fn a_release_is_complete_and_the_same_twice() -> Result<()> {
     let expected: BTreeSet<&str> =
         made.keys().map(String::as_str).filter(|name| !others.contains(name)).collect();
     assert_eq!(subjects, expected);
+
+    // What krew downloads is what was made.
+    let sums = made.get("SHA256SUMS").map(|sums| String::from_utf8_lossy(sums)).unwrap_or_default();
+    let plugin: Value = serde_yaml_ng::from_slice(made.get("krew.yaml").context("a manifest for krew")?)?;
+    assert_eq!(plugin["spec"]["version"], "v0.1.0");
+    let platforms = plugin["spec"]["platforms"].as_array().context("platforms")?;
+    assert_eq!(platforms.len(), TARGETS.len());
+    for (platform, (target, os, arch)) in platforms.iter().zip(TARGETS) {
+        assert_eq!(platform["selector"]["matchLabels"], json!({"os": os, "arch": arch}));
+        let archive = format!("kubectl-quotient-0.1.0-{target}.tar.gz");
+        assert_eq!(platform["uri"], format!("{DOWNLOADS}/{archive}"));
+        let sum = platform["sha256"].as_str().context("a sum")?;
+        ensure!(sums.contains(&format!("{sum}  {archive}")), "{sum} of {archive} is not in {sums}");
+        let program = platform["bin"].as_str().context("a program")?;
+        let listed = Command::new("tar").args(["-tzf", &archive]).current_dir(&out).output()?;
+        assert_eq!(String::from_utf8(listed.stdout)?, format!("{program}\n"));
+    }
 
     // Every crate that SECURITY.md counts.
     let bill = json("sbom.cdx.json")?;

@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory as _};
+use clap::{Arg, Command};
 use clap_complete::Shell;
 
-use crate::args::Args;
 use crate::exit::{CommandError, Outcome};
 use crate::output::print;
 
@@ -65,48 +64,42 @@ const NO_FILES: &str = ":4";
 const FILES: &str = ":0";
 
 /// Prints the script.
-pub(crate) fn run(args: &CompletionArgs) -> Result<Outcome, CommandError> {
-    print(&script(args.shell)?).map_err(anyhow::Error::from)?;
+pub(crate) fn run(args: &CompletionArgs, command: &mut Command) -> Result<Outcome, CommandError> {
+    print(&script(args.shell, command)?)?;
     Ok(Outcome::Fine)
 }
 
 /// Prints what the last word may become.
-pub(crate) fn complete(args: &WordsArgs) -> Result<Outcome, CommandError> {
-    print(&format!("{}\n", completions(&args.words).join("\n"))).map_err(anyhow::Error::from)?;
+pub(crate) fn complete(args: &WordsArgs, root: Command) -> Result<Outcome, CommandError> {
+    print(&format!("{}\n", completions(&args.words, root).join("\n")))?;
     Ok(Outcome::Fine)
 }
 
 /// The script for `shell`.
-fn script(shell: Shell) -> Result<String, CommandError> {
+fn script(shell: Shell, command: &mut Command) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
-    clap_complete::generate(shell, &mut Args::command(), "kubectl-quotient", &mut bytes);
+    clap_complete::generate(shell, command, "kubectl-quotient", &mut bytes);
     String::from_utf8(bytes).map_err(|error| CommandError::Other(error.into()))
 }
 
 /// What the last word may become, a line each, and in the end what kubectl does beside.
-fn completions(words: &[String]) -> Vec<String> {
-    let mut root = Args::command();
+fn completions(words: &[String], mut root: Command) -> Vec<String> {
     // Flags of all commands are known to each of them only then.
     root.build();
-    let (last, before) = match words.split_last() {
-        Some((last, before)) => (last.as_str(), before),
-        None => ("", before_nothing()),
-    };
+    let (last, before) =
+        words.split_last().map_or(("", [].as_slice()), |(last, before)| (last.as_str(), before));
     let command = before.iter().find_map(|word| root.find_subcommand(word)).unwrap_or(&root);
-    let flag = before.last().and_then(|word| flag(command, word)).filter(|flag| takes_value(flag));
+    let flag =
+        before.last().and_then(|word| flag(command, word)).filter(|flag| flag.get_action().takes_values());
     let (found, directive) = match flag {
         Some(flag) => values(flag),
         None if last.starts_with('-') => (flags(command), NO_FILES),
         None if command.get_name() == root.get_name() => (commands(&root), NO_FILES),
-        None => (positional(command), NO_FILES),
+        None => (command.get_positionals().flat_map(|arg| values(arg).0).collect(), NO_FILES),
     };
     let mut lines: Vec<String> = found.into_iter().filter(|line| line.starts_with(last)).collect();
     lines.push(directive.to_owned());
     lines
-}
-
-const fn before_nothing() -> &'static [String] {
-    &[]
 }
 
 fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
@@ -118,20 +111,12 @@ fn flag<'c>(command: &'c Command, word: &str) -> Option<&'c Arg> {
     })
 }
 
-fn takes_value(arg: &Arg) -> bool {
-    arg.get_action().takes_values()
-}
-
 /// The values that are possible; files where any value is.
 fn values(arg: &Arg) -> (Vec<String>, &'static str) {
     let values: Vec<String> =
         arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
     let directive = if values.is_empty() { FILES } else { NO_FILES };
     (values, directive)
-}
-
-fn positional(command: &Command) -> Vec<String> {
-    command.get_positionals().flat_map(|arg| values(arg).0).collect()
 }
 
 /// With what each does, as kubectl wants it: behind a tab.
@@ -155,7 +140,8 @@ fn described(name: &str, about: Option<&StyledStr>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::ValueEnum as _;
+    use crate::args::Args;
+    use clap::{CommandFactory as _, ValueEnum as _};
 
     #[test]
     fn kubectl_asks_under_another_name() {
@@ -168,7 +154,7 @@ mod tests {
     #[test]
     fn every_shell_learns_every_command() {
         for shell in Shell::value_variants() {
-            let script = script(*shell).unwrap();
+            let script = script(*shell, &mut Args::command()).unwrap();
             for command in Args::command().get_subcommands().filter(|command| !command.is_hide_set()) {
                 assert!(script.contains(command.get_name()), "{shell}: {}", command.get_name());
             }
@@ -177,7 +163,10 @@ mod tests {
 
     fn completed(line: &str) -> Vec<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        completions(&words).iter().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
+        completions(&words, Args::command())
+            .iter()
+            .map(|line| line.split('\t').next().unwrap().to_owned())
+            .collect()
     }
 
     #[test]
@@ -189,6 +178,6 @@ mod tests {
         assert_eq!(completed("top w"), ["workloads", ":4"]);
         assert_eq!(completed("simulate -f exa"), [":0"]);
         assert!(completed("status --con").contains(&"--context".to_owned()));
-        assert!(completions(&[]).len() > 10);
+        assert!(completions(&[], Args::command()).len() > 10);
     }
 }

@@ -9,7 +9,10 @@ use serde_json::Value;
 
 use super::pause::duration;
 use crate::exit::{CommandError, Outcome};
-use crate::output::{Answer, Cell, Colour, Format, OutputArgs, Screen, columns, document, print, time_text};
+use crate::objects::text as text_of;
+use crate::output::{
+    Answer, Cell, Colour, Format, INTERVAL, OutputArgs, Screen, columns, document, print, time_text,
+};
 use crate::source::{ConnectionArgs, EVENTS, Live, Selection, now};
 
 /// Which events.
@@ -53,9 +56,6 @@ Examples:
 /// The reporter of every event of the operator.
 const CONTROLLER: &str = "quotient.dev/operator";
 
-/// How often new events are looked for.
-const INTERVAL: Duration = Duration::from_secs(2);
-
 /// One event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -78,7 +78,7 @@ pub(crate) struct Entry {
 /// All of them.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Report<'a> {
+pub(crate) struct Report<'a> {
     events: &'a [Entry],
 }
 
@@ -92,14 +92,15 @@ pub(crate) async fn run(
     let namespace = Some(live.namespace.as_str()).filter(|_| !args.all_namespaces);
     let mut seen: BTreeSet<String> = BTreeSet::new();
     loop {
-        let selection = Selection { fields: "reportingController=quotient.dev/operator", labels: "" };
+        let fields = format!("reportingController={CONTROLLER}");
+        let selection = Selection { fields: &fields, labels: "" };
         let found = live.list(&EVENTS, namespace, &selection).await?;
         let mut entries = timeline(&found, now(), args.since, args.queue.as_deref());
         entries.retain(|entry| !seen.contains(&entry.uid));
         let is_first = seen.is_empty();
         seen.extend(entries.iter().map(|entry| entry.uid.clone()));
         if !args.watch || is_first || !entries.is_empty() {
-            show(&entries, args.output.output, is_first, &live.name, screen)?;
+            show(&entries, args.output.output, &live.name, screen)?;
         }
         if !args.watch {
             return Ok(Outcome::Fine);
@@ -108,23 +109,14 @@ pub(crate) async fn run(
     }
 }
 
-fn show(
-    entries: &[Entry],
-    format: Format,
-    is_first: bool,
-    cluster: &str,
-    screen: Screen,
-) -> Result<(), CommandError> {
-    if format == Format::Table && !is_first && entries.is_empty() {
-        return Ok(());
-    }
+fn show(entries: &[Entry], format: Format, cluster: &str, screen: Screen) -> Result<(), CommandError> {
     let report = Report { events: entries };
     let answer = Answer {
         table: &|_| text(entries, screen),
         document: &document("Events", now(), &format!("cluster {cluster}"), &report),
         names: entries.iter().map(|entry| entry.object.clone()).collect(),
     };
-    print(&answer.text(format)?).map_err(anyhow::Error::from)?;
+    print(&answer.text(format)?)?;
     Ok(())
 }
 
@@ -136,10 +128,6 @@ pub(crate) fn timeline(events: &[Value], now: Timestamp, since: Duration, queue:
     entries.retain(|entry| entry.at.millis() >= oldest);
     entries.sort_by(|one, other| (one.at, &one.uid).cmp(&(other.at, &other.uid)));
     entries
-}
-
-fn text_of<'a>(event: &'a Value, pointer: &str) -> &'a str {
-    event.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Whether it is about the queue, a pod of its namespace, or for the queue.
@@ -190,21 +178,15 @@ pub(crate) fn text(entries: &[Entry], screen: Screen) -> String {
     let rows = entries.iter().map(|entry| {
         let colour = if entry.is_warning { Colour::Notice } else { Colour::Plain };
         vec![
-            Cell::new(&entry.time, Colour::Faint),
+            Cell::new(entry.time.clone(), Colour::Faint),
             Cell::new(&entry.reason, colour),
-            Cell::plain(&entry.object),
-            Cell::plain(&entry.message),
+            Cell::from(&entry.object),
+            Cell::from(&entry.message),
         ]
     });
     let mut lines = columns(&rows.collect::<Vec<_>>(), screen.style);
     lines.push(String::new());
     lines.join("\n")
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<Report<'static>>)
 }
 
 #[cfg(test)]

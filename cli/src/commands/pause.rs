@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use kube::api::Patch;
 use quotient_engine::time::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::simulate::time;
 use crate::exit::{CommandError, Outcome};
-use crate::output::{print, time_text};
+use crate::objects::{find_text, text};
+use crate::output::{Answer, OutputArgs, document, time_text};
 use crate::queues::SelectorArgs;
 use crate::source::{ConnectionArgs, Live, Selection, kind, now};
 
@@ -53,6 +56,9 @@ struct QueuesArgs {
     /// Only say what would be changed.
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 const PAUSE: &str = "\
@@ -98,35 +104,64 @@ pub(crate) async fn pause(args: &PauseArgs, connection: &ConnectionArgs) -> Resu
 /// Ends pauses.
 pub(crate) async fn resume(args: &ResumeArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
     change(&args.queues, connection, |queue| {
-        let until = queue.pointer("/spec/pausedUntil").and_then(Value::as_str)?;
+        let until = find_text(queue, "/spec/pausedUntil")?;
         Some((patch(None), format!("no longer paused (until {until})")))
     })
     .await
 }
 
-/// Changes those of the queues for which `change` has a patch, and says so.
+/// What became of the queues. For programs; fields are only added.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Report {
+    dry_run: bool,
+    queues: Vec<QueueText>,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct QueueText {
+    namespace: String,
+    name: String,
+    changed: bool,
+    message: String,
+}
+
+/// Changes those of the queues for which `change` has a patch, and says so of each at once.
 async fn change(
     args: &QueuesArgs,
     connection: &ConnectionArgs,
     change: impl Fn(&Value) -> Option<(Value, String)>,
 ) -> Result<Outcome, CommandError> {
     let live = Live::connect(connection).await?;
-    let queues = find(args, &live).await?;
+    let format = args.output.output;
     let would = if args.dry_run { " (dry run)" } else { "" };
-    let mut lines = Vec::new();
-    for queue in &queues {
-        let text = |pointer| queue.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
-        let Some((patch, told)) = change(queue) else {
-            lines.push(format!("queue.quotient.dev/{name} in {namespace}: nothing to change"));
-            continue;
+    let mut queues = Vec::new();
+    for queue in &find(args, &live).await? {
+        let [namespace, name] =
+            ["/metadata/namespace", "/metadata/name"].map(|field| text(queue, field).to_owned());
+        let patched = change(queue);
+        let changed = patched.is_some();
+        let message = match patched {
+            None => "nothing to change".to_owned(),
+            Some((patch, told)) => {
+                if !args.dry_run {
+                    live.patch(kind("queues"), &namespace, &name, &Patch::Merge(&patch)).await?;
+                }
+                format!("{told}{would}")
+            }
         };
-        if !args.dry_run {
-            live.patch(kind("queues"), namespace, name, &patch).await?;
-        }
-        lines.push(format!("queue.quotient.dev/{name} in {namespace}: {told}{would}"));
+        format.say(&format!("queue.quotient.dev/{name} in {namespace}: {message}"))?;
+        queues.push(QueueText { namespace, name, changed, message });
     }
-    print(&format!("{}\n", lines.join("\n"))).map_err(anyhow::Error::from)?;
+    let names = queues.iter().map(|queue| format!("queue.quotient.dev/{}", queue.name)).collect();
+    let report = Report { dry_run: args.dry_run, queues };
+    let source = format!("cluster {}", live.name);
+    // The lines of the table stand there already.
+    let answer =
+        Answer { table: &|_| String::new(), document: &document("Pause", now(), &source, report), names };
+    answer.print(format)?;
     Ok(Outcome::Fine)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::exit::{CommandError, Outcome};
 use crate::output::{print, time_text};
 use crate::snapshot::{Snapshot, redact, write_file};
-use crate::source::{ConnectionArgs, Scope, SourceArgs};
+use crate::source::{ConnectionArgs, Live, Scope, SourceArgs};
 
 /// Where the snapshot goes.
 #[derive(Debug, clap::Args)]
@@ -29,20 +29,27 @@ const ABOUT: &str = "\
 Write everything that the operator reads into one file: compressed JSON of the API objects.
 
 Every other command takes the file by --snapshot and then asks no cluster. Attach it to a bug report: the same file gives \
-the same answer everywhere. Kinds that you may not list are named; answers from such a snapshot may differ from what the \
-operator decides.";
+the same answer everywhere. With -n the file has one namespace, for which the right to view it suffices. Kinds that you may not \
+list are named. Answers from such snapshots may differ from what the operator decides.";
 
 const EXAMPLES: &str = "\
 Examples:
   # Everything that decisions depend on, without what may be secret
   kubectl quotient snapshot -o prod.json.gz --redact
 
+  # Of one team, with the rights of a tenant
+  kubectl quotient snapshot -o team-a.json.gz -n team-a
+
   # What would happen in it?
   kubectl quotient simulate --snapshot prod.json.gz --until-stable";
 
 /// Reads and writes.
 pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Result<Outcome, CommandError> {
-    let mut snapshot = args.source.read(connection, &Scope::everything()).await?;
+    let scope = Scope { namespace: connection.namespace.clone(), ..Scope::everything() };
+    let mut snapshot = args.source.read(connection, &scope).await?;
+    if args.source.is_live() {
+        Live::require(&snapshot, &["pods"])?;
+    }
     if args.redact {
         redact(&mut snapshot);
     }
@@ -50,7 +57,7 @@ pub(crate) async fn run(args: &SnapshotArgs, connection: &ConnectionArgs) -> Res
     for missing in &snapshot.missing {
         eprintln!("warning: {} are missing: you may not list them", missing.resource);
     }
-    print(&told(&snapshot, &args.output.display().to_string(), bytes)).map_err(anyhow::Error::from)?;
+    print(&told(&snapshot, &args.output.display().to_string(), bytes))?;
     Ok(Outcome::of(!snapshot.missing.is_empty()))
 }
 

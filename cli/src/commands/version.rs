@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
+use crate::objects::find_text;
 use crate::output::{Answer, OutputArgs, document};
-use crate::source::{ClusterError, ConnectionArgs, Live, Scope, now};
+use crate::source::{ConnectionArgs, Live, Scope, now};
 
 /// Which versions.
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ Examples:
 /// The versions.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Versions {
+pub(crate) struct Versions {
     client: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     kubernetes: Option<String>,
@@ -62,14 +63,13 @@ pub(crate) async fn run(args: &VersionArgs, connection: &ConnectionArgs) -> Resu
 }
 
 async fn of_server(client: String, live: &Live) -> Result<Versions, CommandError> {
-    let version = live.client().apiserver_version().await;
-    let version = version.map_err(|error| ClusterError::of(error, "get", "the version", None))?;
-    let snapshot = live.snapshot(&Scope::of(&[], None)).await?;
+    let version = live.version().await?;
+    let snapshot = live.snapshot(&Scope::of("", None)).await?;
     let operator = Cluster::of(&snapshot, None)?.operator;
     let settings = operator.as_ref().and_then(|operator| operator.settings.as_ref().ok());
     Ok(Versions {
         client,
-        kubernetes: Some(version.git_version),
+        kubernetes: find_text(&version, "/gitVersion").map(str::to_owned),
         mode: settings.map(|settings| settings.mode().to_string()),
         operator: operator.and_then(|operator| operator.version),
     })
@@ -87,12 +87,6 @@ fn text(versions: &Versions) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<Versions>)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::DaemonSetStatus;
 use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Owner, Snapshot, Taint};
 
-use crate::manifests::Object;
+use crate::objects::Object;
 
 /// The taints that every pod of a DaemonSet tolerates begin with this: nodes that are not Ready, or not schedulable.
 const TOLERATED: &str = "node.kubernetes.io/";

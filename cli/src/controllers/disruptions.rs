@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Budget, NamespaceState, Phase, Pod, Snapshot};
 
-use crate::manifests::{Bound, Object, Share};
+use crate::objects::{Bound, Object, Share};
 
 /// What the disruption controller goes by.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ mod newborn;
 
 use quotient_engine::snapshot::Snapshot;
 
-use crate::manifests::Object;
+use crate::objects::Object;
 use daemon_sets::DaemonSets;
 use disruptions::Disruptions;
 use newborn::Templates;

@@ -9,7 +9,7 @@ use quotient_engine::names::OwnerUid;
 use quotient_engine::snapshot::{Pod, Snapshot};
 use quotient_index::{Index, IndexSettings, Keeps};
 
-use crate::manifests::Object;
+use crate::objects::Object;
 
 /// For each owner a pod as it would create it.
 #[derive(Debug)]

@@ -5,9 +5,8 @@ use quotient_crds::{Preemption, QueueSpec, names};
 use quotient_engine::snapshot;
 use quotient_index::{UnreadableQuantity, nodes, pods, queues, quotas};
 
-use super::disruption::Bound;
-use super::object::Object;
 use super::queue_jobs;
+use crate::objects::{Bound, Object};
 
 /// The object's amounts and numbers that make no sense.
 pub(super) fn mistakes(object: &Object) -> Vec<String> {
@@ -26,12 +25,7 @@ pub(super) fn mistakes(object: &Object) -> Vec<String> {
         | Object::StatefulSet(_)
         | Object::DaemonSet(_)
         | Object::Job(_) => mistakes_of_owner(object),
-        Object::Namespace(_)
-        | Object::PriorityClass(_)
-        | Object::LimitRange(_)
-        | Object::HorizontalPodAutoscaler(_)
-        | Object::PodGroup(_)
-        | Object::Lease(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 

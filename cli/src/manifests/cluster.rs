@@ -15,7 +15,6 @@ use super::deployments::roll_out;
 use super::documents::documents;
 use super::identity::identify;
 use super::lists::take_apart;
-use super::object::Object;
 use super::operator::{OperatorFacts, find_operator};
 use super::priorities::{prioritize, unknown_classes};
 use super::problem::{Problem, Problems};
@@ -24,6 +23,7 @@ use super::reader::Reader;
 use super::sources::read_all;
 use super::ungoverned::with_every_owner;
 use crate::controllers::Controllers;
+use crate::objects::Object;
 use crate::snapshot::{Entry, Missing, Snapshot};
 
 /// What the objects describe.

@@ -4,12 +4,11 @@
 //! object that has none is its namespace and name, which the index takes care of; what ties pods and their owners
 //! together is completed beforehand.
 
+use crate::objects::Object;
 use k8s_openapi::api::batch::v1::Job;
 use k8s_openapi::api::core::v1::{Namespace, Pod, ResourceQuota, ResourceQuotaStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
 use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
-
-use super::object::Object;
 
 /// Completes `object`, seen at `now`.
 pub(super) fn complete(object: &mut Object, now: &Time) {
@@ -23,16 +22,7 @@ pub(super) fn complete(object: &mut Object, now: &Time) {
         Object::ReplicaSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::StatefulSet(owner) => one(owner.spec.as_mut().map(|spec| &mut spec.replicas)),
         Object::Job(job) => complete_job(job),
-        Object::Node(_)
-        | Object::DaemonSet(_)
-        | Object::Queue(_)
-        | Object::QueueJob(_)
-        | Object::PodDisruptionBudget(_)
-        | Object::PriorityClass(_)
-        | Object::LimitRange(_)
-        | Object::HorizontalPodAutoscaler(_)
-        | Object::PodGroup(_)
-        | Object::Lease(_) => {}
+        _ => {}
     }
 }
 

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::problem::{Place, Problem};
+use super::problem::Problem;
 use super::sources::Source;
+use crate::snapshot::Place;
 
 /// Every document of the file that is not empty, and where it stands.
 pub(super) fn documents(source: &Source, problems: &mut Vec<Problem>) -> Vec<(Place, Value)> {

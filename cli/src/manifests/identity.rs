@@ -5,10 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::objects::{Kind, Object};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-
-use super::known::Kind;
-use super::object::Object;
 
 /// Kind, namespace and name of an owner.
 type Named = (String, String, String);

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::problem::{Place, Problem};
+use super::problem::Problem;
+use crate::snapshot::Place;
 
 /// The objects of the document: itself, or, if it is a list, its items, to any depth.
 ///

@@ -8,18 +8,13 @@
 
 mod checks;
 mod cluster;
-mod decode;
 mod defaults;
 mod deployments;
-mod disruption;
 mod documents;
 mod identity;
-mod known;
 mod latest_time;
 mod lists;
-mod object;
 mod operator;
-mod pod_group;
 mod priorities;
 mod problem;
 mod queue_jobs;
@@ -30,8 +25,5 @@ mod ungoverned;
 #[cfg(test)]
 pub(crate) use cluster::read;
 pub(crate) use cluster::{Cluster, read_snapshot};
-pub(crate) use disruption::{Bound, Share};
-pub(crate) use known::Kind;
-pub(crate) use object::Object;
 pub(crate) use operator::{OperatorFacts, workload_kinds};
-pub(crate) use problem::{Place, Problems};
+pub(crate) use problem::Problems;

@@ -8,9 +8,8 @@ use quotient_index::WorkloadKind;
 use quotient_operator::args::Args;
 use quotient_operator::settings::Settings;
 
+use crate::objects::{Object, decoded};
 use serde_json::Value;
-
-use super::object::Object;
 
 /// What is known of the operator.
 #[derive(Debug)]
@@ -60,8 +59,7 @@ pub(super) fn find_operator(objects: &[Object]) -> Option<OperatorFacts> {
 
 /// The further kinds of workloads that the flags of this Deployment name.
 pub(crate) fn workload_kinds(deployment: &Value) -> Vec<WorkloadKind> {
-    let deployment = serde_json::from_value::<Deployment>(deployment.clone()).ok();
-    let settings = deployment.and_then(|deployment| facts(&deployment)?.settings.ok());
+    let settings = decoded(deployment).and_then(|deployment| facts(&deployment)?.settings.ok());
     settings.map(|settings| settings.workload_kinds).unwrap_or_default()
 }
 

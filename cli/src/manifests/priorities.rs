@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::objects::Object;
 use k8s_openapi::api::core::v1::PodSpec;
 use quotient_index::Index;
-
-use super::object::Object;
 
 /// The classes that every API server has by itself.
 const BUILT_IN: [&str; 2] = ["system-cluster-critical", "system-node-critical"];

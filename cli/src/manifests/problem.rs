@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::snapshot::Place;
+
 /// Something in the input that is not understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Problem {
@@ -26,36 +28,6 @@ impl fmt::Display for Problem {
             write!(formatter, "{object}: ")?;
         }
         formatter.write_str(&self.message)
-    }
-}
-
-/// Where an object stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The file as the user named it, or as it was found in a directory.
-    pub(crate) file: String,
-    /// The number of the document, from 1, if the file has several.
-    pub(crate) document: Option<usize>,
-    /// The number of the item, from 0, if the document is a list.
-    pub(crate) item: Option<usize>,
-}
-
-impl Place {
-    pub(crate) fn file(file: &str) -> Self {
-        Self { file: file.to_owned(), document: None, item: None }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.file)?;
-        if let Some(document) = self.document {
-            write!(formatter, " (document {document})")?;
-        }
-        if let Some(item) = self.item {
-            write!(formatter, " items[{item}]")?;
-        }
-        Ok(())
     }
 }
 

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::objects::{Object, decoded};
 use k8s_openapi::api::batch::v1::Job;
 use quotient_crds::{MAX_QUEUE_JOB_NAME_LENGTH, MAX_REPLICAS, MAX_TASKS, QueueJob, Task};
 use quotient_index::pods;
 use quotient_index::queue_jobs::{job_body, job_name};
-
-use super::object::Object;
 
 /// What the API server would refuse, and amounts that make no sense.
 pub(super) fn mistakes(job: &QueueJob) -> Vec<String> {
@@ -91,7 +90,7 @@ pub(super) fn add_jobs(objects: &mut Vec<Object>) {
 }
 
 fn job(owner: &QueueJob, task: &Task) -> Option<Job> {
-    let mut job: Job = serde_json::from_value(job_body(owner, task, None)).ok()?;
+    let mut job: Job = decoded(&job_body(owner, task, None))?;
     let metadata = &mut job.metadata;
     let (namespace, name) = (metadata.namespace.as_deref()?, metadata.name.as_deref()?);
     metadata.uid = Some(format!("{namespace}/Job/{name}"));

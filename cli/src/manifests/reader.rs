@@ -6,12 +6,10 @@ use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
 use super::checks::{futility, mistakes};
-use super::decode::{Decoded, decode};
-use super::known::{Found, Kind};
 use super::latest_time::latest_time;
-use super::object::Object;
-use super::problem::{Place, Problem};
-use crate::snapshot::Entry;
+use super::problem::Problem;
+use crate::objects::{Kind, Object};
+use crate::snapshot::{Entry, Place};
 
 /// The namespace of objects that name none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -68,20 +66,18 @@ impl Reader {
         value: &Value,
         is_written: bool,
     ) -> Result<Option<Object>, Vec<String>> {
-        let kind = match kind_of(value).map_err(|message| vec![message])? {
-            Found::Known(kind) => kind,
-            Found::Other if !is_written => {
-                self.others.push(value.clone());
-                return Ok(None);
-            }
-            Found::Other => {
+        let Some(kind) = kind_of(value).map_err(|message| vec![message])? else {
+            if is_written {
                 let count = self.skipped.entry(kind_and_group(value)).or_default();
                 *count = count.saturating_add(1);
-                return Ok(None);
+            } else {
+                self.others.push(value.clone());
             }
+            return Ok(None);
         };
-        let Decoded { mut object, unknown_fields } =
-            decode(kind, value.clone()).map_err(|message| vec![message])?;
+        let (mut object, mut unknown_fields) = Object::read(kind, value).map_err(|message| vec![message])?;
+        // Types of ours know them not as fields.
+        unknown_fields.retain(|field| field != "apiVersion" && field != "kind");
         let full_name = complete_name(&mut object, kind)?;
         if is_written {
             self.check(place, kind, &full_name, &object, unknown_fields)?;
@@ -148,7 +144,7 @@ fn complete_name(object: &mut Object, kind: Kind) -> Result<String, Vec<String>>
     Ok(full_name)
 }
 
-fn kind_of(value: &Value) -> Result<Found, String> {
+fn kind_of(value: &Value) -> Result<Option<Kind>, String> {
     if !value.is_object() {
         return Err("this is no object: a manifest has apiVersion, kind and metadata".to_owned());
     }

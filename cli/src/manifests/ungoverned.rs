@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::objects::Object;
 use k8s_openapi::api::core::v1::{Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_engine::names::Namespace;
 use quotient_engine::snapshot::Snapshot;
 use quotient_engine::time::Timestamp;
 use quotient_index::{Index, Keeps};
-
-use super::object::Object;
 
 /// A name that no pod has.
 const GUEST: &str = "/";

@@ -1,5 +1,7 @@
 //! `-o`: how an answer is printed.
 
+use std::io;
+
 use anyhow::Context;
 use clap::ValueEnum;
 use serde::Serialize;
@@ -20,6 +22,17 @@ pub(crate) enum Format {
     Yaml,
     /// The names of the objects alone, one a line.
     Name,
+}
+
+impl Format {
+    /// Prints a line beside the answer; what reads another form than the table does not get it.
+    pub(crate) fn say(self, line: &str) -> io::Result<()> {
+        if self == Self::Table {
+            return print(&format!("{line}\n"));
+        }
+        eprintln!("{line}");
+        Ok(())
+    }
 }
 
 /// The flag `-o`.

@@ -36,7 +36,7 @@ impl Progress {
                 }
                 if began.elapsed() >= PATIENCE {
                     is_shown = true;
-                    write(&format!("{now}…"));
+                    write(&format!("{now} ..."));
                 }
             }
             if is_shown {

@@ -1,5 +1,7 @@
 //! Numbers with their nouns.
 
+use quotient_engine::amounts::{Amount, Amounts, Resource};
+
 /// `1 pod`, `2 pods`.
 pub(crate) fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
@@ -11,5 +13,40 @@ pub(crate) fn duration(seconds: i64) -> String {
         ..=119 => format!("{seconds} s"),
         120..=7199 => format!("{} min", seconds.div_euclid(60)),
         _ => format!("{} h", seconds.div_euclid(3600)),
+    }
+}
+
+/// The amounts of those resources that `others` name.
+pub(crate) fn only(amounts: &Amounts, others: &Amounts) -> Amounts {
+    others.resources().map(|resource| (resource.clone(), amounts.get(resource))).collect()
+}
+
+/// `2 cpu 4Gi 1 gpu`, for sentences.
+pub(crate) fn spaced(amounts: &Amounts) -> String {
+    let parts: Vec<String> = amounts.iter().map(|(resource, amount)| one(resource, amount)).collect();
+    if parts.is_empty() { "nothing".to_owned() } else { parts.join(" ") }
+}
+
+fn one(resource: &Resource, amount: Amount) -> String {
+    let short = Amounts::from_iter([(resource.clone(), amount)]).compact();
+    match resource {
+        Resource::Cpu => format!("{} cpu", short.trim_end_matches('c')),
+        Resource::Memory => short,
+        Resource::Extended(name) => {
+            format!("{} {}", amount.units(), name.rsplit('/').next().unwrap_or(name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_stand_in_sentences() {
+        let of = |name: &str, units| (Resource::from_name(name), Amount::new(units));
+        let amounts = [of("cpu", 1500), of("memory", 4 << 30), of("nvidia.com/gpu", 3)];
+        assert_eq!(spaced(&amounts.into_iter().collect()), "1.5 cpu 4Gi 3 gpu");
+        assert_eq!(spaced(&Amounts::new()), "nothing");
     }
 }

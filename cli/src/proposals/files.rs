@@ -24,7 +24,7 @@ impl OutputDirectory {
     pub(crate) fn put(&self, queues: &[ProposedQueue]) -> Result<bool, CommandError> {
         let Some(directory) = &self.directory else {
             let manifests: Vec<String> = queues.iter().map(ProposedQueue::manifest).collect();
-            print(&documents(&manifests)).map_err(anyhow::Error::from)?;
+            print(&documents(&manifests))?;
             return Ok(false);
         };
         std::fs::create_dir_all(directory).with_context(|| format!("create {}", directory.display()))?;

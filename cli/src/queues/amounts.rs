@@ -27,6 +27,15 @@ pub(crate) fn resource_names(views: &[QueueView]) -> Vec<Resource> {
     names.into_iter().collect()
 }
 
+/// The largest part of the whole, in percent, rounded, at least 1.
+pub(crate) fn percentage(used: &Amounts, whole: &Amounts) -> i128 {
+    let parts = used.iter().filter_map(|(resource, amount)| {
+        let whole = whole.get(resource).units();
+        amount.units().saturating_mul(100).saturating_add(whole / 2).checked_div(whole)
+    });
+    parts.max().unwrap_or(1).max(1)
+}
+
 /// The resource that is asked about.
 #[derive(Clone, Debug)]
 pub(crate) struct Selected {

@@ -1,11 +1,13 @@
 //! Queues with their statuses: as the operator reported them, or computed as it would.
 
 mod amounts;
+mod leaving;
 mod selector;
 mod tree;
 mod view;
 
-pub(crate) use amounts::{Selected, amounts, resource_names, select};
+pub(crate) use amounts::{Selected, amounts, percentage, resource_names, select};
+pub(crate) use leaving::leaving;
 pub(crate) use selector::SelectorArgs;
 pub(crate) use tree::in_tree_order;
-pub(crate) use view::{QueueView, Starvation, views};
+pub(crate) use view::{QueueView, Starvation, needs_a_person, views};

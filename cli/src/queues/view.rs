@@ -1,12 +1,15 @@
 //! One Queue with its status.
 
 use quotient_crds::{ConditionType, Queue, QueueStatus};
+use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::Plan;
 use quotient_engine::time::Timestamp;
 use quotient_operator::status::{Circumstances, Overview, QuotaState, compose};
 
-use crate::manifests::{Cluster, Object};
+use super::amounts;
+use crate::manifests::Cluster;
+use crate::objects::Object;
 
 /// A Queue as its administrator wrote it, and what became of it.
 #[derive(Clone, Debug)]
@@ -25,6 +28,22 @@ pub(crate) struct Starvation<'a> {
     pub(crate) message: &'a str,
     /// None if it is not known.
     pub(crate) seconds: Option<i64>,
+}
+
+impl Starvation<'_> {
+    /// What the operator names as the cause: what stands behind "because" in its message.
+    pub(crate) fn cause(&self) -> &str {
+        let clause = self.message.split_once(" because ").map_or(self.message, |(_, clause)| clause);
+        clause.split(". ").next().unwrap_or_default().trim_end_matches('.')
+    }
+}
+
+/// Whether time alone does not help pods that cannot start for this reason.
+pub(crate) fn needs_a_person(reason: &str) -> bool {
+    matches!(
+        reason,
+        "PodsRejected" | "UnitAboveShare" | "NoNodeFits" | "AboveLimit" | "RolloutNeedsRoom" | "ForeignQuota"
+    )
 }
 
 /// The Queues of `cluster`. A status that the operator wrote is taken as it is; without one, what `plan` says.
@@ -57,6 +76,21 @@ fn as_computed() -> Circumstances {
 }
 
 impl QueueView {
+    /// What its pods use.
+    pub(crate) fn used(&self) -> Amounts {
+        amounts(self.status.used.as_ref())
+    }
+
+    /// Its deserved share.
+    pub(crate) fn deserved(&self) -> Amounts {
+        amounts(self.status.deserved.as_ref())
+    }
+
+    /// What its quota allows.
+    pub(crate) fn allocated(&self) -> Amounts {
+        amounts(self.status.allocated.as_ref())
+    }
+
     /// Its weight.
     pub(crate) fn weight(&self) -> i32 {
         self.queue.spec.weight

@@ -37,10 +37,12 @@ pub(crate) enum SnapshotFileError {
 
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Body<'a> {
+pub(crate) struct Body<'a> {
     redacted: bool,
     /// Whether an API server returned the items; manifests lack what it adds.
     observed: bool,
+    /// Whether only one namespace, or some kinds, were asked for.
+    partial: bool,
     missing: Vec<MissingText>,
     items: Vec<&'a Value>,
 }
@@ -62,6 +64,8 @@ struct Stored {
     #[serde(default)]
     redacted: bool,
     observed: bool,
+    #[serde(default)]
+    partial: bool,
     #[serde(default)]
     missing: Vec<MissingText>,
     items: Vec<Value>,
@@ -98,6 +102,7 @@ fn pack(snapshot: &Snapshot) -> Result<Vec<u8>, PackError> {
     let body = Body {
         redacted: snapshot.is_redacted,
         observed: snapshot.is_observed,
+        partial: snapshot.is_partial,
         missing: missing.collect(),
         items: snapshot.entries.iter().map(|entry| &entry.value).collect(),
     };
@@ -131,6 +136,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, SnapshotFileError> {
     let as_of = time.map_err(|_| SnapshotFileError::Time { file, text: stored.as_of.clone() })?;
     let mut snapshot = Snapshot::observed(Timestamp::from_millis(as_of.as_millisecond()), &stored.source);
     snapshot.is_observed = stored.observed;
+    snapshot.is_partial = stored.partial;
     if stored.observed {
         snapshot.source = format!("{}, snapshot of {}", stored.source, stored.as_of);
     } else {
@@ -142,10 +148,4 @@ pub(crate) fn read_file(path: &Path) -> Result<Snapshot, SnapshotFileError> {
         missing.map(|MissingText { resource, namespace }| Missing { resource, namespace }).collect();
     snapshot.add(stored.items);
     Ok(snapshot)
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<Body<'static>>)
 }

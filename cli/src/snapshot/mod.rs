@@ -2,18 +2,20 @@
 
 mod file;
 mod overlay;
+mod place;
 mod redact;
 
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
-use crate::manifests::Place;
-
 #[cfg(test)]
-pub(crate) use file::schema;
+pub(crate) use file::Body;
 pub(crate) use file::{SnapshotFileError, is_snapshot, read_file, write_file};
 pub(crate) use overlay::{Change, OverlayError, Setting, overlay};
+pub(crate) use place::Place;
 pub(crate) use redact::redact;
+
+use crate::objects::text;
 
 /// The objects of one instant.
 #[derive(Clone, Debug)]
@@ -71,6 +73,12 @@ impl Snapshot {
     /// An empty one of objects that a person wrote.
     pub(crate) fn written(source: &str) -> Self {
         Self { as_of: None, is_observed: false, ..Self::observed(Timestamp::default(), source) }
+    }
+
+    /// Replaces the objects of one kind by those that another question returned.
+    pub(crate) fn replace(&mut self, kind: &str, values: Vec<Value>) {
+        self.entries.retain(|entry| text(&entry.value, "/kind") != kind);
+        self.add(values);
     }
 
     /// Adds objects of the same origin.

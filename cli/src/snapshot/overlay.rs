@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use quotient_crds::DEFAULT_WEIGHT;
 use serde_json::{Map, Value};
 
-use super::{Entry, Snapshot};
-use crate::manifests::Place;
+use super::{Entry, Place, Snapshot};
+use crate::objects::{find_text, text};
 
 /// What differs from the snapshot.
 #[derive(Debug, Default)]
@@ -72,10 +73,6 @@ pub(crate) fn overlay(snapshot: &mut Snapshot, change: Change) -> Result<Vec<Str
     Ok(told)
 }
 
-fn text<'a>(value: &'a Value, pointer: &str) -> &'a str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Kind, namespace and name; the namespace that manifests leave out is `default`.
 fn key(value: &Value) -> (String, String, String) {
     let kind = text(value, "/kind").to_owned();
@@ -97,12 +94,30 @@ fn words(value: &Value) -> String {
     }
 }
 
+/// ` (weight 1, request nvidia.com/gpu 8)` of a Queue.
+fn queue_spec(value: &Value) -> String {
+    if text(value, "/kind") != "Queue" || !text(value, "/apiVersion").starts_with("quotient.dev/") {
+        return String::new();
+    }
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let weight = value.pointer("/spec/weight").map_or_else(|| DEFAULT_WEIGHT.to_string(), plain);
+    let mut told = vec![format!("weight {weight}")];
+    for field in ["guaranteed", "limit", "request"] {
+        let amounts = value.pointer(&format!("/spec/{field}")).and_then(Value::as_object);
+        let amounts = amounts.into_iter().flatten().map(|(name, amount)| format!("{name} {}", plain(amount)));
+        let amounts: Vec<String> = amounts.collect();
+        told.extend((!amounts.is_empty()).then(|| format!("{field} {}", amounts.join(" "))));
+    }
+    format!(" ({})", told.join(", "))
+}
+
 fn apply(snapshot: &mut Snapshot, entry: Entry) -> String {
     let wanted = key(&entry.value);
     let told = words(&entry.value);
     let Some(found) = snapshot.entries.iter_mut().find(|other| key(&other.value) == wanted) else {
+        let spec = queue_spec(&entry.value);
         snapshot.entries.push(entry);
-        return format!("create {told}");
+        return format!("create {told}{spec}");
     };
     remove_unmentioned(&mut found.value, &entry.value);
     merge(&mut found.value, without_status(entry.value));
@@ -147,7 +162,7 @@ fn merge(base: &mut Value, change: Value) {
 /// Removes what the last `kubectl apply` wrote and the change leaves out.
 fn remove_unmentioned(base: &mut Value, change: &Value) {
     let pointer = format!("/metadata/annotations/{}", LAST_APPLIED.replace('/', "~1"));
-    let last = base.pointer(&pointer).and_then(Value::as_str);
+    let last = find_text(base, &pointer);
     let Some(Ok(last)) = last.map(serde_json::from_str::<Value>) else { return };
     if let (Some(base), Some(last)) = (base.get_mut("spec"), last.get("spec")) {
         subtract(base, last, change.get("spec").unwrap_or(&Value::Null));

@@ -1,12 +1,13 @@
 //! The flags of the connection, named as kubectl names them.
 
+use std::error::Error as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 
-use super::ClusterError;
+use crate::exit::ClusterError;
 
 /// How the cluster is reached.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -43,6 +44,15 @@ fn timeout(text: &str) -> Result<Duration, String> {
 /// How the command names itself to the API server.
 const NAME: &str = concat!("kubectl-quotient/", env!("CARGO_PKG_VERSION"));
 
+/// Certificates for a kubeconfig that names none: those of the system. A system without any, such as the image, has those of
+/// Mozilla.
+fn built_in_certificates() -> Option<Vec<Vec<u8>>> {
+    if cfg!(not(target_os = "linux")) || !rustls_native_certs::load_native_certs().certs.is_empty() {
+        return None;
+    }
+    Some(webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().map(|certificate| certificate.to_vec()).collect())
+}
+
 impl ConnectionArgs {
     /// A client and the namespace that commands are about.
     pub(super) async fn client(&self) -> Result<(Client, String, String), ClusterError> {
@@ -50,6 +60,9 @@ impl ConnectionArgs {
         config.auth_info.impersonate = self.impersonate.clone().or(config.auth_info.impersonate);
         config.read_timeout = Some(self.request_timeout);
         config.connect_timeout = Some(self.request_timeout.min(Duration::from_secs(10)));
+        if config.root_cert.is_none() && config.root_cert_file.is_none() {
+            config.root_cert = built_in_certificates();
+        }
         config.headers.push((http::header::USER_AGENT, http::header::HeaderValue::from_static(NAME)));
         let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
         let address = config.cluster_url.host().unwrap_or("cluster").to_owned();
@@ -67,7 +80,38 @@ impl ConnectionArgs {
             None if self.context.is_some() => {
                 Config::from_kubeconfig(&options).await.map_err(|error| error.to_string())
             }
-            None => Config::infer().await.map_err(|error| error.to_string()),
+            None => Config::infer().await.map_err(|error| {
+                let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+                format!("{cause}; set KUBECONFIG or --kubeconfig")
+            }),
+        }
+    }
+
+    /// What a server beside the API server returns to the user of the kubeconfig. A certificate on loopback is not looked at: it is
+    /// that of a forwarded port.
+    pub(crate) async fn fetch(&self, url: &str) -> Result<Vec<u8>, ClusterError> {
+        let url: http::Uri = url.parse().map_err(|error| ClusterError::Config(format!("{url}: {error}")))?;
+        let mut config = self.config().await.map_err(ClusterError::Config)?;
+        let is_local = url.host().is_some_and(|host| matches!(host, "localhost" | "127.0.0.1" | "[::1]"));
+        config.accept_invalid_certs = is_local;
+        config.root_cert = built_in_certificates();
+        (config.root_cert_file, config.tls_server_name) = (None, None);
+        let mut server = url.clone().into_parts();
+        server.path_and_query = Some(http::uri::PathAndQuery::from_static("/"));
+        config.cluster_url =
+            http::Uri::from_parts(server).map_err(|error| ClusterError::Config(error.to_string()))?;
+        let client = Client::try_from(config).map_err(|error| ClusterError::Config(error.to_string()))?;
+        let failed = |error| ClusterError::of(error, "get", &url.to_string(), None);
+        let request = http::Request::get(url.path()).body(kube::client::Body::empty());
+        let response =
+            client.send(request.map_err(kube::Error::HttpError).map_err(failed)?).await.map_err(failed)?;
+        let (is_fine, status) = (response.status().is_success(), response.status());
+        let body = response.into_body().collect_bytes().await.map_err(failed)?.to_vec();
+        let said = || String::from_utf8_lossy(&body).trim().to_owned();
+        if is_fine {
+            Ok(body)
+        } else {
+            Err(ClusterError::refused("get", &url.to_string(), format!("{status}: {}", said())))
         }
     }
 }

@@ -96,6 +96,10 @@ pub(crate) const POLICIES: ApiKind = ApiKind::new(
 )
 .of_cluster();
 
+/// Questions about the rights of an account.
+pub(crate) const ACCESS_REVIEWS: ApiKind =
+    ApiKind::new("authorization.k8s.io/v1", "SubjectAccessReview", "subjectaccessreviews").of_cluster();
+
 /// The Lease of the leader.
 pub(crate) const LEASES: ApiKind = ApiKind::new("coordination.k8s.io/v1", "Lease", "leases");
 

@@ -5,12 +5,15 @@ use std::collections::BTreeSet;
 use futures::StreamExt as _;
 use futures::stream;
 use kube::Client;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, GetParams, ListParams, Patch, PatchParams, PostParams};
+use kube::core::Request;
 use quotient_engine::time::Timestamp;
 use serde_json::Value;
 
-use super::{ApiKind, ClusterError, ConnectionArgs, LEASES, Scope, kind};
+use super::{ApiKind, ConnectionArgs, LEASES, Scope, kind};
+use crate::exit::ClusterError;
 use crate::manifests::workload_kinds;
+use crate::objects::{find_text, text};
 use crate::output::Progress;
 use crate::snapshot::{Missing, Snapshot};
 
@@ -61,17 +64,13 @@ impl Live {
         Self { client, namespace: namespace.to_owned(), name: name.to_owned() }
     }
 
-    /// The client, for calls with a type.
-    pub(crate) const fn client(&self) -> &Client {
-        &self.client
-    }
-
     /// The objects of `scope`. A kind that the user may not list is noted as missing.
     pub(crate) async fn snapshot(&self, scope: &Scope) -> Result<Snapshot, ClusterError> {
         let progress = Progress::begin("reading the cluster");
         let mut snapshot = Snapshot::observed(now(), &format!("cluster {}", self.name));
         let lists = scope.kinds.iter().map(|kind| async move {
-            (*kind, self.list(kind, scope.namespace.as_deref(), &Selection::default()).await)
+            let namespace = scope.namespace.as_deref();
+            (*kind, self.list_if_allowed(kind, namespace, &Selection::default()).await)
         });
         let mut lists = stream::iter(lists).buffer_unordered(AT_ONCE);
         let mut read = Vec::new();
@@ -81,15 +80,13 @@ impl Live {
                 read.len().saturating_add(1),
                 scope.kinds.len()
             ));
-            match list {
-                Ok(objects) => read.push((kind.resource(), objects)),
-                Err(error) if error.is_not_found() && kind.is_optional => {}
-                Err(error) if error.is_forbidden() && kind.is_optional => {}
-                Err(error) if error.is_forbidden() || error.is_not_found() => {
+            match list? {
+                Some(objects) => read.push((kind.resource(), objects)),
+                None if kind.is_optional => {}
+                None => {
                     let namespace = scope.namespace.clone().filter(|_| kind.is_namespaced);
                     snapshot.missing.push(Missing { resource: kind.resource(), namespace });
                 }
-                Err(error) => return Err(error),
             }
         }
         // The order of arrival must not matter.
@@ -98,10 +95,16 @@ impl Live {
         for (_, objects) in read {
             snapshot.add(objects);
         }
-        drop(progress);
         snapshot.is_partial = !scope.is_everything();
         self.add_operator(&mut snapshot, scope).await?;
         Ok(snapshot)
+    }
+
+    /// An error that names the rights to list these resources, if the snapshot lacks one of them.
+    pub(crate) fn require(snapshot: &Snapshot, plurals: &[&str]) -> Result<(), ClusterError> {
+        let is_required =
+            |missing: &&Missing| plurals.contains(&missing.resource.split('.').next().unwrap_or_default());
+        ClusterError::missing(snapshot.missing.iter().filter(is_required))
     }
 
     /// The Deployment of the operator, unless all are read anyway, and the Leases of its namespace. Both only inform.
@@ -110,59 +113,50 @@ impl Live {
             scope.namespace.is_none() && scope.kinds.iter().any(|kind| kind.plural == DEPLOYMENTS);
         if !has_deployments {
             let selection = Selection { labels: "app.kubernetes.io/part-of=quotient", fields: "" };
-            self.add_if_allowed(snapshot, kind(DEPLOYMENTS), None, &selection).await?;
+            let found = self.list_if_allowed(kind(DEPLOYMENTS), None, &selection).await?;
+            snapshot.add(found.unwrap_or_default());
         }
-        let of_operator = snapshot.entries.iter().map(|entry| &entry.value).filter(|value| {
-            value.get("kind").and_then(Value::as_str) == Some("Deployment")
-                && value.pointer(PART_OF).and_then(Value::as_str) == Some("quotient")
-        });
-        let namespaces: BTreeSet<String> = of_operator
-            .filter_map(|value| value.pointer("/metadata/namespace").and_then(Value::as_str))
-            .map(str::to_owned)
+        let of_operator: Vec<Value> = (snapshot.entries.iter())
+            .filter(|entry| text(&entry.value, "/kind") == "Deployment")
+            .filter(|entry| text(&entry.value, PART_OF) == "quotient")
+            .map(|entry| entry.value.clone())
             .collect();
         if scope.is_everything() {
-            self.add_workloads(snapshot).await?;
-        }
-        for namespace in namespaces {
-            self.add_if_allowed(snapshot, &LEASES, Some(&namespace), &Selection::default()).await?;
-        }
-        Ok(())
-    }
-
-    /// The objects of the kinds that the operator's settings name. Where the API does not serve one, there are none.
-    async fn add_workloads(&self, snapshot: &mut Snapshot) -> Result<(), ClusterError> {
-        let deployments = snapshot.entries.iter().map(|entry| &entry.value).filter(|value| {
-            value.get("kind").and_then(Value::as_str) == Some("Deployment")
-                && value.pointer(PART_OF).and_then(Value::as_str) == Some("quotient")
-        });
-        let kinds: Vec<ApiKind> =
-            deployments.flat_map(workload_kinds).map(|kind| ApiKind::configured(&kind)).collect();
-        for kind in &kinds {
-            match self.list(kind, None, &Selection::default()).await {
-                Ok(found) => snapshot.add(found),
-                Err(error) if error.is_not_found() => {}
-                Err(error) if error.is_forbidden() => {
-                    snapshot.missing.push(Missing { resource: kind.resource(), namespace: None });
+            // The kinds that the operator's settings name. Where the API does not serve one, it has no objects.
+            for kind in of_operator.iter().flat_map(workload_kinds) {
+                let kind = ApiKind::configured(&kind).optional();
+                match self.list_if_allowed(&kind, None, &Selection::default()).await? {
+                    Some(found) => snapshot.add(found),
+                    None => snapshot.missing.push(Missing { resource: kind.resource(), namespace: None }),
                 }
-                Err(error) => return Err(error),
             }
         }
+        let namespaces: BTreeSet<String> = of_operator
+            .iter()
+            .filter_map(|value| find_text(value, "/metadata/namespace"))
+            .map(str::to_owned)
+            .collect();
+        for namespace in namespaces {
+            let found = self.list_if_allowed(&LEASES, Some(&namespace), &Selection::default()).await?;
+            snapshot.add(found.unwrap_or_default());
+        }
         Ok(())
     }
 
-    async fn add_if_allowed(
+    /// The same as [`list`](Self::list); none if the user may not list them. Of an optional kind that is not served there are
+    /// none.
+    pub(crate) async fn list_if_allowed(
         &self,
-        snapshot: &mut Snapshot,
         kind: &ApiKind,
         namespace: Option<&str>,
         selection: &Selection<'_>,
-    ) -> Result<(), ClusterError> {
+    ) -> Result<Option<Vec<Value>>, ClusterError> {
         match self.list(kind, namespace, selection).await {
-            Ok(found) => snapshot.add(found),
-            Err(error) if error.is_forbidden() => {}
-            Err(error) => return Err(error),
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.is_forbidden() => Ok(None),
+            Err(error) if error.is_not_found() => Ok(kind.is_optional.then(Vec::new)),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     /// All objects of one kind, page by page.
@@ -172,8 +166,6 @@ impl Live {
         namespace: Option<&str>,
         selection: &Selection<'_>,
     ) -> Result<Vec<Value>, ClusterError> {
-        let resource = kind.resource();
-        let failed = |error| ClusterError::of(error, "list", &resource, namespace);
         let selectors = [kind.field_selector, selection.fields];
         let selector =
             selectors.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(",");
@@ -186,11 +178,9 @@ impl Live {
             parameters = parameters.labels(selection.labels);
         }
         loop {
-            let request = kube::core::Request::new(kind.path(namespace)).list(&parameters);
-            let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
-            let mut page: Value = self.client.request(request).await.map_err(failed)?;
-            let token =
-                page.pointer("/metadata/continue").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let request = Request::new(kind.path(namespace)).list(&parameters);
+            let mut page = self.ask(request, "list", kind, namespace).await?;
+            let token = text(&page, "/metadata/continue").to_owned();
             if let Some(Value::Array(items)) = page.get_mut("items").map(Value::take) {
                 objects.extend(items.into_iter().map(|item| with_kind(item, kind)));
             }
@@ -208,47 +198,38 @@ impl Live {
         namespace: Option<&str>,
         name: &str,
     ) -> Result<Option<Value>, ClusterError> {
-        let resource = kind.resource();
-        let failed = |error| ClusterError::of(error, "get", &resource, namespace);
-        let request =
-            kube::core::Request::new(kind.path(namespace)).get(name, &kube::api::GetParams::default());
-        let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
-        match self.client.request::<Value>(request).await {
+        let request = Request::new(kind.path(namespace)).get(name, &GetParams::default());
+        match self.ask(request, "get", kind, namespace).await {
             Ok(object) => Ok(Some(with_kind(object, kind))),
-            Err(error) => match failed(error) {
-                error if error.is_not_found() => Ok(None),
-                error => Err(error),
-            },
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
-    /// Changes one object by a merge patch.
-    pub(crate) async fn patch(
+    /// Creates one object.
+    pub(crate) async fn create(
         &self,
         kind: &ApiKind,
-        namespace: &str,
-        name: &str,
-        patch: &Value,
+        namespace: Option<&str>,
+        object: &Value,
     ) -> Result<Value, ClusterError> {
-        self.patch_by(kind, namespace, name, &Patch::Merge(patch)).await
+        let body = serde_json::to_vec(object).unwrap_or_default();
+        let request = Request::new(kind.path(namespace)).create(&PostParams::default(), body);
+        self.ask(request, "create", kind, namespace).await
     }
 
-    /// Changes one object by a patch of this kind.
-    pub(crate) async fn patch_by(
+    /// Changes one object.
+    pub(crate) async fn patch(
         &self,
         kind: &ApiKind,
         namespace: &str,
         name: &str,
         patch: &Patch<&Value>,
     ) -> Result<Value, ClusterError> {
-        let resource = kind.resource();
-        let failed = |error| ClusterError::of(error, "patch", &resource, Some(namespace));
         let parameters =
             PatchParams { field_manager: Some("kubectl-quotient".to_owned()), ..PatchParams::default() };
-        let request = kube::core::Request::new(kind.path(Some(namespace)));
-        let request = request.patch(name, &parameters, patch);
-        let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
-        self.client.request(request).await.map_err(failed)
+        let request = Request::new(kind.path(Some(namespace))).patch(name, &parameters, patch);
+        self.ask(request, "patch", kind, Some(namespace)).await
     }
 
     /// Deletes one object; what it owns follows by garbage collection.
@@ -258,12 +239,29 @@ impl Live {
         namespace: &str,
         name: &str,
     ) -> Result<(), ClusterError> {
-        let resource = kind.resource();
-        let failed = |error| ClusterError::of(error, "delete", &resource, Some(namespace));
-        let request =
-            kube::core::Request::new(kind.path(Some(namespace))).delete(name, &DeleteParams::background());
+        let request = Request::new(kind.path(Some(namespace))).delete(name, &DeleteParams::background());
+        self.ask(request, "delete", kind, Some(namespace)).await.map(drop)
+    }
+
+    /// What the API server says of its version.
+    pub(crate) async fn version(&self) -> Result<Value, ClusterError> {
+        let request = http::Request::get("/version").body(Vec::new());
+        let failed = |error| ClusterError::of(error, "get", "the version", None);
+        let request = request.map_err(kube::Error::HttpError).map_err(failed)?;
+        self.client.request(request).await.map_err(failed)
+    }
+
+    /// Sends a request, and names it if it fails.
+    async fn ask(
+        &self,
+        request: Result<http::Request<Vec<u8>>, kube::core::request::Error>,
+        verb: &'static str,
+        kind: &ApiKind,
+        namespace: Option<&str>,
+    ) -> Result<Value, ClusterError> {
+        let failed = |error| ClusterError::of(error, verb, &kind.resource(), namespace);
         let request = request.map_err(kube::Error::BuildRequest).map_err(failed)?;
-        self.client.request::<Value>(request).await.map(|_| ()).map_err(failed)
+        self.client.request(request).await.map_err(failed)
     }
 }
 

@@ -1,19 +1,17 @@
 //! Where a snapshot comes from: the cluster, files or a snapshot file.
 
 mod connect;
-mod error;
 mod kinds;
 mod live;
 
 use std::path::PathBuf;
 
-use crate::exit::CommandError;
+use crate::exit::{ClusterError, CommandError};
 use crate::manifests;
 use crate::snapshot::{Snapshot, is_snapshot, read_file};
 
 pub(crate) use connect::ConnectionArgs;
-pub(crate) use error::ClusterError;
-pub(crate) use kinds::{ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
+pub(crate) use kinds::{ACCESS_REVIEWS, ApiKind, CRDS, EVENTS, KINDS, LEASES, POLICIES, kind};
 pub(crate) use live::{Live, Selection, now};
 
 /// Where the objects come from; without a flag, the cluster.
@@ -44,9 +42,9 @@ impl Scope {
         Self { kinds: KINDS.iter().collect(), namespace: None }
     }
 
-    /// These kinds of this namespace; none for all namespaces.
-    pub(crate) fn of(plurals: &[&str], namespace: Option<&str>) -> Self {
-        let is_wanted = |kind: &&'static ApiKind| plurals.contains(&kind.plural);
+    /// The kinds with these plural names of this namespace; none for all namespaces.
+    pub(crate) fn of(plurals: &str, namespace: Option<&str>) -> Self {
+        let is_wanted = |kind: &&'static ApiKind| plurals.split(' ').any(|plural| plural == kind.plural);
         Self { kinds: KINDS.iter().filter(is_wanted).collect(), namespace: namespace.map(str::to_owned) }
     }
 
@@ -79,10 +77,10 @@ impl SourceArgs {
     /// that of another cluster.
     pub(crate) async fn read_all(&self, connection: &ConnectionArgs) -> Result<Snapshot, CommandError> {
         let snapshot = self.read(connection, &Scope::everything()).await?;
+        if self.is_live() {
+            ClusterError::missing(snapshot.missing.iter())?;
+        }
         for missing in &snapshot.missing {
-            if self.is_live() {
-                return Err(ClusterError::missing(missing).into());
-            }
             eprintln!(
                 "warning: {} are not in the snapshot, so the answer may differ from what happens",
                 missing.resource

@@ -7,7 +7,7 @@ use expect_test::expect;
 use serde_json::Value;
 
 use super::{directory, observed_at};
-use crate::commands::check::{CHECKS, Facts, Report, check};
+use crate::commands::check::{CHECKS, Facts, Report, Rights, check};
 use crate::manifests::Cluster;
 use crate::output::Screen;
 
@@ -21,9 +21,10 @@ fn facts() -> Facts {
     let crds = crds.iter().map(|manifest| serde_yaml_ng::from_str::<Value>(&manifest.text).unwrap());
     Facts {
         version: Some((1, 36)),
+        full_version: "1.36.3".to_owned(),
         crds: Some(crds.collect()),
         policies: Some(["quotient-operator", "quotient-quotas"].map(str::to_owned).to_vec()),
-        missing_rights: Some(Vec::new()),
+        rights: Some(Rights { needed: 41, missing: Vec::new() }),
         monitors: Some(1),
         quota_latency: Some(Duration::from_millis(14)),
     }
@@ -50,18 +51,26 @@ fn a_sound_cluster_has_no_findings_and_every_check_looks() {
     let report = report(&[], "", &facts());
     assert_eq!(ids(&report), BTreeSet::new(), "{}", report.text(false, Screen::plain()));
     expect![[r#"
-        cluster      √ kubernetes-version, crd-missing, crd-outdated, admission-policies, no-capacity, nodes-not-ready,
-                       autoscaler, ceiling-below-nodes, kueue
-        operator     √ operator-missing, operator-not-ready, operator-one-replica, operator-no-leader, operator-flags,
-                       operator-version, operator-mode, operator-rights, operator-priority, operator-not-scraped
-        queues       √ queue-stalled, queue-not-ready, queue-starved, guarantee-unmeetable, queue-without-status,
-                       queue-status-outdated, queue-deleting, queue-paused, standing-claim, parent-without-children,
-                       several-queues, queue-in-protected-namespace, never-evicted-above-share, gates-unsupported
-        namespaces   √ missing-requests, unmanaged, foreign-quota, quota-of-others, orphaned-quota, quota-not-enforced,
-                       quota-latency, limit-range-conflict
-        workloads    √ pods-rejected, pod-above-share, no-node-fits, set-aside, no-surge-room, job-retries, budget-zero,
-                       bare-pods, long-grace, stuck-terminating, kubevirt, device-claims
-        The quota controller answers in 14 ms.
+        cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0     √ admission policies
+                     √ crd-missing                                 √ no-capacity           √ nodes-not-ready
+                     √ kueue
+        operator     √ 2 of 2 replicas                             √ leader found          √ 41 permissions
+                     √ operator-missing                            √ operator-one-replica  √ operator-flags
+                     √ operator-version                            √ operator-mode         √ operator-priority
+                     √ operator-not-scraped
+        queues       √ queue-stalled                               √ queue-not-ready       √ queue-starved
+                     √ guarantee-unmeetable                        √ queue-without-status  √ queue-status-outdated
+                     √ queue-deleting                              √ queue-paused          √ standing-claim
+                     √ parent-without-children                     √ several-queues        √ queue-in-protected-namespace
+                     √ never-evicted-above-share                   √ gates-unsupported
+        namespaces   √ quota controller answers in 14 ms           √ missing-requests      √ unmanaged
+                     √ foreign-quota                               √ quota-of-others       √ orphaned-quota
+                     √ quota-not-enforced                          √ limit-range-conflict
+        autoscaling  √ autoscaler                                  √ ceiling-below-nodes
+        workloads    √ pods-rejected                               √ pod-above-share       √ no-node-fits
+                     √ set-aside                                   √ no-surge-room         √ job-retries
+                     √ budget-zero                                 √ bare-pods             √ long-grace
+                     √ stuck-terminating                           √ kubevirt              √ device-claims
         53 ok, 0 warnings, 0 errors
     "#]].assert_eq(&report.text(true, Screen::plain()));
 }
@@ -318,7 +327,10 @@ fn cases_of_facts() -> Vec<(&'static str, Facts)> {
         ("admission-policies", Facts { policies: Some(Vec::new()), ..facts() }),
         ("operator-not-scraped", Facts { monitors: Some(0), ..facts() }),
         ("quota-latency", Facts { quota_latency: Some(Duration::from_millis(1001)), ..facts() }),
-        ("operator-rights", Facts { missing_rights: Some(vec!["list pods".to_owned()]), ..facts() }),
+        (
+            "operator-rights",
+            Facts { rights: Some(Rights { needed: 1, missing: vec!["list pods".to_owned()] }), ..facts() },
+        ),
     ]
 }
 
@@ -352,20 +364,21 @@ fn findings_are_told_with_fix_and_page() {
     let replaced = [("readyReplicas: 2", "readyReplicas: 1"), ("  replicas: 4\n", "  replicas: 3\n")];
     let report = report(&replaced, &pod("", ""), &facts());
     expect![[r#"
-        cluster      √ 9 checks
-        operator     √ 9 checks
+        cluster      √ Kubernetes 1.36.3 (supported 1.34 to 1.36)  √ kinds match 0.1.0  √ admission policies
+                     √ 4 more checks
+        operator     √ leader found                                √ 41 permissions     √ 7 more checks
                      × 1 of 2 replicas are ready
                        fix: look at its pods: kubectl -n quotient-system describe pods
                        (docs/reference/checks.md#operator-not-ready)
         queues       √ 14 checks
-        namespaces   √ 8 checks
+        namespaces   √ quota controller answers in 14 ms           √ 7 more checks
+        autoscaling  √ 2 checks
         workloads    √ 10 checks
-                     ‼ Deployment a/web cannot roll out while the queue is full: maxUnavailable is 0 pods
-                       fix: set maxUnavailable to at least 1 (docs/reference/checks.md#no-surge-room)
+                     ‼ Deployment a/web cannot roll out at its full share: maxUnavailable is 0 pods
+                       fix: set maxUnavailable to at least 1                              docs/reference/checks.md#no-surge-room
                      · Pod a/x has no controller
                        fix: use a Job or a Deployment: nothing creates an evicted bare pod again
                        (docs/reference/checks.md#bare-pods)
-        The quota controller answers in 14 ms.
         50 ok, 1 warning, 1 error, 1 remark
     "#]]
     .assert_eq(&report.text(false, Screen::plain()));

@@ -46,7 +46,7 @@ spec: {nodeName: n1, containers: [{name: main, resources: {requests: {cpu: 1}}}]
 
 fn check_release(namespace: &str, expected: &Expect) {
     let cluster = read(&[("a.yaml", INPUT)]).unwrap();
-    expected.assert_eq(&release(&cluster, namespace).unwrap().text(namespace, Screen::plain()));
+    expected.assert_eq(&release(&cluster, namespace).unwrap().told.text(Screen::plain()));
 }
 
 #[test]
@@ -55,8 +55,8 @@ fn a_namespace_that_may_go_is_told_what_follows() {
         "a",
         &expect![[r#"
             Release of namespace a: delete Queue a
-             › 1 pod run on. What they use (cpu 1) is taken from the capacity that queues share.
-             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
+             › 1 pod runs on. The capacity that queues share shrinks by 1 cpu.
+             › No quota rejects new pods of the namespace any more, and no pod is evicted for a share.
              › Kubernetes deletes what the Queue owns: 1 quota or LimitRange.
         "#]],
     );
@@ -68,9 +68,7 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
         "b",
         &expect![[r#"
             Release of namespace b: delete Queue b
-             › 0 pods run on. What they use (nothing) is taken from the capacity that queues share.
-             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
-             › Kubernetes deletes what the Queue owns: 0 quotas and LimitRanges.
+             › No quota rejects new pods of the namespace any more, and no pod is evicted for a share.
              × Deployment low would stay, because Quotient lowered its size from 5 for pods of a higher priority. First: set
                preemption: Never in the Queue and wait until the size is restored
              × ResourceQuota quotient would stay, because no Queue owns it, so garbage collection does not delete it. First: kubectl
@@ -81,9 +79,7 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
         "org",
         &expect![[r#"
             Release of namespace org: delete Queue org
-             › 0 pods run on. What they use (nothing) is taken from the capacity that queues share.
-             › New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share.
-             › Kubernetes deletes what the Queue owns: 0 quotas and LimitRanges.
+             › No quota rejects new pods of the namespace any more, and no pod is evicted for a share.
              × Queue org is the parent of a/a: without it they have no share. First: give them another parentRef
         "#]],
     );
@@ -93,19 +89,21 @@ fn what_stands_in_the_way_is_named_with_the_way_out() {
 
 #[test]
 fn what_an_uninstall_would_leave_is_listed() {
-    let (text, is_clean) = uninstall(&read(&[("a.yaml", INPUT)]).unwrap(), Screen::plain());
-    assert!(!is_clean);
+    let told = uninstall(&read(&[("a.yaml", INPUT)]).unwrap());
+    assert!(told.needs_a_person);
     expect![[r#"
-        √ 3 Queues; with them go 1 quota or LimitRange
-        × Deployment low in b would stay: Quotient lowered its size from 5 for pods of a higher priority
-          fix: set preemption: Never in the Queue and wait until the size is restored
-        × ResourceQuota quotient in b would stay: no Queue owns it, so garbage collection does not delete it
-          fix: kubectl -n b delete resourcequota quotient
-        › In this order:
+        2 findings need you first.
+         √ 3 Queues go, with 1 quota or LimitRange
+         × Deployment low in b would stay, because Quotient lowered its size from 5 for pods of a higher priority. First: set
+           preemption: Never in the Queue and wait until the size is restored
+         × ResourceQuota quotient in b would stay, because no Queue owns it, so garbage collection does not delete it. First:
+           kubectl -n b delete resourcequota quotient
+
+        Then, in this order:
           helm uninstall quotient --namespace quotient-system
           kubectl delete queues.quotient.dev --all --all-namespaces
           kubectl delete crd queues.quotient.dev queuejobs.quotient.dev
           kubectl -n quotient-system delete configmap quotient-ledger
     "#]]
-    .assert_eq(&text);
+    .assert_eq(&told.text(Screen::plain()));
 }

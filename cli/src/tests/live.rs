@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use http::{Request, Response};
 use http_body_util::Full;
 use kube::Client;
+use kube::api::Patch;
 use kube::client::Body;
 use serde_json::{Value, json};
 use tower::service_fn;
@@ -89,7 +90,7 @@ async fn the_operator_is_found_beside_what_is_asked_for() {
         }
         _ => list(&[], ""),
     });
-    let snapshot = live.snapshot(&Scope::of(&["queues"], Some("team-a"))).await.unwrap();
+    let snapshot = live.snapshot(&Scope::of("queues", Some("team-a"))).await.unwrap();
     assert!(snapshot.is_partial);
     let log = log.lock().unwrap();
     let paths: Vec<&str> = log.iter().map(|(line, _)| line.split('?').next().unwrap()).collect();
@@ -123,7 +124,7 @@ async fn an_object_that_does_not_exist_is_none() {
 async fn a_change_is_a_merge_patch_under_the_name_of_the_command() {
     let (live, asked) = live(|_| (200, json!({"metadata": {"name": "x"}})));
     let patch = json!({"spec": {"pausedUntil": null}});
-    live.patch(kind("queues"), "team-a", "x", &patch).await.unwrap();
+    live.patch(kind("queues"), "team-a", "x", &Patch::Merge(&patch)).await.unwrap();
     let asked = asked.lock().unwrap();
     let (request, body) = &asked[0];
     assert!(

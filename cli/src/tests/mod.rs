@@ -16,6 +16,7 @@ mod priorities;
 mod queue_jobs;
 mod reasons;
 mod replays;
+mod samples;
 mod schemas;
 mod seeds;
 mod snapshots;

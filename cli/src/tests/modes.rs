@@ -34,7 +34,7 @@ fn what_would_be_evicted_is_named_with_what_keeps_it() {
               a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
               b/b    1       1c      1c        0          0     0
               would evict  a/one  b/b is short of 1c; a/q uses 4c and deserves 3c 4Gi; it stays because queue a/q is in mode Observe
-              short  b/b  1c of the 1c that it deserves is held by pods that stay because queue a/q is in mode Observe
+              short  b/b  lacks 1c of the deserved 1c because queue a/q is in mode Observe
 
             Stable: nothing more would happen.
         "#]],
@@ -47,7 +47,7 @@ fn what_would_be_evicted_is_named_with_what_keeps_it() {
               a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
               b/b    1       1c      1c        0          0     0
               would evict  a/one  b/b is short of 1c; a/q uses 4c and deserves 3c 4Gi; it stays because queue b is in mode Quota
-              short  b/b  1c of the 1c that it deserves is held by pods that stay because queue b is in mode Quota
+              short  b/b  lacks 1c of the deserved 1c because queue b is in mode Quota
 
             Stable: nothing more would happen.
         "#]],
@@ -64,7 +64,7 @@ fn a_pause_ends_in_a_later_step() {
               a/q    1       4c 4Gi  3c 4Gi    4c 4Gi     4c    0
               b/b    1       1c      1c        0          0     0
               would evict  a/one  b/b is short of 1c; a/q uses 4c and deserves 3c 4Gi; it stays because queue a/q is paused until 2026-11-21T12:10:00Z
-              short  b/b  1c of the 1c that it deserves is held by pods that stay because queue a/q is paused until 2026-11-21T12:10:00Z
+              short  b/b  lacks 1c of the deserved 1c because queue a/q is paused until 2026-11-21T12:10:00Z
 
             Step 2  600 s later  capacity 4c 4Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

@@ -101,7 +101,7 @@ fn owners_create_what_their_quota_admits_step_by_step() {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4c 1Gi  4c 1Gi    4c 1Gi     4c    0
               b/q    1       5c 1Gi  4c 1Gi    4c 1Gi     1c    0
-              unmet  a/web  2 pods of 1c cannot start: AboveLimit (the limit of the queue, or of one above it, would be exceeded)
+              unmet  a/web  2 pods of 1c cannot start: AboveLimit (the limit of the queue or of a parent queue is reached)
 
             Stable: nothing more would happen.
         "#]],
@@ -141,13 +141,13 @@ fn what_a_standing_quota_admits_is_there_before_the_first_step() {
               evict  a/web-r1-5  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
               evict  a/web-r1-4  b/q is short of 2c; a/q uses 6c and deserves 4c 4Gi
               start  b/db-r2-0
-              unmet  a/web  3 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/web  3 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Step 2  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       9c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     2c    0
-              unmet  a/web  5 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/web  5 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
         "#]],
@@ -310,7 +310,7 @@ fn new_pods_take_after_their_templates() {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       8c 8Gi  4c 8Gi    4c 8Gi     4c    0
               b/q    1       4c      4c        4c         0     0
-              unmet  a/brisk  2 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/brisk  2 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
         "#]],

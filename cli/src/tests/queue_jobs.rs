@@ -88,7 +88,7 @@ fn a_job_that_comes_gets_its_floor_and_then_its_part() {
               a/job-01  Running  2    4 -> 2  4        0          2c        2c         Admitted
               a/job-02  Waiting  1    0       0        0          2c        0          WaitingForQuota
               waits  a/job-02  it is to have its slots: pods have to leave, or a quota to rise, before
-              unmet  a/job-02/w  4 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/job-02/w  4 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Step 2  capacity 4c
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
@@ -105,8 +105,8 @@ fn a_job_that_comes_gets_its_floor_and_then_its_part() {
               QUEUEJOB  STATE    MIN  SLOTS  RUNNING  SUCCEEDED  DESERVED  ALLOCATED  REASON
               a/job-01  Running  2    2      2        0          2c        2c         Admitted
               a/job-02  Running  1    2      2        0          2c        2c         Admitted
-              unmet  a/job-01/w  2 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
-              unmet  a/job-02/w  2 pods of 1c cannot start: ShareInUse (other pods of its queue use the share)
+              unmet  a/job-01/w  2 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
+              unmet  a/job-02/w  2 pods of 1c cannot start: ShareInUse (other pods of the queue use all of the share)
 
             Stable: nothing more would happen.
         "#]],

@@ -3,10 +3,10 @@
 use quotient_engine::reason::Reason;
 
 use super::{directory, observed_at};
-use crate::commands::explain::{Explanation, Target, explain};
+use crate::commands::explain::{Question, Target, explain};
 use crate::commands::simulate::why_kept;
 use crate::manifests::Cluster;
-use crate::output::Screen;
+use crate::output::{Explanation, Screen};
 use crate::snapshot::Snapshot;
 
 const ML: &str = include_str!("clusters/ml.yaml");
@@ -62,7 +62,7 @@ fn explained(from: &str, to: &str, namespace: &str, target: &str) -> Explanation
     let directory = directory(&[("ml.yaml", &ML.replacen(from, to, 1))]);
     let observed = observed_at(&directory.path().join("ml.yaml"), "2026-11-24T14:02:00Z");
     let cluster = Cluster::of(&Snapshot { is_partial: true, ..observed }, None).unwrap();
-    explain(&cluster, &Target::parse(target).unwrap(), Some(namespace), false).unwrap()
+    explain(&cluster, &Target::parse(target).unwrap(), Some(namespace), &Question::default()).unwrap()
 }
 
 #[test]

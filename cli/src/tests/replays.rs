@@ -7,7 +7,7 @@ use quotient_operator::decisions::Decisions;
 
 use super::{PAGE, example};
 use crate::args::{Args, Command};
-use crate::commands::explain::{Target, explain_recorded};
+use crate::commands::explain::{Question, Target, explain};
 use crate::commands::replay::Replay;
 use crate::commands::simulate::at_rest;
 use crate::manifests;
@@ -151,14 +151,15 @@ fn what_is_no_record_is_refused() {
 fn an_eviction_is_explained_by_its_record() {
     let cluster = at_rest(manifests::read(&[example("newcomer")], None).unwrap());
     let replay = Replay::of(&records("newcomer")[0], &[]).unwrap();
-    let explained =
-        |pod: &str| explain_recorded(&cluster, &Target::parse(pod).unwrap(), Some("team-1"), &replay);
+    let question = Question { replay: Some(&replay), ..Question::default() };
+    let explained = |pod: &str| explain(&cluster, &Target::parse(pod).unwrap(), Some("team-1"), &question);
     expect![[r#"
-        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-3.
+        Evicted at 1970-01-01T00:00:00Z by Quotient to return 1 cpu 1Gi to queue team-3 (not node pressure, not the scheduler).
 
-        Then        Queue team-1 used 3c 2Gi and deserved 2c 6Gi. Queue team-3 used 0 and deserved 3c 9Gi.
-        Candidates  The pod was candidate 1 of its queue. In this decision 2 pods were evicted.
-        Decision    1: computed again, it is the same plan, byte for byte
+        Why           team-1 used 3 cpu 2Gi and deserved 2 cpu 6Gi: 1 cpu over. team-3 used nothing and deserved 3 cpu 9Gi: 3
+                      cpu 9Gi below.
+        Why this pod  rank 1 of 2 candidates, 1 evicted: lowest priority (0), started last (0 s ago), no protecting annotation
+        Decision      1: computed again, it is the same plan, byte for byte
     "#]]
     .assert_eq(&explained("pod/pod-3").unwrap().text(Screen::plain()));
     let error = explained("pod/pod-1").unwrap_err().to_string();
@@ -175,16 +176,19 @@ fn pods_that_a_rule_kept_are_named_to_their_team_alone() {
             let eviction = replay.plan.evictions.first()?;
             let target = Target::parse(&format!("pod/{}", eviction.pod.name)).unwrap();
             let namespace = eviction.pod.namespace.as_str().to_owned();
-            let told = explain_recorded(&cluster, &target, Some(&namespace), &replay).unwrap();
+            let question = Question { replay: Some(&replay), ..Question::default() };
+            let told = explain(&cluster, &target, Some(&namespace), &question).unwrap();
             Some(told.text(Screen::plain()))
         })
         .collect();
     expect![[r#"
-        Evicted at 1970-01-01T00:00:00Z by Quotient for queue team-2.
+        Evicted at 1970-01-01T00:00:00Z by Quotient to return 1 cpu 1Gi to queue team-2 (not node pressure, not the scheduler).
 
-        Then        Queue team-1 used 5c 5Gi and deserved 3c 6Gi. Queue team-2 used 0 and deserved 3c 6Gi.
-        Candidates  The pod was candidate 4 of its queue. In this decision 2 pods were evicted. Kept by a rule: web-1 (Budget),
-                    web-2 (Budget), web-3 (Budget).
-        Decision    1: computed again, it is the same plan, byte for byte
+        Why           team-1 used 5 cpu 5Gi and deserved 3 cpu 6Gi: 2 cpu over. team-2 used nothing and deserved 3 cpu 6Gi: 3
+                      cpu 6Gi below.
+        Why this pod  rank 4 of 5 candidates, 2 evicted: lowest priority (0), started last (0 s ago), no protecting annotation
+                      kept by a rule: web-1 (PodDisruptionBudget web allows 0), web-2 (PodDisruptionBudget web allows 0), web-3
+                      (PodDisruptionBudget web allows 0)
+        Decision      1: computed again, it is the same plan, byte for byte
     "#]].assert_eq(&told.join("---\n"));
 }

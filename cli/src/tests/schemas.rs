@@ -1,24 +1,32 @@
 //! The published schemas are those of what is printed.
 
-use expect_test::{ExpectFile, expect_file};
+use std::path::Path;
 
-use crate::{commands, snapshot};
+use expect_test::expect_file;
+use schemars::JsonSchema;
 
-fn check(schema: &schemars::Schema, expected: &ExpectFile) {
-    expected.assert_eq(&format!("{}\n", serde_json::to_string_pretty(schema).unwrap()));
+use crate::commands::{check, diff, events, migrate, pause, replay, simulate, status, top, version};
+use crate::output::{Document, Explanation};
+use crate::snapshot;
+
+fn check<T: JsonSchema>(kind: &str) {
+    let schema = serde_json::to_string_pretty(&schemars::schema_for!(Document<T>)).unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../docs/reference/cli/{kind}.json"));
+    expect_file![file].assert_eq(&format!("{schema}\n"));
 }
 
 #[test]
 fn every_answer_for_programs_has_a_schema() {
-    check(&commands::check::schema(), &expect_file!["../../../docs/reference/cli/CheckReport.json"]);
-    check(&commands::diff::schema(), &expect_file!["../../../docs/reference/cli/Diff.json"]);
-    check(&commands::events::schema(), &expect_file!["../../../docs/reference/cli/Events.json"]);
-    check(&commands::explain::schema(), &expect_file!["../../../docs/reference/cli/Explanation.json"]);
-    check(&commands::migrate::schema(), &expect_file!["../../../docs/reference/cli/Migration.json"]);
-    check(&commands::replay::schema(), &expect_file!["../../../docs/reference/cli/Replay.json"]);
-    check(&commands::simulate::schema(), &expect_file!["../../../docs/reference/cli/Simulation.json"]);
-    check(&commands::status::schema(), &expect_file!["../../../docs/reference/cli/Status.json"]);
-    check(&commands::top::schema(), &expect_file!["../../../docs/reference/cli/Top.json"]);
-    check(&commands::version::schema(), &expect_file!["../../../docs/reference/cli/Version.json"]);
-    check(&snapshot::schema(), &expect_file!["../../../docs/reference/cli/Snapshot.json"]);
+    check::<check::Report>("CheckReport");
+    check::<diff::Report>("Diff");
+    check::<events::Report<'static>>("Events");
+    check::<Explanation>("Explanation");
+    check::<migrate::MigrationText<'static>>("Migration");
+    check::<pause::Report>("Pause");
+    check::<replay::ReplayText>("Replay");
+    check::<simulate::Report>("Simulation");
+    check::<status::Report>("Status");
+    check::<top::Report<'static>>("Top");
+    check::<version::Versions>("Version");
+    check::<snapshot::Body<'static>>("Snapshot");
 }

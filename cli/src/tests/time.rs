@@ -26,7 +26,7 @@ fn a_delay_passes_in_one_step() {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4c 4Gi  3c 4Gi    3c 4Gi     4c    0
               b/q    1       1c      1c        0          0     0
-              short  b/q  1c of the 1c that it deserves is worth no eviction before its reclaim.afterSeconds have passed
+              short  b/q  lacks 1c of the deserved 1c because reclaim.afterSeconds of the queue have not passed yet
 
             Step 2  300 s later  capacity 4c 4Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

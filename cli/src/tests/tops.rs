@@ -5,14 +5,11 @@ use expect_test::{Expect, expect};
 
 use super::read;
 use crate::args::{Args, Command};
-use crate::commands::adopt::adoption;
-use crate::commands::check as checks;
-use crate::commands::init::{self, proposals};
+use crate::commands::propose::{self, Basis, proposals};
 use crate::commands::simulate::at_rest;
 use crate::commands::top::{TopArgs, What, text, top};
 use crate::manifests::Cluster;
 use crate::output::Screen;
-use crate::proposals::ProposedQueue;
 
 /// Two namespaces, one of them without a Queue.
 const INPUT: &str = r#"
@@ -103,15 +100,17 @@ fn a_resource_that_nothing_uses_is_refused() {
 
 #[test]
 fn a_namespace_without_a_queue_gets_a_proposal() {
-    let proposed = proposals(&cluster());
+    let cluster = cluster();
+    let proposed = proposals(&cluster, Basis::Usage);
     expect![[r#"
-        NAMESPACE  USED NOW  WEIGHT  DEFAULT REQUESTS  NOTE
-        b          3.5c          35  100m, 128Mi       its ResourceQuota own (6c) stays and acts as a limit; 1 workload without requests
-        1 Queue written with mode: Observe. Nothing was applied. Next: kubectl quotient diff -f queues/
-    "#]].assert_eq(&init::text(&proposed, "queues/", Screen::plain()));
-    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue().manifest()).collect();
+        NAMESPACE  USED NOW  WEIGHT  GUARANTEED  DEFAULT REQUESTS  NOTE
+        b          3.5 cpu   35      1 cpu       100m, 128Mi       its ResourceQuota own (6 cpu) stays and acts as a limit; 1 workload without requests
+        1 Queue written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f queues/
+    "#]].assert_eq(&propose::text(&cluster, &proposed, Basis::Usage, "queues/", Screen::plain()));
+    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue.manifest()).collect();
     expect![[r#"
-        # Pods of b requested cpu 3500m.
+        # Pods of b requested 3.5 cpu.
+        # Its quotas allow 6 cpu.
         apiVersion: quotient.dev/v1alpha1
         kind: Queue
         metadata:
@@ -121,6 +120,8 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
           defaultRequests:
             cpu: 100m
             memory: 128Mi
+          guaranteed:
+            cpu: '1'
           mode: Observe
           weight: 35
     "#]]
@@ -130,28 +131,27 @@ fn a_namespace_without_a_queue_gets_a_proposal() {
 #[test]
 fn a_cluster_with_quotas_is_adopted() {
     let cluster = cluster();
-    let adoption = adoption(&cluster);
-    let report = checks::check(&cluster, None, None, true);
+    let proposed = proposals(&cluster, Basis::Quotas);
     expect![[r#"
         NAMESPACE  USED NOW  WEIGHT  GUARANTEED  DEFAULT REQUESTS  NOTE
-        b          3.5c          60  6c          100m, 128Mi       its ResourceQuota own (6c) stays and acts as a limit; 1 workload without requests
+        b          3.5 cpu   60      6 cpu       100m, 128Mi       its ResourceQuota own (6 cpu) stays and acts as a limit; 1 workload without requests
 
-        cluster      √ 4 checks
+        cluster      √ 3 checks
         namespaces   √ 4 checks
-                     ‼ 1 namespace with pods has no Queue and uses 3.5c (b)
-                       fix: create Queues: kubectl quotient init --from-usage (docs/reference/checks.md#unmanaged)
+                     ‼ 1 namespace with pods has no Queue and uses 3.5 cpu (35 %): b
+                       fix: create Queues: kubectl quotient init --from-usage                 docs/reference/checks.md#unmanaged
+        autoscaling  √ 1 check
         workloads    √ 11 checks
-                     ‼ Deployment a/web cannot roll out while the queue is full: maxUnavailable is 0 pods
-                       fix: set maxUnavailable to at least 1 (docs/reference/checks.md#no-surge-room)
+                     ‼ Deployment a/web cannot roll out at its full share: maxUnavailable is 0 pods
+                       fix: set maxUnavailable to at least 1                              docs/reference/checks.md#no-surge-room
         19 ok, 2 warnings, 0 errors, 4 not looked at
 
-        1 Queue written with mode: Observe. Nothing was applied.
-        Next: kubectl quotient diff -f queues/
-    "#]].assert_eq(&adoption.text("queues/", &report, Screen::plain()));
-    let manifests: Vec<String> = adoption.queues().map(ProposedQueue::manifest).collect();
+        1 Queue written with mode: Observe. Nothing applied. Next: kubectl quotient diff -f queues/
+    "#]].assert_eq(&propose::text(&cluster, &proposed, Basis::Quotas, "queues/", Screen::plain()));
+    let manifests: Vec<String> = proposed.iter().map(|proposal| proposal.queue.manifest()).collect();
     expect![[r#"
-        # Pods of b requested cpu 3500m.
-        # Its quotas allow cpu 6.
+        # Pods of b requested 3.5 cpu.
+        # Its quotas allow 6 cpu.
         apiVersion: quotient.dev/v1alpha1
         kind: Queue
         metadata:
@@ -176,16 +176,16 @@ fn a_cluster_with_quotas_is_adopted() {
 #[test]
 fn quotas_above_the_cluster_become_weights() {
     let input = INPUT.replace("requests.cpu: 6", "requests.cpu: 60");
-    let adoption = adoption(&at_rest(read(&[("a.yaml", &input)]).unwrap()));
-    let specs: Vec<_> =
-        adoption.queues().map(|queue| (queue.spec.weight, queue.spec.guaranteed.clone())).collect();
+    let proposed = proposals(&at_rest(read(&[("a.yaml", &input)]).unwrap()), Basis::Quotas);
+    let specs = proposed.iter().map(|proposal| &proposal.queue.spec);
+    let specs: Vec<_> = specs.map(|spec| (spec.weight, spec.guaranteed.clone())).collect();
     assert_eq!(specs, [(600, None)]);
 }
 
 #[test]
 fn what_is_proposed_is_understood_and_changes_nothing() {
     let proposed: Vec<String> =
-        proposals(&cluster()).iter().map(|proposal| proposal.queue().manifest()).collect();
+        proposals(&cluster(), Basis::Usage).iter().map(|proposal| proposal.queue.manifest()).collect();
     let with = read(&[("a.yaml", INPUT), ("b.yaml", &proposed.join("---\n"))]).unwrap();
     let plan = quotient_engine::advance::settle(&with.snapshot).1;
     assert_eq!((plan.queues.len(), plan.stalled.len(), plan.evictions.len()), (2, 0, 0));

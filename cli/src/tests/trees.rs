@@ -31,7 +31,7 @@ fn a_guarantee_comes_back_and_a_fence_holds() {
             team-1/team-1    1       4c 4Gi    4c 4Gi    4Gi        0        4c
             team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     10c 3Gi  0
           evict  team-2/pod-1  team-1/team-1 is short of 4c; team-2/team-2 uses 10c 3Gi and deserves 4c 8Gi
-          short  batch-1/batch-1  2c of the 4c 12Gi that it deserves is used outside the preemption fence, where no pod is evicted for it
+          short  batch-1/batch-1  lacks 2c of the deserved 4c 12Gi because queues outside the preemption fence use the room
 
         Step 2  capacity 12c 24Gi
           QUEUE              WEIGHT  DEMAND    DESERVED  ALLOCATED  USED    PREEMPTING
@@ -40,7 +40,7 @@ fn a_guarantee_comes_back_and_a_fence_holds() {
           org/research       1       16c 28Gi  8c 12Gi   8c 12Gi    6c 2Gi  0
             team-1/team-1    1       4c 4Gi    4c 4Gi    4c 4Gi     0       0
             team-2/team-2    1       12c 24Gi  4c 8Gi    4c 8Gi     6c 2Gi  0
-          short  batch-1/batch-1  2c of the 4c 12Gi that it deserves is used outside the preemption fence, where no pod is evicted for it
+          short  batch-1/batch-1  lacks 2c of the deserved 4c 12Gi because queues outside the preemption fence use the room
 
         Stable: nothing more would happen.
     "#]]

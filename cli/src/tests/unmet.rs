@@ -62,9 +62,9 @@ fn what_cannot_start_is_told_with_what_is_in_the_way() {
         deployment("picky", 1, ", nodeSelector: {disk: ssd}"),
     ];
     expect![[r#"
-        b/wide  2 pods of 4c cannot start: Fragmented (there is enough for the queue, but not on one node that may run it, nor can it be freed there)
-        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
-        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
+        b/wide  2 pods of 4c cannot start: Fragmented (the queue has room, but no single node that suits has enough of it)
+        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if the node were empty)
+        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if the node were empty)
     "#]].assert_eq(&deployments.map(|deployment| unmet(&deployment)).concat());
 }
 
@@ -91,13 +91,13 @@ spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
+              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if the node were empty)
 
             Step 3  60 s later  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: SetAside (it had room and did not start, so it does not count for 1 to 30 minutes)
+              unmet  b/lonely  1 pod of 1c cannot start: SetAside (they had room, did not start and are set aside)
 
             Stable: nothing more would happen.
         "#]],
@@ -135,7 +135,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
     expect![[r#"
         [
           {
-            "message": "a disruption budget, or the API server, lets no pod go now",
+            "message": "the pods that use the room may not be evicted now",
             "pods": 1,
             "queue": "b/q",
             "reason": "Blocked",
@@ -146,7 +146,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet double"
           },
           {
-            "message": "no node could run one even if it were empty: selector, affinity, taints or size",
+            "message": "no node could run one even if the node were empty",
             "pods": 2,
             "queue": "b/q",
             "reason": "NoNodeFits",
@@ -157,7 +157,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet huge"
           },
           {
-            "message": "its queue has room, and the pods have not used it yet",
+            "message": "they are not created or scheduled yet, although there is room",
             "pods": 1,
             "queue": "b/q",
             "reason": "RoomAvailable",
@@ -213,10 +213,10 @@ fn the_table_says_what_cannot_start_and_what_was_kept() {
           keep  a/p3  Budget: a disruption budget allows no more
           keep  a/p4  Budget: a disruption budget allows no more
           keep  a/p5  Budget: a disruption budget allows no more
-          short  b/q  1c of the 4c 4Gi that it deserves is held by pods that a disruption budget keeps, or the API server
+          short  b/q  lacks 1c of the deserved 4c 4Gi because the pods that use the room may not be evicted now
           start  b/double-r1-0
-          unmet  b/double  1 pod of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
-          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
+          unmet  b/double  1 pod of 2c cannot start: Blocked (the pods that use the room may not be evicted now)
+          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if the node were empty)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());
@@ -254,8 +254,8 @@ fn overdue_pods_are_shown() {
     assert_eq!(
         json["steps"][0]["evictedAgain"],
         serde_json::json!([
-            {"pod": "a/p6", "graceSeconds": 0, "beneficiary": null, "reason": "ForceDeleted"},
-            {"pod": "a/p6", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
+            {"pod": "a/p6", "queue": "a/q", "graceSeconds": 0, "beneficiary": null, "reason": "ForceDeleted"},
+            {"pod": "a/p6", "queue": "a/q", "graceSeconds": 600, "beneficiary": "b/q", "reason": "GraceShortened"},
         ])
     );
 }

@@ -9,6 +9,7 @@ mod jobs;
 mod newcomer;
 mod observe;
 mod operator;
+mod retold;
 mod rights;
 mod stage;
 mod trial;

@@ -24,4 +24,4 @@ pub use compose::{Overview, compose};
 pub use conditions::{Circumstances, QuotaState};
 pub(crate) use queue_jobs::JobStatuses;
 pub use task::{Report, Statuses};
-pub(crate) use unmet::obstacle;
+pub use unmet::obstacle;

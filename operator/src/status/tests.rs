@@ -130,7 +130,7 @@ fn a_queue_that_waits_for_others_to_leave() {
     assert_eq!(state(&status), "WaitingForPreemption");
     assert_eq!(
         message(&status, "Starved"),
-        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because pods of other queues use it and are ending. \
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because terminating pods use the room. \
          The quota rises as these pods end."
     );
     assert_eq!(status.preempting, Some([("cpu", "2")].into()));
@@ -365,7 +365,7 @@ fn what_waits_is_named_where_the_queue_is_starved() {
     assert_eq!(reason, "Fenced");
     assert_eq!(
         message,
-        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use it. \
+        "The queue lacks cpu 2 of the deserved cpu 3, memory 9Gi because queues outside the preemption fence use the room. \
          The quota rises as pods outside the fence finish."
     );
     // The same is said once.

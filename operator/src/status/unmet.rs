@@ -113,20 +113,20 @@ fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
 }
 
 /// What stands in the way, in general: the end of a sentence after "because".
-pub(crate) const fn obstacle(reason: Reason) -> &'static str {
+pub const fn obstacle(reason: Reason) -> &'static str {
     match reason {
-        Reason::WaitingForPreemption => "pods of other queues use it and are ending",
+        Reason::WaitingForPreemption => "terminating pods use the room",
         Reason::WaitingForQuota => "the lowered quota of another queue is not enforced yet",
         Reason::WaitingForLedger => "the record of grants was lost or another replica wrote it",
-        Reason::Fenced => "queues outside the preemption fence use it",
-        Reason::NothingToEvict => "no pod that uses it may be evicted",
-        Reason::Blocked => "the pods that use it may not be evicted now",
+        Reason::Fenced => "queues outside the preemption fence use the room",
+        Reason::NothingToEvict => "no pod that uses the room may be evicted",
+        Reason::Blocked => "the pods that use the room may not be evicted now",
         Reason::EvictionsDisabled => "a mode or a pause withholds the evictions",
-        Reason::StuckTerminating => "terminating pods that use it are past their deadline",
+        Reason::StuckTerminating => "terminating pods that use the room are past their deadline",
         Reason::CapacityUntrusted => "much of the capacity of the nodes vanished at once",
         Reason::ViewStale => "the API server has sent nothing for too long",
         Reason::Delayed => "reclaim.afterSeconds of the queue have not passed yet",
-        Reason::Guarantee => "the queues that use it would fall below their guaranteed amounts",
+        Reason::Guarantee => "the queues that use the room would fall below their guaranteed amounts",
         Reason::UnitAboveShare => "one pod requests more than the deserved share",
         Reason::ShareInUse => "other pods of the queue use all of the share",
         Reason::RolloutNeedsRoom => "the older pods of the rollout use the room that a new pod needs",
@@ -142,7 +142,7 @@ pub(crate) const fn obstacle(reason: Reason) -> &'static str {
         Reason::OneAtATime => {
             "pods of the queue did not start lately, and one pod of the workload starts first"
         }
-        _ => "other pods use it",
+        _ => "other pods use the room",
     }
 }
 
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(distinct(way_out), ALL.len());
         for reason in ALL {
             let told = message(&"team".into(), &QueuePlan::default(), &web(1, reason));
-            assert!(!told.contains("other pods use it."), "{reason}: {told}");
+            assert!(!told.contains("other pods use the room."), "{reason}: {told}");
             assert!(told.chars().count() <= MOST, "{reason}: {told}");
         }
     }

@@ -2,12 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use k8s_openapi::api::core::v1::ResourceQuota;
-use kube::Api;
-use kube::api::{DeleteParams, PostParams};
 use serde_json::json;
 
-use crate::source::{ClusterError, Live};
+use crate::exit::ClusterError;
+use crate::source::{Live, kind};
 
 /// The quota that is created and deleted again.
 const NAME: &str = "quotient-check";
@@ -25,24 +23,20 @@ const INTERVAL: Duration = Duration::from_millis(2);
 ///
 /// Returns at least [`PATIENCE`] if nothing enforced it.
 pub(super) async fn measure(live: &Live, namespace: &str) -> Result<Duration, ClusterError> {
-    let quotas: Api<ResourceQuota> = Api::namespaced(live.client().clone(), namespace);
-    let failed = |verb| move |error| ClusterError::of(error, verb, "resourcequotas", Some(namespace));
-    let quota = ResourceQuota {
-        metadata: kube::api::ObjectMeta { name: Some(NAME.to_owned()), ..kube::api::ObjectMeta::default() },
-        ..serde_json::from_value(json!({"spec": {"hard": {COUNTED: "1"}}})).unwrap_or_default()
-    };
-    quotas.create(&PostParams::default(), &quota).await.map_err(failed("create"))?;
+    let quotas = kind("resourcequotas");
+    let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": NAME}, "spec": {"hard": {COUNTED: "1"}}});
+    live.create(quotas, Some(namespace), &quota).await?;
     let began = Instant::now();
-    let enforced = wait(&quotas, began).await;
-    quotas.delete(NAME, &DeleteParams::default()).await.map_err(failed("delete"))?;
-    enforced.map_err(failed("get"))
+    let enforced = wait(live, namespace, began).await;
+    live.delete(quotas, namespace, NAME).await?;
+    enforced
 }
 
-async fn wait(quotas: &Api<ResourceQuota>, began: Instant) -> Result<Duration, kube::Error> {
+async fn wait(live: &Live, namespace: &str, began: Instant) -> Result<Duration, ClusterError> {
     loop {
-        let status = quotas.get(NAME).await?.status;
+        let quota = live.get(kind("resourcequotas"), Some(namespace), NAME).await?;
         let elapsed = began.elapsed();
-        if elapsed >= PATIENCE || status.is_some_and(|status| status.hard.is_some()) {
+        if elapsed >= PATIENCE || quota.is_some_and(|quota| quota.pointer("/status/hard").is_some()) {
             return Ok(elapsed);
         }
         tokio::time::sleep(INTERVAL).await;

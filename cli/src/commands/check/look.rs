@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use quotient_engine::plan::Plan;
 
 use super::Facts;
-use crate::manifests::{Cluster, Object};
+use crate::manifests::Cluster;
+use crate::objects::Object;
 use crate::queues::{QueueView, views};
 
 /// A cluster, ready to be checked.
@@ -60,19 +61,20 @@ impl<'a> Look<'a> {
         self.managed.contains(namespace)
     }
 
-    /// The objects in wanted namespaces, each with namespace and name.
-    pub(super) fn objects(&self) -> impl Iterator<Item = (&str, &str, &'a Object)> {
-        let objects = self.cluster.objects.iter().map(|object| {
-            let metadata = object.metadata();
-            let text = |field: &'a Option<String>| field.as_deref().unwrap_or_default();
-            (text(&metadata.namespace), text(&metadata.name), object)
-        });
-        objects.filter(|(namespace, ..)| namespace.is_empty() || self.is_wanted(namespace))
+    /// The objects in wanted namespaces, and those in none.
+    pub(super) fn objects(&self) -> impl Iterator<Item = &'a Object> {
+        let is_here = |object: &&Object| object.namespace().is_empty() || self.is_wanted(object.namespace());
+        self.cluster.objects.iter().filter(is_here)
     }
 
     /// The objects in wanted namespaces with a Queue.
-    pub(super) fn managed_objects(&self) -> impl Iterator<Item = (&str, &str, &'a Object)> {
-        self.objects().filter(|(namespace, ..)| self.is_managed(namespace))
+    pub(super) fn managed_objects(&self) -> impl Iterator<Item = &'a Object> {
+        self.objects().filter(|object| self.is_managed(object.namespace()))
+    }
+
+    /// The Queue that governs the pods of the namespace.
+    pub(super) fn queue_of(&self, namespace: &str) -> Option<&QueueView> {
+        self.views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())
     }
 
     /// The Queues in wanted namespaces.

@@ -2,6 +2,7 @@
 
 mod args;
 mod facts;
+mod finding;
 mod latency;
 mod look;
 mod namespaces;
@@ -9,6 +10,7 @@ mod of_cluster;
 mod of_operator;
 mod of_queues;
 mod of_workloads;
+mod passed;
 mod registry;
 mod report;
 
@@ -16,13 +18,14 @@ use quotient_engine::advance::settle;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, Screen, document};
+use crate::output::{Answer, Progress, Screen, document};
 use crate::source::{ConnectionArgs, Live, Scope};
 
 pub(crate) use args::CheckArgs;
 pub(crate) use facts::Facts;
-pub(crate) use look::Look;
-pub(crate) use namespaces::lacks_requests;
+#[cfg(test)]
+pub(crate) use facts::Rights;
+use look::Look;
 pub(crate) use registry::CHECKS;
 pub(crate) use report::{Report, Result};
 
@@ -32,7 +35,7 @@ pub(crate) async fn run(
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> std::result::Result<Outcome, CommandError> {
-    let (snapshot, facts) = if let Some(snapshot) = args.source.read_files()? {
+    let (snapshot, live) = if let Some(snapshot) = args.source.read_files()? {
         (snapshot, None)
     } else {
         let live = Live::connect(connection).await?;
@@ -40,7 +43,7 @@ pub(crate) async fn run(
         (live.snapshot(&scope).await?, Some(live))
     };
     let cluster = Cluster::of(&snapshot, None)?.warned();
-    let facts = match facts {
+    let facts = match live {
         Some(live) => Some(Facts::read(&live, cluster.operator.as_ref(), args.measure.as_deref()).await?),
         None => None,
     };
@@ -61,18 +64,12 @@ pub(crate) fn check(
     namespace: Option<&str>,
     is_before: bool,
 ) -> Report {
+    let _progress = Progress::begin("looking at the cluster");
     let plan = cluster.is_complete.then(|| settle(&cluster.snapshot).1);
     let look = Look::at(cluster, facts, plan.as_ref(), namespace);
     let is_measured = facts.is_some_and(|facts| facts.quota_latency.is_some());
     let wanted = CHECKS
         .iter()
         .filter(|check| (!is_before || check.is_for_newcomers()) && (is_measured || !check.is_on_request()));
-    let results = wanted.map(|check| Result::of(check, &look)).collect();
-    Report::new(results, cluster, facts.and_then(|facts| facts.quota_latency))
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<Report>)
+    Report::new(wanted.map(|check| Result::of(check, &look)).collect(), &look)
 }

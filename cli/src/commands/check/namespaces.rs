@@ -3,99 +3,72 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{LimitRange, PodSpec, PodTemplateSpec, ResourceQuota};
+use k8s_openapi::api::core::v1::{LimitRange, ResourceQuota};
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity as Text;
 use quotient_crds::ResourceMap;
-use quotient_crds::names::{MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA};
+use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::{Amounts, Quantity};
 use quotient_index::quotas::bounds_from_hard;
 
 use super::Look;
-use super::of_cluster::found;
-use super::registry::Seen;
-use crate::manifests::Object;
-use crate::output::counted;
-
-/// The resources that a quota of Quotient demands a request for.
-const DEMANDED: [&str; 2] = ["cpu", "memory"];
+use super::finding::{Found, Seen};
+use crate::objects::{DEMANDED, Object, is_ours, lacks_requests};
+use crate::output::{counted, spaced};
+use crate::queues::percentage;
 
 pub(super) fn missing_requests(look: &Look<'_>) -> Seen {
     look.require("deployments.apps")?;
     let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-    for (namespace, _, object) in look.objects() {
-        let Some(template) = template_of(object).filter(|_| is_considered(look, namespace)) else { continue };
-        let (lacking, all) = counts.entry(namespace).or_default();
+    for object in look.objects() {
+        // What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.
+        let template = object.template().filter(|_| object.controller().is_none());
+        let Some(template) = template.filter(|_| is_considered(look, object.namespace())) else { continue };
+        let (lacking, all) = counts.entry(object.namespace()).or_default();
         *all = all.saturating_add(1);
-        if lacks_requests(template) {
-            *lacking = lacking.saturating_add(1);
-        }
+        *lacking = lacking.saturating_add(usize::from(lacks_requests(template)));
     }
     let lacking =
         counts.into_iter().filter(|(namespace, (lacking, _))| *lacking > 0 && !has_defaults(look, namespace));
-    let told = lacking.map(|(namespace, (lacking, all))| {
+    Some(Found::each(lacking.map(|(namespace, (lacking, all))| {
         format!(
-            "{namespace}: {lacking} of {all} workloads have containers without cpu or memory requests; under a quota their new \
-             pods are rejected"
+            "{namespace}: {lacking} of {all} workloads have containers without cpu or memory requests; their new pods will be \
+             rejected"
         )
-    });
-    Some(told.collect())
+    })))
 }
 
 /// Namespaces with a Queue; where there is no Queue at all, every one.
 fn is_considered(look: &Look<'_>, namespace: &str) -> bool {
-    let is_system = namespace.starts_with("kube-") || is_operators(look, namespace);
-    look.is_managed(namespace) || look.views.is_empty() && !is_system
+    look.is_managed(namespace) || look.views.is_empty() && !is_of_system(look, namespace)
 }
 
-/// What people write: a Deployment rather than its ReplicaSets, and no Job of a QueueJob.
-fn template_of(object: &Object) -> Option<&PodTemplateSpec> {
-    if object.controller().is_some() {
-        return None;
-    }
-    object.template()
-}
-
-pub(crate) fn lacks_requests(template: &PodTemplateSpec) -> bool {
-    template.spec.as_ref().is_some_and(containers_lack_requests)
-}
-
-/// A limit without a request counts as the request.
-fn containers_lack_requests(spec: &PodSpec) -> bool {
-    let containers = spec.containers.iter().chain(spec.init_containers.iter().flatten());
-    containers.into_iter().any(|container| {
-        let resources = container.resources.as_ref();
-        DEMANDED.iter().any(|name| {
-            let in_list =
-                |list: Option<&BTreeMap<String, _>>| list.is_some_and(|list| list.contains_key(*name));
-            !in_list(resources.and_then(|resources| resources.requests.as_ref()))
-                && !in_list(resources.and_then(|resources| resources.limits.as_ref()))
-        })
-    })
+/// Whether Kubernetes or the operator has the namespace to itself.
+fn is_of_system(look: &Look<'_>, namespace: &str) -> bool {
+    let operator = look.cluster.operator.as_ref();
+    namespace.starts_with("kube-") || operator.is_some_and(|operator| operator.namespace == namespace)
 }
 
 /// Whether the Queue, or a LimitRange, gives containers cpu and memory.
 fn has_defaults(look: &Look<'_>, namespace: &str) -> bool {
-    let queues =
-        look.views.iter().filter(|view| view.name.namespace.as_str() == namespace && !view.is_parent());
-    let mut of_queue = queues.map(|view| match &view.queue.spec.default_requests {
+    let of_queue = look.queue_of(namespace).map(|view| match &view.queue.spec.default_requests {
         Some(map) => DEMANDED.iter().all(|name| map.get(name).is_some()),
         None => true,
     });
-    if of_queue.next() == Some(true) {
+    if of_queue == Some(true) {
         return true;
     }
-    let ranges = look.objects().filter_map(|(of, _, object)| match object {
-        Object::LimitRange(range) if of == namespace => Some(range.as_ref()),
+    let ranges = look.objects().filter(|object| object.namespace() == namespace);
+    let ranges = ranges.filter_map(|object| match object {
+        Object::LimitRange(range) => Some(range.as_ref()),
         _ => None,
     });
-    let given: Vec<String> = ranges.flat_map(default_requests).map(|(name, _)| name.clone()).collect();
+    let given: Vec<&String> = ranges.flat_map(default_requests).collect();
     DEMANDED.iter().all(|name| given.iter().any(|given| given == name))
 }
 
-fn default_requests(range: &LimitRange) -> impl Iterator<Item = (&String, &str)> {
+fn default_requests(range: &LimitRange) -> impl Iterator<Item = &String> {
     let limits = range.spec.iter().flat_map(|spec| &spec.limits).filter(|limit| limit.type_ == "Container");
-    limits.flat_map(|limit| {
-        limit.default_request.iter().flatten().map(|(name, amount)| (name, amount.0.as_str()))
-    })
+    limits.flat_map(|limit| limit.default_request.iter().flatten().map(|(name, _)| name))
 }
 
 pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
@@ -104,40 +77,38 @@ pub(super) fn unmanaged(look: &Look<'_>) -> Seen {
     let mut used = Amounts::new();
     let mut names = Vec::new();
     for (name, state) in &look.cluster.snapshot.namespaces {
-        let is_system = name.as_str().starts_with("kube-") || is_operators(look, name.as_str());
-        if state.governing().is_some() || is_system || !look.is_wanted(name.as_str()) {
+        let name = name.as_str();
+        if state.governing().is_some() || is_of_system(look, name) || !look.is_wanted(name) {
             continue;
         }
-        let pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.node.is_some());
-        let mut has_pods = false;
-        for pod in pods {
-            used.add_all(pod.requests());
-            has_pods = true;
+        let mut pods = state.pods.iter().filter(|pod| pod.is_charged() && pod.node.is_some()).peekable();
+        if pods.peek().is_some() {
+            names.push(name);
         }
-        if has_pods {
-            names.push(name.as_str());
-        }
+        pods.for_each(|pod| used.add_all(pod.requests()));
     }
+    let whole: Amounts = look.cluster.snapshot.nodes.values().fold(Amounts::new(), |mut whole, node| {
+        whole.add_all(&node.allocatable);
+        whole
+    });
+    let part = if whole.is_empty() { String::new() } else { format!(" ({} %)", percentage(&used, &whole)) };
     let first: Vec<&str> = names.iter().take(3).copied().collect();
-    let more = if names.len() > first.len() { ", …" } else { "" };
-    let told = format!(
-        "{} no Queue and use{} {} ({}{more})",
-        counted(names.len(), "namespace with pods has", "namespaces with pods have"),
-        if names.len() == 1 { "s" } else { "" },
-        used.compact(),
-        first.join(", ")
-    );
-    Some(if names.is_empty() { Vec::new() } else { vec![told] })
-}
-
-fn is_operators(look: &Look<'_>, namespace: &str) -> bool {
-    look.cluster.operator.as_ref().is_some_and(|operator| operator.namespace == namespace)
+    let more = if names.len() > first.len() { ", ..." } else { "" };
+    Some(Found::when(!names.is_empty(), || {
+        format!(
+            "{} no Queue and use{} {}{part}: {}{more}",
+            counted(names.len(), "namespace with pods has", "namespaces with pods have"),
+            if names.len() == 1 { "s" } else { "" },
+            spaced(&used),
+            first.join(", ")
+        )
+    }))
 }
 
 /// The ResourceQuotas in namespaces with a Queue.
 fn quotas<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'l str, &'l ResourceQuota)> {
-    look.managed_objects().filter_map(|(namespace, _, object)| match object {
-        Object::ResourceQuota(quota) => Some((namespace, quota.as_ref())),
+    look.managed_objects().filter_map(|object| match object {
+        Object::ResourceQuota(quota) => Some((object.namespace(), quota.as_ref())),
         _ => None,
     })
 }
@@ -146,65 +117,51 @@ fn is_called_quotient(quota: &ResourceQuota) -> bool {
     quota.metadata.name.as_deref() == Some(QUOTA)
 }
 
-fn is_ours(quota: &ResourceQuota) -> bool {
-    let label = quota.metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
-    label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
-}
-
 pub(super) fn foreign_quota(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
     let others = quotas(look).filter(|(_, quota)| {
         let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
         !is_called_quotient(quota) && hard.is_some_and(|hard| !bounds_from_hard(hard).is_empty())
     });
-    let name = |quota: &ResourceQuota| quota.metadata.name.clone().unwrap_or_default();
-    Some(
-        others
-            .map(|(namespace, quota)| format!("{namespace}: ResourceQuota {} bounds the share", name(quota)))
-            .collect(),
-    )
+    Some(Found::each(others.map(|(namespace, quota)| {
+        let name = quota.metadata.name.as_deref().unwrap_or_default();
+        format!("{namespace}: ResourceQuota {name} bounds the share")
+    })))
 }
 
 pub(super) fn quota_of_others(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
-    let theirs = quotas(look).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(quota));
-    Some(
-        theirs
-            .map(|(namespace, _)| format!("{namespace}: the ResourceQuota quotient is not Quotient's"))
-            .collect(),
-    )
+    let theirs = quotas(look).filter(|(_, quota)| is_called_quotient(quota) && !is_ours(&quota.metadata));
+    let told = |namespace| format!("{namespace}: the ResourceQuota quotient is not Quotient's");
+    Some(Found::each(theirs.map(|(namespace, _)| told(namespace))))
 }
 
 pub(super) fn orphaned(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
     look.require_observed()?;
     look.require("queues.quotient.dev")?;
-    let orphaned = look.objects().filter_map(|(namespace, _, object)| {
-        let Object::ResourceQuota(quota) = object else { return None };
+    let orphaned = look.objects().filter(|object| {
+        let Object::ResourceQuota(quota) = object else { return false };
         let mut owners = quota.metadata.owner_references.iter().flatten();
         let is_owned = owners.any(|owner| owner.kind == "Queue");
-        let is_orphan =
-            is_called_quotient(quota) && is_ours(quota) && (!is_owned || !look.is_managed(namespace));
-        is_orphan.then(|| format!("{namespace}: no Queue owns the ResourceQuota quotient"))
+        is_called_quotient(quota)
+            && is_ours(&quota.metadata)
+            && (!is_owned || !look.is_managed(object.namespace()))
     });
-    Some(orphaned.collect())
+    let told = |object: &Object| format!("{}: no Queue owns the ResourceQuota quotient", object.namespace());
+    Some(Found::each(orphaned.map(told)))
 }
 
 pub(super) fn not_enforced(look: &Look<'_>) -> Seen {
     look.require("resourcequotas")?;
     look.require_observed()?;
-    let hard =
-        |quota: &ResourceQuota| quota.spec.as_ref().and_then(|spec| spec.hard.clone()).unwrap_or_default();
-    let enforced = |quota: &ResourceQuota| {
-        quota.status.as_ref().and_then(|status| status.hard.clone()).unwrap_or_default()
-    };
-    let lagging =
-        quotas(look).filter(|(_, quota)| is_called_quotient(quota) && hard(quota) != enforced(quota));
-    Some(
-        lagging
-            .map(|(namespace, _)| format!("{namespace}: status.hard of the quota differs from spec.hard"))
-            .collect(),
-    )
+    let lagging = quotas(look).filter(|(_, quota)| {
+        let hard = quota.spec.as_ref().and_then(|spec| spec.hard.as_ref());
+        let enforced = quota.status.as_ref().and_then(|status| status.hard.as_ref());
+        is_called_quotient(quota) && hard != enforced
+    });
+    let told = |namespace| format!("{namespace}: status.hard of the quota differs from spec.hard");
+    Some(Found::each(lagging.map(|(namespace, _)| told(namespace))))
 }
 
 /// How long the quota controller may take: each reclaim waits for it before pods are evicted.
@@ -212,25 +169,23 @@ const MOST_LATENCY: Duration = Duration::from_secs(1);
 
 pub(super) fn latency(look: &Look<'_>) -> Seen {
     let latency = look.facts?.quota_latency?;
-    Some(found(latency > MOST_LATENCY, || {
+    Some(Found::when(latency > MOST_LATENCY, || {
         format!("the quota controller enforces a new quota after {} ms", latency.as_millis())
     }))
 }
 
 pub(super) fn limit_ranges(look: &Look<'_>) -> Seen {
     look.require("limitranges")?;
-    let conflicts = look.managed_objects().flat_map(|(namespace, name, object)| {
+    let conflicts = look.managed_objects().flat_map(|object| {
         let Object::LimitRange(range) = object else { return Vec::new() };
-        let defaults =
-            look.views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent());
-        let defaults = defaults.map(|view| view.queue.spec.default_requests.clone());
-        let defaults = defaults.map(|stated| stated.unwrap_or_else(ResourceMap::default_requests));
+        let stated = look.queue_of(object.namespace()).map(|view| view.queue.spec.default_requests.clone());
+        let defaults = stated.map(|stated| stated.unwrap_or_else(ResourceMap::default_requests));
         conflicts_of(range, &defaults.unwrap_or_default())
             .into_iter()
-            .map(|told| format!("{namespace}: LimitRange {name} {told}"))
+            .map(|told| format!("{}: LimitRange {} {told}", object.namespace(), object.name()))
             .collect()
     });
-    Some(conflicts.collect())
+    Some(Found::each(conflicts))
 }
 
 /// `demands at least 200m cpu of a container, and the default request is 100m`.
@@ -241,23 +196,17 @@ fn conflicts_of(range: &LimitRange, defaults: &ResourceMap) -> Vec<String> {
     for limit in limits {
         for (name, text) in defaults.iter() {
             let Some(default) = amount(text.as_str()) else { continue };
-            let of =
-                |list: &Option<BTreeMap<String, k8s_openapi::apimachinery::pkg::api::resource::Quantity>>| {
-                    list.as_ref().and_then(|list| list.get(name)).map(|bound| bound.0.clone())
-                };
-            if let Some(least) =
-                of(&limit.min).filter(|least| amount(least).is_some_and(|least| default < least))
-            {
-                told.push(format!(
-                    "demands at least {least} {name} of a container, and the default request is {text}"
-                ));
-            }
-            if let Some(most) = of(&limit.max).filter(|most| amount(most).is_some_and(|most| default > most))
-            {
-                told.push(format!(
-                    "allows at most {most} {name} to a container, and the default request is {text}"
-                ));
-            }
+            let mut compare = |list: &Option<BTreeMap<String, Text>>,
+                               words: &str,
+                               is_wrong: fn(i128, i128) -> bool| {
+                let bound = list.as_ref().and_then(|list| list.get(name)).map(|bound| bound.0.as_str());
+                let wrong = bound.filter(|bound| amount(bound).is_some_and(|bound| is_wrong(default, bound)));
+                told.extend(wrong.map(|bound| {
+                    format!("{words} {bound} {name} of a container, and the default request is {text}")
+                }));
+            };
+            compare(&limit.min, "demands at least", |default, least| default < least);
+            compare(&limit.max, "allows at most", |default, most| default > most);
         }
     }
     told

@@ -1,13 +1,13 @@
-//! Checks of the cluster itself.
+//! Checks of the cluster itself, and of what adds nodes to it.
 
 use quotient_crds::manifests;
 use quotient_engine::amounts::Amounts;
 use serde_json::Value;
 
 use super::Look;
-use super::registry::Seen;
+use super::finding::{Found, Seen};
 use crate::commands::migrate::KUEUE_QUEUE_NAME;
-use crate::manifests::Object;
+use crate::objects::{Object, text};
 
 /// The minor versions of Kubernetes that Quotient is tested with.
 const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
@@ -15,35 +15,29 @@ const SUPPORTED: std::ops::RangeInclusive<u32> = 34..=36;
 pub(super) fn version(look: &Look<'_>) -> Seen {
     let (major, minor) = look.facts?.version?;
     let is_supported = major == 1 && SUPPORTED.contains(&minor);
-    Some(found(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
-}
-
-/// One finding, or none.
-pub(super) fn found(is_found: bool, text: impl FnOnce() -> String) -> Vec<String> {
-    is_found.then(text).into_iter().collect()
+    Some(Found::when(!is_supported, || format!("Kubernetes {major}.{minor} is not among 1.34 to 1.36")))
 }
 
 /// The kinds of Quotient, by the names of their definitions.
 const DEFINITIONS: [&str; 2] = ["queues.quotient.dev", "queuejobs.quotient.dev"];
 
 fn definition<'a>(crds: &'a [Value], wanted: &str) -> Option<&'a Value> {
-    crds.iter().find(|crd| crd.pointer("/metadata/name").and_then(Value::as_str) == Some(wanted))
+    crds.iter().find(|crd| text(crd, "/metadata/name") == wanted)
 }
 
 pub(super) fn crd_missing(look: &Look<'_>) -> Seen {
     let crds = look.facts?.crds.as_ref()?;
     let missing = DEFINITIONS.iter().filter(|name| definition(crds, name).is_none());
-    Some(missing.map(|name| format!("the kind {name} is not installed")).collect())
+    Some(Found::each(missing.map(|name| format!("the kind {name} is not installed"))))
 }
 
 /// The fields of spec that this version knows and the installed kind does not.
 pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
     let crds = look.facts?.crds.as_ref()?;
-    let known = manifests().ok()?;
     let mut outdated = Vec::new();
-    for manifest in known {
+    for manifest in manifests().ok()? {
         let expected: Value = serde_yaml_ng::from_str(&manifest.text).ok()?;
-        let name = expected.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+        let name = text(&expected, "/metadata/name");
         let Some(installed) = definition(crds, name) else { continue };
         let installed = fields(installed);
         let missing: Vec<String> =
@@ -52,7 +46,7 @@ pub(super) fn crd_outdated(look: &Look<'_>) -> Seen {
             outdated.push(format!("the kind {name} lacks spec.{}", missing.join(", spec.")));
         }
     }
-    Some(outdated)
+    Some(Found::each(outdated))
 }
 
 fn fields(crd: &Value) -> Vec<String> {
@@ -66,12 +60,12 @@ const POLICIES: [&str; 2] = ["quotient-operator", "quotient-quotas"];
 pub(super) fn policies(look: &Look<'_>) -> Seen {
     let policies = look.facts?.policies.as_ref()?;
     let missing = POLICIES.iter().filter(|name| !policies.iter().any(|policy| policy == *name));
-    Some(missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed")).collect())
+    Some(Found::each(missing.map(|name| format!("the ValidatingAdmissionPolicy {name} is not installed"))))
 }
 
 pub(super) fn no_capacity(look: &Look<'_>) -> Seen {
     let plan = look.plan?;
-    Some(found(plan.capacity.is_empty(), || {
+    Some(Found::when(plan.capacity.is_empty(), || {
         "no node counts towards the capacity, so no quota shrinks and no pod is evicted".to_owned()
     }))
 }
@@ -83,8 +77,8 @@ pub(super) fn nodes_not_ready(look: &Look<'_>) -> Seen {
         let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
         conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status != "True")
     };
-    let unready = look.objects().filter(|(.., object)| is_unready(object));
-    Some(unready.map(|(_, name, _)| format!("Node {name} is not Ready")).collect())
+    let unready = look.objects().filter(|object| is_unready(object));
+    Some(Found::all("Node", unready.map(|node| node.name().to_owned()), "is not Ready", "are not Ready"))
 }
 
 /// Names of programs that add nodes, and the label that one of them puts on nodes.
@@ -97,12 +91,12 @@ pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
     if let Some(operator) = &look.cluster.operator {
         let settings = operator.settings.as_ref().ok()?;
         if !settings.index.ceiling.is_empty() || !settings.index.engine.expandable.is_empty() {
-            return Some(Vec::new());
+            return Some(Found::default());
         }
     }
-    let sign = look.objects().find_map(|(namespace, name, object)| match object {
-        Object::Deployment(_) if AUTOSCALERS.iter().any(|program| name.contains(program)) => {
-            Some(format!("Deployment {namespace}/{name} adds nodes"))
+    let sign = look.objects().find_map(|object| match object {
+        Object::Deployment(_) if AUTOSCALERS.iter().any(|program| object.name().contains(program)) => {
+            Some(format!("Deployment {}/{} adds nodes", object.namespace(), object.name()))
         }
         Object::Node(node) => {
             let pool = node.metadata.labels.as_ref().and_then(|labels| labels.get(NODE_POOL))?;
@@ -110,9 +104,8 @@ pub(super) fn autoscaler(look: &Look<'_>) -> Seen {
         }
         _ => None,
     });
-    let sign =
-        sign.map(|sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node"));
-    Some(sign.into_iter().collect())
+    let told = |sign| format!("{sign}, and capacity is Nodes: pods that a quota rejects never add a node");
+    Some(Found::each(sign.map(told)))
 }
 
 pub(super) fn ceiling(look: &Look<'_>) -> Seen {
@@ -122,23 +115,20 @@ pub(super) fn ceiling(look: &Look<'_>) -> Seen {
         offered.add_all(&node.allocatable);
     }
     let below = ceiling.iter().filter(|(resource, most)| offered.get(resource) > *most);
-    let told = below.map(|(resource, most)| {
-        format!(
-            "config.capacity states {} {resource}, and the nodes offer {}",
-            resource.format(most),
-            resource.format(offered.get(resource))
-        )
-    });
-    Some(told.collect())
+    Some(Found::each(below.map(|(resource, most)| {
+        let (most, offered) = (resource.format(most), resource.format(offered.get(resource)));
+        format!("config.capacity states {most} {resource}, and the nodes offer {offered}")
+    })))
 }
 
 pub(super) fn kueue(look: &Look<'_>) -> Seen {
     look.require("jobs.batch")?;
-    let labeled = look.managed_objects().filter(|(.., object)| {
+    let is_labeled = |object: &&Object| {
         object.metadata().labels.as_ref().is_some_and(|labels| labels.contains_key(KUEUE_QUEUE_NAME))
-    });
-    let told = labeled.map(|(namespace, name, object)| {
-        format!("{} {namespace}/{name} belongs to Kueue, and its namespace has a Queue", object.kind().name())
-    });
-    Some(told.collect())
+    };
+    let labeled = look.managed_objects().filter(is_labeled);
+    Some(Found::each(labeled.map(|object| {
+        let (kind, namespace, name) = (object.kind().name(), object.namespace(), object.name());
+        format!("{kind} {namespace}/{name} belongs to Kueue, and its namespace has a Queue")
+    })))
 }

@@ -1,10 +1,11 @@
 //! Checks of the operator.
 
-use super::Look;
-use super::of_cluster::found;
-use super::registry::Seen;
-use crate::manifests::OperatorFacts;
 use quotient_engine::snapshot::Mode;
+
+use super::Look;
+use super::finding::{Found, Seen};
+use crate::manifests::OperatorFacts;
+use crate::objects::Object;
 
 /// How old a Lease may be, in seconds: four times what it lasts by default.
 const OLDEST_LEASE: i64 = 60;
@@ -13,7 +14,7 @@ pub(super) fn missing(look: &Look<'_>) -> Seen {
     look.require_observed()?;
     look.require_whole()?;
     look.require("deployments.apps")?;
-    Some(found(look.cluster.operator.is_none(), || {
+    Some(Found::when(look.cluster.operator.is_none(), || {
         "no Deployment has the label app.kubernetes.io/part-of=quotient".to_owned()
     }))
 }
@@ -24,54 +25,54 @@ fn operator<'a>(look: &Look<'a>) -> Option<&'a OperatorFacts> {
 
 pub(super) fn not_ready(look: &Look<'_>) -> Seen {
     let OperatorFacts { ready, replicas, .. } = operator(look)?;
-    Some(found(ready < replicas || *replicas == 0, || format!("{ready} of {replicas} replicas are ready")))
+    let is_found = ready < replicas || *replicas == 0;
+    Some(Found::when(is_found, || format!("{ready} of {replicas} replicas are ready")))
 }
 
 pub(super) fn one_replica(look: &Look<'_>) -> Seen {
-    Some(found(operator(look)?.replicas == 1, || "there is one replica".to_owned()))
+    Some(Found::when(operator(look)?.replicas == 1, || "there is one replica".to_owned()))
 }
 
 pub(super) fn no_leader(look: &Look<'_>) -> Seen {
     let operator = operator(look)?;
     let settings = operator.settings.as_ref().ok()?;
-    if settings.lease.is_none() || !look.cluster.objects.iter().any(|object| object.kind().name() == "Lease")
-    {
+    let has_leases = look.cluster.objects.iter().any(|object| matches!(object, Object::Lease(_)));
+    if settings.lease.is_none() || !has_leases {
         return None;
     }
     let Some((holder, renewed)) = &operator.leader else {
-        return Some(vec!["no replica holds the Lease".to_owned()]);
+        return Some(Found::when(true, || "no replica holds the Lease".to_owned()));
     };
     let age = renewed.map(|renewed| look.cluster.snapshot.now.millis_since(renewed).div_euclid(1000));
-    Some(found(age.is_some_and(|age| age > OLDEST_LEASE), || {
+    Some(Found::when(age.is_some_and(|age| age > OLDEST_LEASE), || {
         format!("{holder} renewed the Lease {} s ago", age.unwrap_or_default())
     }))
 }
 
 pub(super) fn flags(look: &Look<'_>) -> Seen {
     let error = operator(look)?.settings.as_ref().err();
-    Some(error.map(|error| format!("the flags cannot be read: {error}")).into_iter().collect())
+    Some(Found::each(error.map(|error| format!("the flags cannot be read: {error}"))))
 }
 
 pub(super) fn version(look: &Look<'_>) -> Seen {
     let theirs = operator(look)?.version.as_deref()?;
     let ours = env!("CARGO_PKG_VERSION");
     let differs = theirs.trim_start_matches('v') != ours;
-    Some(found(differs, || format!("the operator has version {theirs}, this command {ours}")))
+    Some(Found::when(differs, || format!("the operator has version {theirs}, this command {ours}")))
 }
 
 pub(super) fn mode(look: &Look<'_>) -> Seen {
     let mode = operator(look)?.settings.as_ref().ok()?.mode();
-    Some(found(mode != Mode::Full, || format!("the operator runs in mode {mode}: no pod is evicted")))
+    Some(Found::when(mode != Mode::Full, || format!("the operator runs in mode {mode}: no pod is evicted")))
 }
 
 pub(super) fn rights(look: &Look<'_>) -> Seen {
-    let missing = look.facts?.missing_rights.as_ref()?;
-    Some(missing.iter().map(|right| format!("the operator may not {right}")).collect())
+    let rights = look.facts?.rights.as_ref()?;
+    Some(Found::each(rights.missing.iter().map(|right| format!("the operator may not {right}"))))
 }
 
 pub(super) fn priority(look: &Look<'_>) -> Seen {
-    let operator = operator(look)?;
-    Some(found(operator.priority_class.is_none(), || {
+    Some(Found::when(operator(look)?.priority_class.is_none(), || {
         "its pods have no priority class, so any pod may preempt them".to_owned()
     }))
 }
@@ -79,7 +80,7 @@ pub(super) fn priority(look: &Look<'_>) -> Seen {
 pub(super) fn scraped(look: &Look<'_>) -> Seen {
     operator(look)?;
     let monitors = look.facts?.monitors?;
-    Some(found(monitors == 0, || {
+    Some(Found::when(monitors == 0, || {
         "the cluster has the Prometheus Operator, and no ServiceMonitor or PodMonitor of Quotient".to_owned()
     }))
 }

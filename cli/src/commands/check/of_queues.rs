@@ -6,8 +6,8 @@ use quotient_crds::{Admission, ConditionType, EvictionPolicy};
 use quotient_engine::names::Namespace;
 
 use super::Look;
-use super::registry::Seen;
-use crate::output::duration;
+use super::finding::{Found, Seen};
+use crate::output::{duration, spaced};
 use crate::queues::{QueueView, amounts};
 
 /// How long a queue may be starved, and one may be deleted, in seconds.
@@ -15,9 +15,8 @@ const PATIENCE_SECONDS: i64 = 300;
 
 fn of_each(look: &Look<'_>, told: impl Fn(&QueueView) -> Option<String>) -> Seen {
     look.require("queues.quotient.dev")?;
-    Some(
-        look.queues().filter_map(|view| Some(format!("{}: {}", view.name.in_words(), told(view)?))).collect(),
-    )
+    let told = |view: &QueueView| Some(format!("{}: {}", view.name.in_words(), told(view)?));
+    Some(Found::each(look.queues().filter_map(told)))
 }
 
 pub(super) fn stalled(look: &Look<'_>) -> Seen {
@@ -82,7 +81,7 @@ pub(super) fn standing_claim(look: &Look<'_>) -> Seen {
         let request = amounts(view.queue.spec.request.as_ref());
         let has_pods = has_pods(look, view.name.namespace.as_str());
         (!request.is_empty() && !has_pods)
-            .then(|| format!("request {request}, and the namespace has no pods"))
+            .then(|| format!("request {}, and the namespace has no pods", spaced(&request)))
     })
 }
 
@@ -107,7 +106,7 @@ pub(super) fn several(look: &Look<'_>) -> Seen {
         *count = count.saturating_add(1);
     }
     let several = leaves.into_iter().filter(|(_, count)| *count > 1);
-    Some(several.map(|(namespace, count)| format!("namespace {namespace} has {count} Queues")).collect())
+    Some(Found::each(several.map(|(namespace, count)| format!("namespace {namespace} has {count} Queues"))))
 }
 
 pub(super) fn protected(look: &Look<'_>) -> Seen {
@@ -124,9 +123,9 @@ pub(super) fn never_evicted(look: &Look<'_>) -> Seen {
     of_each(look, |view| {
         let eviction = view.queue.spec.eviction.as_ref()?;
         let is_never = eviction.policy == Some(EvictionPolicy::Never);
-        let over = amounts(view.status.used.as_ref()).less(&amounts(view.status.deserved.as_ref()));
+        let over = view.used().less(&view.deserved());
         (is_never && !over.is_empty())
-            .then(|| format!("uses {over} above its share, and eviction.policy is Never"))
+            .then(|| format!("uses {} above its share, and eviction.policy is Never", spaced(&over)))
     })
 }
 
@@ -137,7 +136,7 @@ pub(super) fn gates(look: &Look<'_>) -> Seen {
     let settings = look.cluster.operator.as_ref()?.settings.as_ref().ok()?;
     let is_old = look.facts.and_then(|facts| facts.version).is_some_and(|(_, minor)| minor < GATES_SINCE);
     let obstacle = match (settings.index.gate_mode, is_old) {
-        (true, false) => return Some(Vec::new()),
+        (true, false) => return Some(Found::default()),
         (true, true) => "Kubernetes 1.36 and later gate pods",
         (false, _) => "gate mode of the operator is off",
     };

@@ -5,63 +5,46 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::Look;
-use super::registry::Seen;
-use crate::commands::explain::ignores_evictions;
-use crate::manifests::Object;
+use super::finding::{Found, Seen};
+use crate::objects::{Object, ignores_evictions};
 use crate::output::duration;
 
 /// What the Queues report with this reason.
-fn unmet(look: &Look<'_>, reason: &str) -> Seen {
+pub(super) fn unmet(look: &Look<'_>, reason: &str) -> Seen {
     look.require("queues.quotient.dev")?;
     let all = look.queues().flat_map(|view| view.status.unmet.iter().map(move |unmet| (view, unmet)));
     let told = all.filter(|(_, unmet)| unmet.reason == reason).map(|(view, unmet)| {
         format!("{} {}/{}: {}", unmet.kind, view.name.namespace, unmet.name, unmet.message)
     });
-    Some(told.collect())
-}
-
-pub(super) fn rejected(look: &Look<'_>) -> Seen {
-    unmet(look, "PodsRejected")
-}
-
-pub(super) fn above_share(look: &Look<'_>) -> Seen {
-    unmet(look, "UnitAboveShare")
-}
-
-pub(super) fn no_node(look: &Look<'_>) -> Seen {
-    unmet(look, "NoNodeFits")
+    Some(Found::each(told))
 }
 
 pub(super) fn set_aside(look: &Look<'_>) -> Seen {
     look.require("queues.quotient.dev")?;
     let all = look.queues().flat_map(|view| view.status.set_aside.iter().map(move |entry| (view, entry)));
-    let told = all.map(|(view, entry)| {
-        format!(
-            "{} {}/{} had room and did not start, {} times",
-            entry.kind, view.name.namespace, entry.name, entry.times
-        )
-    });
-    Some(told.collect())
+    Some(Found::each(all.map(|(view, entry)| {
+        let (kind, namespace, name, times) = (&entry.kind, &view.name.namespace, &entry.name, entry.times);
+        format!("{kind} {namespace}/{name} had room and did not start, {times} times")
+    })))
 }
 
-/// `Deployment team-a/web`.
-fn full_name(namespace: &str, name: &str, object: &Object) -> String {
-    format!("{} {namespace}/{name}", object.kind().name())
+/// `team-a/web`.
+fn full_name(object: &Object) -> String {
+    format!("{}/{}", object.namespace(), object.name())
 }
 
 pub(super) fn surge(look: &Look<'_>) -> Seen {
     look.require("deployments.apps")?;
-    let told = look.managed_objects().filter_map(|(namespace, name, object)| {
-        let Object::Deployment(deployment) = object else { return None };
-        let is_stuck = keeps_all_pods(deployment)?;
-        is_stuck.then(|| {
-            format!(
-                "{} cannot roll out while the queue is full: maxUnavailable is 0 pods",
-                full_name(namespace, name, object)
-            )
-        })
+    let stuck = look.managed_objects().filter(|object| match object {
+        Object::Deployment(deployment) => keeps_all_pods(deployment).unwrap_or_default(),
+        _ => false,
     });
-    Some(told.collect())
+    Some(Found::all(
+        "Deployment",
+        stuck.map(full_name),
+        "cannot roll out at its full share: maxUnavailable is 0 pods",
+        "cannot roll out at their full share, because maxUnavailable is 0 pods",
+    ))
 }
 
 /// Whether a rolling update starts a new pod before it ends an old one; none for what does not roll.
@@ -88,51 +71,69 @@ fn percent(percent: i64, of: i64) -> i64 {
 
 pub(super) fn job_retries(look: &Look<'_>) -> Seen {
     look.require("jobs.batch")?;
-    let told = look.managed_objects().filter_map(|(namespace, name, object)| {
-        let Object::Job(job) = object else { return None };
+    let counting = look.managed_objects().filter(|object| {
+        let Object::Job(job) = object else { return false };
         let is_done = job.status.as_ref().is_some_and(|status| status.completion_time.is_some());
-        let counts = !is_done
+        !is_done
             && object.controller().is_none_or(|owner| owner.kind != "QueueJob")
-            && !ignores_evictions(job);
-        counts
-            .then(|| format!("{} counts evictions against backoffLimit", full_name(namespace, name, object)))
+            && !ignores_evictions(job)
     });
-    Some(told.collect())
+    let told = ["counts evictions against backoffLimit", "count evictions against backoffLimit"];
+    Some(Found::all("Job", counting.map(full_name), told[0], told[1]))
 }
 
 pub(super) fn budgets(look: &Look<'_>) -> Seen {
     look.require("poddisruptionbudgets.policy")?;
-    let told = look.managed_objects().filter_map(|(namespace, name, object)| {
-        let Object::PodDisruptionBudget(budget) = object else { return None };
-        let status = budget.status.as_ref()?;
-        let allows_none =
-            status.disruptions_allowed == Some(0) && status.expected_pods.is_some_and(|pods| pods > 0);
-        allows_none.then(|| {
-            format!(
-                "{} allows no disruption: its pods cannot be reclaimed",
-                full_name(namespace, name, object)
-            )
+    let empty = look.managed_objects().filter(|object| {
+        let Object::PodDisruptionBudget(budget) = object else { return false };
+        budget.status.as_ref().is_some_and(|status| {
+            status.disruptions_allowed == Some(0) && status.expected_pods.is_some_and(|pods| pods > 0)
         })
     });
-    Some(told.collect())
+    Some(Found::all(
+        "PodDisruptionBudget",
+        empty.map(full_name),
+        "allows 0: its pods cannot be reclaimed",
+        "allow 0, so their pods cannot be reclaimed",
+    ))
 }
 
 /// The pods in namespaces with a Queue that use something.
-fn pods<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'l str, &'l str, &'l Pod)> {
-    look.managed_objects().filter_map(|(namespace, name, object)| match object {
-        Object::Pod(pod) => {
-            let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-            let is_over = matches!(phase, Some("Succeeded" | "Failed"));
-            (!is_over).then_some((namespace, name, pod.as_ref()))
-        }
-        _ => None,
+fn pods<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (String, &'l Pod)> {
+    look.managed_objects().filter_map(|object| {
+        let Object::Pod(pod) = object else { return None };
+        let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
+        let is_over = matches!(phase, Some("Succeeded" | "Failed"));
+        (!is_over).then(|| (full_name(object), pod.as_ref()))
     })
 }
 
-pub(super) fn bare(look: &Look<'_>) -> Seen {
+/// The pods for which `is_one` holds, in one sentence.
+fn pods_that(look: &Look<'_>, is_one: impl Fn(&Pod) -> bool, one: &str, several: &str) -> Seen {
     look.require("pods")?;
-    let bare = pods(look).filter(|(.., pod)| pod.metadata.owner_references.iter().flatten().next().is_none());
-    Some(bare.map(|(namespace, name, _)| format!("Pod {namespace}/{name} has no controller")).collect())
+    let names = pods(look).filter(|(_, pod)| is_one(pod)).map(|(name, _)| name);
+    Some(Found::all("Pod", names, one, several))
+}
+
+pub(super) fn bare(look: &Look<'_>) -> Seen {
+    let is_bare = |pod: &Pod| pod.metadata.owner_references.iter().flatten().next().is_none();
+    pods_that(look, is_bare, "has no controller", "have no controller")
+}
+
+pub(super) fn kubevirt(look: &Look<'_>) -> Seen {
+    let is_machine = |pod: &Pod| {
+        let labels = pod.metadata.labels.as_ref();
+        labels.and_then(|labels| labels.get("kubevirt.io")).is_some_and(|value| value == "virt-launcher")
+    };
+    pods_that(look, is_machine, "runs a virtual machine", "run virtual machines")
+}
+
+pub(super) fn claims(look: &Look<'_>) -> Seen {
+    let has_claims = |pod: &Pod| {
+        let claims = pod.spec.as_ref().and_then(|spec| spec.resource_claims.as_ref());
+        claims.is_some_and(|claims| !claims.is_empty())
+    };
+    pods_that(look, has_claims, "has resource claims", "have resource claims")
 }
 
 /// What a Queue allows unless it says otherwise.
@@ -140,21 +141,17 @@ const MOST_GRACE: i64 = 600;
 
 pub(super) fn grace(look: &Look<'_>) -> Seen {
     look.require("pods")?;
-    let told = pods(look).filter_map(|(namespace, name, pod)| {
+    let told = pods(look).filter_map(|(name, pod)| {
         let own = pod.spec.as_ref()?.termination_grace_period_seconds?;
-        let queue =
-            look.views.iter().find(|view| view.name.namespace.as_str() == namespace && !view.is_parent())?;
+        let queue = look.queue_of(pod.metadata.namespace.as_deref()?)?;
         let most = queue.queue.spec.eviction.as_ref().and_then(|eviction| eviction.max_grace_seconds);
         let most = most.map_or(MOST_GRACE, i64::from);
-        (own > most).then(|| {
-            format!(
-                "Pod {namespace}/{name} asks for {} to end, and an eviction gives {}",
-                duration(own),
-                duration(most)
-            )
-        })
+        let told = || {
+            format!("Pod {name} asks for {} to end, and an eviction gives {}", duration(own), duration(most))
+        };
+        (own > most).then(told)
     });
-    Some(told.collect())
+    Some(Found::each(told))
 }
 
 /// How long past its deadline a pod may be, in seconds.
@@ -163,36 +160,10 @@ const LATE: i64 = 60;
 pub(super) fn stuck(look: &Look<'_>) -> Seen {
     look.require("pods")?;
     let now = look.cluster.snapshot.now.millis();
-    let told = pods(look).filter_map(|(namespace, name, pod)| {
+    let told = pods(look).filter_map(|(name, pod)| {
         let deadline = pod.metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
         let late = now.saturating_sub(deadline).div_euclid(1000);
-        (late > LATE).then(|| format!("Pod {namespace}/{name} should have ended {} ago", duration(late)))
+        (late > LATE).then(|| format!("Pod {name} should have ended {} ago", duration(late)))
     });
-    Some(told.collect())
-}
-
-pub(super) fn kubevirt(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    let is_machine = |pod: &Pod| {
-        let labels = pod.metadata.labels.as_ref();
-        labels.and_then(|labels| labels.get("kubevirt.io")).is_some_and(|value| value == "virt-launcher")
-    };
-    let machines = pods(look).filter(|(.., pod)| is_machine(pod));
-    Some(
-        machines
-            .map(|(namespace, name, _)| format!("Pod {namespace}/{name} runs a virtual machine"))
-            .collect(),
-    )
-}
-
-pub(super) fn claims(look: &Look<'_>) -> Seen {
-    look.require("pods")?;
-    let has_claims = |pod: &Pod| {
-        pod.spec
-            .as_ref()
-            .and_then(|spec| spec.resource_claims.as_ref())
-            .is_some_and(|claims| !claims.is_empty())
-    };
-    let claiming = pods(look).filter(|(.., pod)| has_claims(pod));
-    Some(claiming.map(|(namespace, name, _)| format!("Pod {namespace}/{name} has resource claims")).collect())
+    Some(Found::each(told))
 }

@@ -1,13 +1,11 @@
 //! The results of all checks.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use super::Look;
-use super::registry::{Check, Found, Group, Severity};
-use crate::manifests::Cluster;
-use crate::output::{Colour, Screen, counted, hanging, wrap};
+use super::finding::{Check, Found, Group, Severity};
+use super::passed::passed;
+use crate::output::{Cell, Colour, Screen, columns, counted, hanging, wrap};
 
 /// The page that explains every check.
 const PAGE: &str = "docs/reference/checks.md";
@@ -15,8 +13,8 @@ const PAGE: &str = "docs/reference/checks.md";
 /// The width of the column of groups.
 const GROUP_WIDTH: usize = 13;
 
-/// The most findings of one check that are told in words.
-const MOST_TOLD: usize = 3;
+/// How many of the checks that find nothing stand side by side.
+const SIDE_BY_SIDE: usize = 3;
 
 /// The result of one check.
 #[derive(Debug, Serialize)]
@@ -24,9 +22,12 @@ const MOST_TOLD: usize = 3;
 pub(crate) struct Result {
     pub(crate) id: &'static str,
     group: Group,
-    severity: Severity,
+    pub(crate) severity: Severity,
     /// Whether it could look.
     looked: bool,
+    /// What it tells if all is well, for some checks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    passed: Option<String>,
     /// Absent if all is well.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) found: Option<Found>,
@@ -37,54 +38,73 @@ pub(crate) struct Result {
 /// All results.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     pub(crate) results: Vec<Result>,
     ok: usize,
     errors: usize,
     warnings: usize,
     infos: usize,
-    #[serde(rename = "notLookedAt")]
     not_looked_at: usize,
-    /// How long the quota controller took to enforce a new quota, if that was asked for.
-    #[serde(rename = "quotaLatencyMillis", skip_serializing_if = "Option::is_none")]
-    quota_latency_millis: Option<u128>,
-    #[serde(skip)]
+    /// The resources that you may not list.
     missing: Vec<String>,
 }
 
 impl Result {
     pub(super) fn of(check: &Check, look: &Look<'_>) -> Self {
         let seen = (check.look)(look);
-        let found = seen.as_ref().filter(|found| !found.is_empty()).map(|found| {
-            let told: Vec<&str> = found.iter().take(MOST_TOLD).map(String::as_str).collect();
-            let more = found.len().saturating_sub(told.len());
-            let more = if more > 0 { format!("; {more} more") } else { String::new() };
-            Found { text: format!("{}{more}", told.join("; ")), count: found.len() }
-        });
+        let is_fine = seen.as_ref().is_some_and(Found::is_nothing);
         Self {
             id: check.id,
             group: check.group,
             severity: check.severity,
             looked: seen.is_some(),
-            found,
+            passed: if is_fine { passed(check, look) } else { None },
+            found: seen.filter(|found| !found.is_nothing()),
             fix: check.fix,
             docs: format!("{PAGE}#{}", check.id),
         }
     }
+
+    const fn is_fine(&self) -> bool {
+        self.looked && self.found.is_none()
+    }
+
+    fn lines(&self, screen: Screen) -> Vec<String> {
+        let Some(found) = &self.found else { return Vec::new() };
+        let (glyph, colour) = match self.severity {
+            Severity::Error => (screen.glyphs.bad, Colour::Alarm),
+            Severity::Warning => (screen.glyphs.warning, Colour::Notice),
+            Severity::Info => (screen.glyphs.dot, Colour::Faint),
+        };
+        let width = text_width(screen);
+        let mark = screen.style.paint(glyph, colour);
+        let indent = glyph.chars().count().saturating_add(1);
+        let told = found.texts.iter().flat_map(|text| hanging(&format!("{mark} "), indent, text, width));
+        let mut lines: Vec<String> = told.collect();
+        let fix = format!("  fix: {}", self.fix);
+        let room = width.saturating_sub(fix.chars().count().saturating_add(2));
+        if self.docs.len() <= room {
+            let room = room.saturating_add(2);
+            lines.push(format!("{fix}{:>room$}", self.docs));
+        } else {
+            lines.extend(hanging("  ", 2, &format!("fix: {} ({})", self.fix, self.docs), width));
+        }
+        lines
+    }
 }
 
 impl Report {
-    pub(super) fn new(results: Vec<Result>, cluster: &Cluster, quota_latency: Option<Duration>) -> Self {
+    pub(super) fn new(results: Vec<Result>, look: &Look<'_>) -> Self {
         let of =
             |severity| results.iter().filter(|one| one.found.is_some() && one.severity == severity).count();
         Self {
-            ok: results.iter().filter(|one| one.looked && one.found.is_none()).count(),
+            ok: results.iter().filter(|one| one.is_fine()).count(),
             errors: of(Severity::Error),
             warnings: of(Severity::Warning),
             infos: of(Severity::Info),
             not_looked_at: results.iter().filter(|one| !one.looked).count(),
-            quota_latency_millis: quota_latency.map(|latency| latency.as_millis()),
-            missing: cluster.missing.iter().map(|missing| missing.resource.clone()).collect(),
+            missing: look.cluster.missing.iter().map(|missing| missing.resource.clone()).collect(),
             results,
         }
     }
@@ -95,47 +115,46 @@ impl Report {
 
     /// The report for people; with every check if `is_wide`.
     pub(crate) fn text(&self, is_wide: bool, screen: Screen) -> String {
+        let fine: Vec<Vec<Vec<Cell>>> =
+            Group::ALL.iter().map(|group| self.fine(*group, is_wide, screen)).collect();
+        // The columns of all groups stand below each other.
+        let mut aligned = columns(&fine.concat(), screen.style).into_iter();
         let mut lines = Vec::new();
-        for group in Group::ALL {
-            lines.extend(self.of_group(group, is_wide, screen));
+        for (group, fine) in Group::ALL.iter().zip(&fine) {
+            let fine = aligned.by_ref().take(fine.len());
+            let found = self.results.iter().filter(|one| one.group == *group);
+            let of_group: Vec<String> = fine.chain(found.flat_map(|one| one.lines(screen))).collect();
+            let titles = std::iter::once(format!("{group:?}").to_lowercase());
+            let titles = titles.chain(std::iter::repeat(String::new()));
+            lines.extend(titles.zip(of_group).map(|(title, line)| format!("{title:GROUP_WIDTH$}{line}")));
         }
         if !self.missing.is_empty() {
-            let text = format!(
-                "You may not list {}: some checks do not look, or see less.",
-                self.missing.join(", ")
-            );
+            let missing = self.missing.join(", ");
+            let text = format!("You may not list {missing}: some checks do not look, or see less.");
             lines.extend(wrap(&text, screen.width));
-        }
-        if let Some(millis) = self.quota_latency_millis {
-            lines.push(format!("The quota controller answers in {millis} ms."));
         }
         lines.push(self.summary());
         lines.push(String::new());
         lines.join("\n")
     }
 
-    fn of_group(&self, group: Group, is_wide: bool, screen: Screen) -> Vec<String> {
-        let results: Vec<&Result> = self.results.iter().filter(|one| one.group == group).collect();
-        if results.is_empty() {
-            return Vec::new();
+    /// The checks that find nothing: those that tell something, and how many others; all by their ids if `is_wide`.
+    fn fine(&self, group: Group, is_wide: bool, screen: Screen) -> Vec<Vec<Cell>> {
+        let fine: Vec<&Result> =
+            self.results.iter().filter(|one| one.group == group && one.is_fine()).collect();
+        let mut told: Vec<String> = fine.iter().filter_map(|one| one.passed.clone()).collect();
+        let others = fine.iter().filter(|one| one.passed.is_none());
+        if is_wide {
+            told.extend(others.map(|one| one.id.to_owned()));
+        } else {
+            let more = if told.is_empty() { "" } else { "more " };
+            let count = others.count();
+            let noun = if count == 1 { "check" } else { "checks" };
+            told.extend((count > 0).then(|| format!("{count} {more}{noun}")));
         }
-        let ok: Vec<&str> =
-            results.iter().filter(|one| one.looked && one.found.is_none()).map(|one| one.id).collect();
         let good = screen.style.paint(screen.glyphs.good, Colour::Good);
-        let mut lines = Vec::new();
-        if !ok.is_empty() {
-            let names = if is_wide { ok.join(", ") } else { counted(ok.len(), "check", "checks") };
-            lines.extend(hanging(&format!("{good} "), 2, &names, text_width(screen)));
-        }
-        for result in results {
-            lines.extend(result.lines(screen));
-        }
-        let mut title = format!("{:GROUP_WIDTH$}", group.name());
-        for line in &mut lines {
-            *line = format!("{title}{line}");
-            title = " ".repeat(GROUP_WIDTH);
-        }
-        lines
+        let cells: Vec<Cell> = told.iter().map(|text| format!("{good} {text}").into()).collect();
+        cells.chunks(SIDE_BY_SIDE).map(<[Cell]>::to_vec).collect()
     }
 
     fn summary(&self) -> String {
@@ -151,23 +170,6 @@ impl Report {
             parts.push(format!("{} not looked at", self.not_looked_at));
         }
         parts.join(", ")
-    }
-}
-
-impl Result {
-    fn lines(&self, screen: Screen) -> Vec<String> {
-        let Some(found) = &self.found else { return Vec::new() };
-        let (glyph, colour) = match self.severity {
-            Severity::Error => (screen.glyphs.bad, Colour::Alarm),
-            Severity::Warning => (screen.glyphs.warning, Colour::Notice),
-            Severity::Info => (screen.glyphs.dot, Colour::Faint),
-        };
-        let mark = screen.style.paint(glyph, colour);
-        let indent = glyph.chars().count().saturating_add(1);
-        let mut lines = hanging(&format!("{mark} "), indent, &found.text, text_width(screen));
-        let fix = format!("fix: {} ({})", self.fix, self.docs);
-        lines.extend(hanging("  ", 2, &fix, text_width(screen)));
-        lines
     }
 }
 

@@ -6,9 +6,11 @@ use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{Eviction, Plan, PodId, QueuePlan};
 use quotient_engine::reason::Reason;
+use quotient_engine::snapshot::Pod;
 
 use crate::commands::simulate::{Simulation, pod_name, unmet};
 use crate::manifests::Cluster;
+use crate::output::spaced;
 
 /// What differs in the end.
 #[derive(Debug)]
@@ -42,12 +44,15 @@ pub(super) struct QueueDiff {
     pub(super) used: (Option<Amounts>, Option<Amounts>),
     /// How many more pods start with the change than without.
     pub(super) started: usize,
+    /// What evictions leave it: its guarantee, and the minimum of its gangs.
+    pub(super) kept: Vec<String>,
 }
 
 /// A pod that only the change evicts.
 #[derive(Debug)]
 pub(crate) struct Evicted {
     pub(crate) pod: String,
+    pub(super) name: String,
     pub(super) queue: QueueName,
     /// `Job trainer`; none for a bare pod.
     pub(super) workload: Option<String>,
@@ -69,7 +74,10 @@ impl Comparison {
             .filter(|eviction| !anyway.contains(&eviction.pod))
             .map(|eviction| evicted(eviction, changed))
             .collect();
-        let queues = queues(&old, &new, before, after);
+        let mut queues = queues(&old, &new, before, after);
+        for queue in &mut queues {
+            queue.kept = kept(queue, &evicted, changed);
+        }
         Self {
             evicted_anyway: evictions(after).count().saturating_sub(evicted.len()),
             evicted,
@@ -98,6 +106,7 @@ fn evicted(eviction: &Eviction, cluster: &Cluster) -> Evicted {
     let pod = state.and_then(|state| state.pods.iter().find(|pod| pod.uid == eviction.pod.uid));
     Evicted {
         pod: pod_name(&eviction.pod),
+        name: eviction.pod.name.to_string(),
         queue: eviction.queue.clone(),
         workload: eviction.workload.as_ref().map(|workload| format!("{} {}", workload.kind, workload.name)),
         beneficiary: eviction.beneficiary.clone(),
@@ -131,9 +140,26 @@ fn queues(old: &Plan, new: &Plan, before: &Simulation, after: &Simulation) -> Ve
                 deserved: of(|queue| &queue.deserved),
                 used: of(|queue| &queue.used),
                 started: started(after, name).saturating_sub(started(before, name)),
+                kept: Vec::new(),
             }
         })
         .collect()
+}
+
+/// `guarantee 16 gpu`, `gang minimum 32`.
+fn kept(queue: &QueueDiff, evicted: &[Evicted], cluster: &Cluster) -> Vec<String> {
+    let mut evicted = evicted.iter().filter(|evicted| evicted.queue == queue.name).peekable();
+    let state = cluster.snapshot.namespaces.get(&queue.name.namespace).filter(|_| evicted.peek().is_some());
+    let Some(state) = state else { return Vec::new() };
+    let own = state.queues.iter().find(|own| *own.name == *queue.name.name);
+    let guaranteed = own.map(|own| own.guaranteed.amounts()).filter(|amounts| !amounts.is_empty());
+    let mut kept: Vec<String> =
+        guaranteed.iter().map(|amounts| format!("guarantee {}", spaced(amounts))).collect();
+    let pods: BTreeSet<&str> = evicted.map(|evicted| evicted.name.as_str()).collect();
+    let gangs = state.pods.iter().filter(|pod| pods.contains(pod.name.as_str())).filter_map(Pod::gang);
+    let minimums: BTreeSet<u32> = gangs.map(|gang| gang.min_available).collect();
+    kept.extend(minimums.iter().map(|minimum| format!("gang minimum {minimum}")));
+    kept
 }
 
 fn blocked(simulation: &Simulation) -> usize {

@@ -1,9 +1,7 @@
 //! A difference as a comment on a pull request.
 
-use quotient_engine::amounts::Amounts;
-
 use super::Diff;
-use super::table::{of_workloads, started, summary};
+use super::table::{moved, of_workloads, started, summary};
 
 pub(super) fn markdown(diff: &Diff) -> String {
     let comparison = &diff.comparison;
@@ -19,7 +17,7 @@ pub(super) fn markdown(diff: &Diff) -> String {
         let evicted = of_workloads(queue, comparison);
         let pods =
             if evicted.is_empty() { started(queue, comparison) } else { format!("**evicted:** {evicted}") };
-        let cells = [queue.name.in_words(), moved(&queue.deserved), moved(&queue.used), pods];
+        let cells = [queue.name.in_words(), moved(&queue.deserved, "→"), moved(&queue.used, "→"), pods];
         lines.push(format!("| {} |", cells.map(|cell| escaped(&cell)).join(" | ")));
     }
     lines.extend([String::new(), summary(comparison)]);
@@ -38,12 +36,6 @@ pub(super) fn markdown(diff: &Diff) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
-}
-
-fn moved((before, after): &(Option<Amounts>, Option<Amounts>)) -> String {
-    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "-".to_owned(), Amounts::compact);
-    let (before, after) = (text(before), text(after));
-    if before == after { before } else { format!("{before} → {after}") }
 }
 
 /// A cell stays a cell.

@@ -20,6 +20,8 @@ pub(crate) use args::{DiffArgs, DiffFormat};
 pub(crate) use change::setting;
 use comparison::Comparison;
 use gates::Verdict;
+#[cfg(test)]
+pub(crate) use report::Report;
 
 /// A change, and what it does.
 pub(crate) struct Diff {
@@ -44,7 +46,7 @@ pub(crate) async fn run(
     for warning in &diff.warnings {
         eprintln!("warning: {warning}");
     }
-    print(&text(&diff, args.output, screen)?).map_err(anyhow::Error::from)?;
+    print(&text(&diff, args.output, screen)?)?;
     Ok(Outcome::of(diff.verdicts.iter().any(|verdict| !verdict.is_passed)))
 }
 
@@ -100,10 +102,4 @@ pub(crate) fn text(diff: &Diff, format: DiffFormat, screen: Screen) -> Result<St
         names: diff.comparison.evicted.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     Ok(answer.text(format)?)
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<report::Report>)
 }

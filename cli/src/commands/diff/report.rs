@@ -13,7 +13,7 @@ use crate::output::quantities;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(crate) struct Report {
     changes: Vec<String>,
     queues: Vec<QueueReport>,
     evictions: Vec<EvictionReport>,

@@ -6,7 +6,7 @@ use quotient_engine::amounts::Amounts;
 
 use super::Diff;
 use super::comparison::{Comparison, QueueDiff};
-use crate::output::{Cell, Colour, Screen, align, columns, hanging, time_text, wrap};
+use crate::output::{Cell, Colour, Screen, align, columns, hanging, time_text, titles, wrap};
 
 /// Of more queues only those that change are listed.
 const FEW: usize = 20;
@@ -20,8 +20,7 @@ pub(super) fn table(diff: &Diff, is_wide: bool, screen: Screen) -> String {
     let is_listed =
         |queue: &&QueueDiff| is_wide || comparison.queues.len() <= FEW || changes(queue, comparison);
     let listed: Vec<&QueueDiff> = comparison.queues.iter().filter(is_listed).collect();
-    let mut rows =
-        vec![["QUEUE", "DESERVED", "USED", "EVICTED"].map(|title| Cell::new(title, Colour::Faint)).to_vec()];
+    let mut rows = vec![titles(&["QUEUE", "DESERVED", "USED", "EVICTED"])];
     rows.extend(listed.iter().map(|queue| row(queue, comparison, screen)));
     lines.extend(columns(&rows, screen.style));
     let others = comparison.queues.len().saturating_sub(listed.len());
@@ -69,18 +68,18 @@ fn row(queue: &QueueDiff, comparison: &Comparison, screen: Screen) -> Vec<Cell> 
         (evicted, Colour::Alarm)
     };
     vec![
-        Cell::plain(&queue.name.in_words()),
-        Cell::plain(&moved(&queue.deserved, screen)),
-        Cell::plain(&moved(&queue.used, screen)),
+        Cell::from(queue.name.in_words()),
+        Cell::from(&moved(&queue.deserved, screen.glyphs.arrow)),
+        Cell::from(&moved(&queue.used, screen.glyphs.arrow)),
         Cell::new(&text, colour),
     ]
 }
 
-/// `44gpu → 36gpu`, or one amount where nothing changes.
-fn moved((before, after): &(Option<Amounts>, Option<Amounts>), screen: Screen) -> String {
-    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "-".to_owned(), Amounts::compact);
+/// `44gpu → 36gpu`, or one amount where nothing changes. What a queue that does not exist has is nothing.
+pub(super) fn moved((before, after): &(Option<Amounts>, Option<Amounts>), arrow: &str) -> String {
+    let text = |amounts: &Option<Amounts>| amounts.as_ref().map_or_else(|| "0".to_owned(), Amounts::compact);
     let (before, after) = (text(before), text(after));
-    if before == after { before } else { format!("{before} {} {after}", screen.glyphs.arrow) }
+    if before == after { before } else { format!("{before} {arrow} {after}") }
 }
 
 /// `8 pods of Job trainer, 1 bare pod`.
@@ -97,10 +96,14 @@ pub(super) fn of_workloads(queue: &QueueDiff, comparison: &Comparison) -> String
             None => format!("{count} bare {noun}"),
         }
     });
-    told.collect::<Vec<_>>().join(", ")
+    let told = told.collect::<Vec<_>>().join(", ");
+    if queue.kept.is_empty() { told } else { format!("{told} ({} kept)", queue.kept.join(" and ")) }
 }
 
-/// `8 pods start (longest grace 30 s)`, or a dash.
+/// Between the end of the last evicted pod and the start of new ones, in seconds.
+const OVERHEAD: u32 = 5;
+
+/// `8 pods start, within ~35 s (longest grace 30 s)`, or a dash.
 pub(super) fn started(queue: &QueueDiff, comparison: &Comparison) -> String {
     if queue.started == 0 {
         return "-".to_owned();
@@ -109,7 +112,7 @@ pub(super) fn started(queue: &QueueDiff, comparison: &Comparison) -> String {
     let is_waiting =
         comparison.evicted.iter().any(|evicted| evicted.beneficiary.as_ref() == Some(&queue.name));
     let wait = match comparison.longest_grace().filter(|_| is_waiting) {
-        Some(seconds) => format!(", at the latest after the longest grace of {seconds} s"),
+        Some(grace) => format!(", within ~{} s (longest grace {grace} s)", grace.saturating_add(OVERHEAD)),
         None => String::new(),
     };
     format!("{} {verb}{wait}", queue.started)
@@ -120,10 +123,10 @@ fn evicted(comparison: &Comparison, screen: Screen) -> Vec<String> {
         let beneficiary = evicted.beneficiary.as_ref().map(|queue| format!("for {}", queue.in_words()));
         vec![
             Cell::new("evict", Colour::Alarm),
-            Cell::plain(&evicted.pod),
-            Cell::plain(&evicted.requests.compact()),
-            Cell::plain(evicted.reason.name()),
-            Cell::plain(&beneficiary.unwrap_or_default()),
+            Cell::from(&evicted.pod),
+            Cell::from(evicted.requests.compact()),
+            Cell::from(evicted.reason.name()),
+            Cell::from(&beneficiary.unwrap_or_default()),
         ]
     });
     align(&rows.collect::<Vec<_>>(), screen.style)
@@ -144,7 +147,7 @@ fn remarks(comparison: &Comparison, screen: Screen) -> Vec<String> {
     all.flat_map(|text| hanging(&format!("{mark} "), 2, &text, screen.width)).collect()
 }
 
-/// `8 evictions, 0 blocked by budgets, 0 guarantees unmeetable, stable after 2 steps`.
+/// `8 evictions, 0 blocked by budgets, 0 guarantees broken, stable after 2 steps`.
 pub(super) fn summary(comparison: &Comparison) -> String {
     let count = comparison.evicted.len();
     let noun = if count == 1 { "eviction" } else { "evictions" };
@@ -158,7 +161,7 @@ pub(super) fn summary(comparison: &Comparison) -> String {
         count => format!("; {count} more without the change, too"),
     };
     format!(
-        "{count} {noun}, {} blocked by budgets, {} guarantees unmeetable, {stable}{anyway}",
+        "{count} {noun}, {} blocked by budgets, {} guarantees broken, {stable}{anyway}",
         comparison.blocked,
         comparison.unmeetable.len()
     )

@@ -1,7 +1,5 @@
 //! The flags of `explain`.
 
-use std::path::PathBuf;
-
 use crate::output::OutputArgs;
 use crate::source::SourceArgs;
 
@@ -21,9 +19,10 @@ pub(crate) struct ExplainArgs {
     #[arg(long, conflicts_with_all = ["files", "snapshot"])]
     pub(crate) whole_cluster: bool,
 
-    /// Of an evicted pod, show what the record of the decision says: see kubectl quotient replay --help.
-    #[arg(long, value_name = "RECORD", conflicts_with = "arithmetic")]
-    pub(crate) record: Option<PathBuf>,
+    /// Of an evicted pod, show what the record of the decision says. At an address that ends in /decisions the operator serves all
+    /// that it has kept: see kubectl quotient replay --help.
+    #[arg(long, value_name = "FILE|URL", conflicts_with = "arithmetic")]
+    pub(crate) record: Option<String>,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -55,7 +54,7 @@ Examples:
   kubectl quotient explain deploy/api -n web --whole-cluster
 
   # Which pods was it compared with?
-  kubectl quotient explain pod/trainer-46 -n ml-train --record decision
+  kubectl quotient explain pod/trainer-46 -n ml-train --record https://localhost:8443/decisions
 
   # The short name
   kubectl quotient why job/train";

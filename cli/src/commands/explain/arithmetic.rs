@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Resource};
 use quotient_engine::shares::{Claim, divide};
 
 use super::scene::Scene;
-use crate::output::{Cell, Colour, Style, align};
+use crate::output::{Cell, Style, align, titles};
 use crate::queues::{QueueView, amounts, resource_names};
 
 /// The most siblings that are listed.
@@ -112,18 +112,17 @@ impl<'v> Division<'v> {
     }
 
     fn table(&self) -> Vec<String> {
-        let titles = ["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "LEVEL", ""];
-        let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
+        let mut rows = vec![titles(&["QUEUE", "WEIGHT", "GUARANTEED", "DEMAND", "DESERVED", "LEVEL"])];
         rows.extend(self.listed().into_iter().map(|other| {
-            let text = |amount: Amount| Cell::plain(&self.resource.format(amount));
+            let text = |amount: Amount| Cell::from(self.resource.format(amount));
             vec![
-                Cell::plain(&other.view.name.in_words()),
-                Cell::plain(&other.claim.weight.to_string()),
+                Cell::from(other.view.name.in_words()),
+                Cell::from(other.claim.weight.to_string()),
                 text(other.claim.guaranteed),
                 text(other.claim.demand),
                 text(other.deserved),
-                Cell::plain(other.level(self.resource).as_deref().unwrap_or("-")),
-                Cell::plain(other.note()),
+                Cell::from(other.level(self.resource).as_deref().unwrap_or("-")),
+                Cell::from(other.note()),
             ]
         }));
         align(&rows, Style::Plain)
@@ -138,7 +137,7 @@ impl<'v> Division<'v> {
         places.into_iter().map(|(_, other)| other).collect()
     }
 
-    /// `ml-train deserves 44 = 16 guaranteed + weight 3 × level 9.3.`
+    /// `ml-train deserves 44 = 16 guaranteed + weight 3 * level 9.3.`
     fn conclusion(&self) -> Option<String> {
         let own = self.siblings.get(self.own)?;
         let (name, deserved) = (own.view.name.in_words(), self.resource.format(own.deserved));
@@ -154,7 +153,7 @@ impl<'v> Division<'v> {
                 )
             }
             Some(level) => format!(
-                "{name} deserves {deserved} = {guaranteed} guaranteed + weight {} × level {level}.",
+                "{name} deserves {deserved} = {guaranteed} guaranteed + weight {} * level {level}.",
                 own.claim.weight
             ),
         })

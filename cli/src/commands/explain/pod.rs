@@ -5,19 +5,25 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_crds::names::SHARE_GATE;
 
-use super::evicted;
-use super::explanation::Explanation;
+use serde_json::Value;
+
 use super::scene::Scene;
 use super::target::Target;
 use super::workload::add_unmet;
+use super::{Question, evicted};
 use crate::commands::simulate::{why, why_kept};
-use crate::output::duration;
-use crate::queues::amounts;
+use crate::objects::{find_text, text};
+use crate::output::{Explanation, Fact, duration, spaced};
 
-pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
+pub(super) fn explain(
+    scene: &Scene<'_>,
+    target: &Target,
+    question: &Question<'_>,
+) -> Result<Explanation, String> {
     let found = scene.pod(&target.name);
     if let Some((view, reclaim)) = scene.reclaim(&target.name) {
-        let mut told = evicted::explain(scene, target, view, reclaim);
+        let mut told = evicted::explain(scene, target, view, reclaim, question.replay);
+        told.facts.splice(0..0, said_then(question, &reclaim.uid));
         match found {
             Some(pod) if pod.metadata.uid.as_deref() != Some(&reclaim.uid) => {
                 let now = now(scene, pod);
@@ -28,13 +34,25 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
         }
         return Ok(told);
     }
+    let (name, namespace) = (&target.name, &scene.namespace);
+    if let Some(replay) = question.replay {
+        return evicted::explain_recorded(scene, target, replay).ok_or_else(|| {
+            format!("the decision in the record evicted no Pod {name} in namespace {namespace}")
+        });
+    }
     found.map(|pod| now(scene, pod)).ok_or_else(|| {
         format!(
-            "there is no Pod {} in namespace {}, and its Queue remembers no eviction of it. If it was never created, ask about \
-             its workload: kubectl quotient explain deploy/NAME -n {}",
-            target.name, scene.namespace, scene.namespace
+            "there is no Pod {name} in namespace {namespace}, and its Queue remembers no eviction of it. If it was never created, \
+             ask about its workload: kubectl quotient explain deploy/NAME -n {namespace}"
         )
     })
+}
+
+/// What the operator said in the event on the pod, with the numbers of that time. The record of the decision has them as well.
+fn said_then(question: &Question<'_>, uid: &str) -> Option<Fact> {
+    let is_it = |event: &&Value| text(event, "/regarding/uid") == uid;
+    let event = question.events.iter().rfind(is_it).filter(|_| question.replay.is_none())?;
+    Some(Fact { title: "Said then", text: find_text(event, "/note")?.to_owned() })
 }
 
 /// The pod as it is.
@@ -106,15 +124,16 @@ fn placed(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod, phase: &str, nod
         );
         return;
     };
-    let used = amounts(view.status.used.as_ref());
-    let deserved = amounts(view.status.deserved.as_ref());
-    let over = used.less(&deserved);
+    let deserved = view.deserved();
+    let over = view.used().less(&deserved);
     let queue = view.name.in_words();
     let risk = if over.is_empty() {
+        let deserved = spaced(&deserved);
         format!(
             "Queue {queue} uses no more than its deserved {deserved}, so none of its pods is evicted for another queue"
         )
     } else {
+        let over = spaced(&over);
         format!(
             "Queue {queue} uses {over} above its deserved share; if another queue is starved, the least protected of its pods \
              are evicted"
@@ -196,8 +215,7 @@ fn pending(told: &mut Explanation, scene: &Scene<'_>, pod: &Pod) {
             told.fact("Queue", text);
         }
         Some(view) => {
-            let (allocated, used) =
-                (amounts(view.status.allocated.as_ref()), amounts(view.status.used.as_ref()));
+            let (allocated, used) = (spaced(&view.allocated()), spaced(&view.used()));
             let queue = view.name.in_words();
             told.fact("Queue", format!("Queue {queue} is allocated {allocated} and uses {used}"));
         }

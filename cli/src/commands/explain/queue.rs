@@ -4,12 +4,11 @@ use quotient_crds::ConditionType;
 use quotient_engine::amounts::Amounts;
 
 use super::arithmetic::arithmetic;
-use super::explanation::Explanation;
+use super::evicted::in_words;
 use super::scene::Scene;
 use super::target::Target;
-use crate::commands::status::needs_a_person;
-use crate::output::duration;
-use crate::queues::{QueueView, amounts};
+use crate::output::{Explanation, duration, spaced};
+use crate::queues::{QueueView, amounts, leaving, needs_a_person};
 
 /// The most evictions that are listed.
 const MOST_RECLAIMS: usize = 5;
@@ -48,8 +47,6 @@ fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
     if let Some((reason, _)) = view.stalled() {
         return format!("Queue {name} has no share: {reason}.");
     }
-    let text = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).to_string();
-    let status = &view.status;
     let state = match view.starved(scene.cluster.snapshot.now) {
         Some(starved) => {
             let since =
@@ -60,9 +57,9 @@ fn headline(scene: &Scene<'_>, view: &QueueView) -> String {
     };
     format!(
         "Queue {name} deserves {}; its quota allows {}; its pods use {}. State: {state}.",
-        text(&status.deserved),
-        text(&status.allocated),
-        text(&status.used)
+        spaced(&view.deserved()),
+        spaced(&view.allocated()),
+        spaced(&view.used())
     )
 }
 
@@ -77,6 +74,9 @@ fn conditions(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
     if let Some(starved) = view.starved(scene.cluster.snapshot.now) {
         told.check(false, starved.message);
         told.reason.get_or_insert_with(|| starved.reason.to_owned());
+        if let Some(leaving) = leaving(view, &scene.views, scene.cluster, scene.plan.as_ref()) {
+            told.step(leaving.sentence());
+        }
     } else {
         told.check(true, "the quota allows the deserved share");
     }
@@ -105,7 +105,7 @@ fn share(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
         |map: &Option<quotient_crds::ResourceMap>| Some(amounts(map.as_ref())).filter(|map| !map.is_empty());
     let mut add = |title, amounts: Option<Amounts>, meaning: &str| {
         if let Some(amounts) = amounts {
-            told.fact(title, format!("{amounts}{meaning}"));
+            told.fact(title, format!("{}{meaning}", spaced(&amounts)));
         }
     };
     add("Demand", some(&status.demand), ": what its pods request and its workloads lack");
@@ -136,8 +136,9 @@ fn reclaims(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView) {
     for reclaim in view.status.recent_reclaims.iter().take(MOST_RECLAIMS) {
         let ago = duration(scene.seconds_since(reclaim.time.0));
         let beneficiary =
-            reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {queue}")).unwrap_or_default();
-        let amounts = amounts(Some(&reclaim.amounts));
-        told.fact("Evicted", format!("{ago} ago: pod {} ({amounts}){beneficiary}", reclaim.pod));
+            reclaim.beneficiary.as_deref().map(|queue| format!(" for queue {}", in_words(queue)));
+        let beneficiary = beneficiary.unwrap_or_default();
+        let returned = spaced(&amounts(Some(&reclaim.amounts)));
+        told.fact("Evicted", format!("{ago} ago: pod {} ({returned}){beneficiary}", reclaim.pod));
     }
 }

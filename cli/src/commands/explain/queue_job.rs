@@ -4,12 +4,12 @@ use quotient_crds::{QueueJob, QueueJobCondition, condition};
 use quotient_engine::names::Namespace;
 use quotient_engine::plan::{QueueJobName, QueueJobPlan, SlotReason};
 
-use super::explanation::Explanation;
 use super::scene::Scene;
 use super::target::Target;
 use super::workload::add_unmet;
 use crate::commands::simulate::why_it_waits;
-use crate::manifests::Object;
+use crate::objects::Object;
+use crate::output::{Explanation, spaced};
 
 pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
     let object = scene.object(target.kind, &target.name);
@@ -50,8 +50,8 @@ fn of_plan(told: &mut Explanation, target: &Target, plan: &QueueJobPlan) {
     let for_persons =
         [SlotReason::GangAboveShare, SlotReason::NoQueue, SlotReason::QueueStalled, SlotReason::InvalidSpec];
     told.needs_a_person = for_persons.contains(&plan.reason);
-    told.fact("Deserved", plan.deserved.to_string());
-    told.fact("Allocated", plan.allocated.to_string());
+    told.fact("Deserved", spaced(&plan.deserved));
+    told.fact("Allocated", spaced(&plan.allocated));
 }
 
 /// What the operator reported.

@@ -10,7 +10,8 @@ use quotient_engine::plan::Plan;
 use quotient_engine::snapshot::NamespaceState;
 
 use super::target::Target;
-use crate::manifests::{Cluster, Kind, Object};
+use crate::manifests::Cluster;
+use crate::objects::{Kind, Object};
 use crate::queues::{QueueView, views};
 
 /// One namespace and what is known around it.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::manifests::Kind;
+use crate::objects::Kind;
 
 /// The kind that a user names as kubectl does, if it can be explained.
 fn kind(text: &str) -> Option<Kind> {

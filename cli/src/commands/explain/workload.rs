@@ -1,23 +1,23 @@
 //! Why pods of a workload do not exist or do not start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use quotient_crds::ConditionType;
+use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
-use quotient_engine::names::Namespace;
-use quotient_engine::plan::Eviction;
+use quotient_engine::names::{NodeName, QueueName};
+use quotient_engine::plan::{Eviction, Plan};
 use quotient_engine::reason::Reason;
-use quotient_engine::snapshot::{Owner, Pod};
+use quotient_engine::snapshot::{Owner, Pod, Shape};
+use serde_json::Value;
 
-use super::evicted::ignores_evictions;
-use super::explanation::Explanation;
 use super::scene::Scene;
 use super::target::Target;
-use crate::commands::status::needs_a_person;
-use crate::manifests::{Kind, Object};
-use crate::output::{counted, duration};
-use crate::queues::{QueueView, amounts};
+use crate::objects::{Kind, Object, ignores_evictions, text};
+use crate::output::{Explanation, counted, duration, only, spaced};
+use crate::queues::{QueueView, leaving, needs_a_person};
 
-pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation, String> {
+pub(super) fn explain(scene: &Scene<'_>, target: &Target, events: &[Value]) -> Result<Explanation, String> {
     let object = scene.object(target.kind, &target.name);
     let object = object.ok_or_else(|| format!("there is no {target} in namespace {}", scene.namespace))?;
     let mut told = Explanation::of(target.kind.name(), &scene.namespace, &target.name);
@@ -39,6 +39,11 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
         told.headline = format!("{} {} have no node yet.", told.headline, pending.len());
         add_unmet(&mut told, scene, &pending);
     } else if let Some(view) = scene.queue() {
+        if let Some(when) = rejected(scene, &names, events) {
+            let missing = wanted.saturating_sub(there);
+            let are = if missing == 1 { "is" } else { "are" };
+            told.headline = format!("{} {missing} {are} rejected by quota \"{QUOTA}\"{when}.", told.headline);
+        }
         checks(&mut told, scene, view, &owners);
         add_unmet(&mut told, scene, &names);
         let listed = view.status.unmet.iter().map(|unmet| unmet.pods).fold(0, i32::saturating_add);
@@ -66,6 +71,33 @@ pub(super) fn explain(scene: &Scene<'_>, target: &Target) -> Result<Explanation,
     Ok(told)
 }
 
+/// What Kubernetes says if a pod does not fit into the quota of Quotient.
+const EXCEEDED: &str = "exceeded quota: quotient";
+
+/// `, last 12 s ago`, if the quota has rejected pods of these creators.
+fn rejected(scene: &Scene<'_>, names: &BTreeSet<(String, String)>, events: &[Value]) -> Option<String> {
+    let is_it = |event: &&Value| {
+        names
+            .contains(&(text(event, "/regarding/kind").to_owned(), text(event, "/regarding/name").to_owned()))
+            && text(event, "/note").contains(EXCEEDED)
+    };
+    let times = ["/series/lastObservedTime", "/deprecatedLastTimestamp", "/eventTime"];
+    let time = |event: &Value| times.iter().find_map(|pointer| text(event, pointer).parse().ok());
+    if let Some(last) = events.iter().filter(is_it).filter_map(time).max() {
+        return Some(format!(", last {} ago", duration(scene.seconds_since(last))));
+    }
+    // Events are gone after an hour.
+    let is_said = scene.objects().any(|object| match object {
+        Object::ReplicaSet(set) if names.contains(&("ReplicaSet".to_owned(), object.name().to_owned())) => {
+            let status = set.status.as_ref();
+            let mut conditions = status.and_then(|status| status.conditions.as_ref()).into_iter().flatten();
+            conditions.any(|one| one.message.as_ref().is_some_and(|message| message.contains(EXCEEDED)))
+        }
+        _ => false,
+    });
+    is_said.then(String::new)
+}
+
 /// The engine's view of what creates its pods.
 fn owners<'s>(scene: &'s Scene<'_>, object: &Object, names: &BTreeSet<(String, String)>) -> Vec<&'s Owner> {
     let all = scene.state().into_iter().flat_map(|state| &state.owners);
@@ -86,9 +118,6 @@ fn pods(scene: &Scene<'_>, owners: &[&Owner]) -> u32 {
     u32::try_from(pods.filter(is_theirs).count()).unwrap_or(u32::MAX)
 }
 
-/// How the operator and the API server name a container without requests.
-const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
-
 /// Those of their pods that no node has taken, as kind and name.
 fn pending(scene: &Scene<'_>, owners: &[&Owner]) -> BTreeSet<(String, String)> {
     let pods = scene.state().into_iter().flat_map(|state| &state.pods);
@@ -98,6 +127,9 @@ fn pending(scene: &Scene<'_>, owners: &[&Owner]) -> BTreeSet<(String, String)> {
     pods.filter(is_theirs).map(|pod| ("Pod".to_owned(), pod.name.to_string())).collect()
 }
 
+/// How the operator and the API server name a container without requests.
+const NO_REQUESTS: [&str; 2] = ["demands a request", "must specify"];
+
 /// What is in order and what is not, from the outside to the inside.
 fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &[&Owner]) {
     let queue = view.name.in_words();
@@ -106,13 +138,16 @@ fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &
         told.needs_a_person = true;
         return;
     }
-    told.check(true, format!("Queue {queue} has a share"));
     let quota = scene.state().and_then(|state| state.quota.as_ref());
-    if let Some(quota) = quota {
-        let is_enforced = quota.hard == quota.enforced;
-        let text =
-            if is_enforced { "its quota is enforced" } else { "its quota is written and not enforced yet" };
-        told.check(is_enforced, text);
+    match (view.told(ConditionType::Ready, "False"), quota) {
+        (Some((_, message)), _) => told.check(false, format!("Queue {queue} is not Ready: {message}")),
+        (None, Some(quota)) if quota.hard == quota.enforced => {
+            told.check(true, format!("Queue {queue} is Ready, its quota is enforced"));
+        }
+        (None, Some(_)) => {
+            told.check(false, format!("Queue {queue} is Ready, its quota is written and not enforced yet"));
+        }
+        (None, None) => told.check(true, format!("Queue {queue} is Ready")),
     }
     let is_told = view.status.unmet.iter().any(|unmet| {
         let is_its = owners.iter().any(|owner| *owner.name == *unmet.name);
@@ -122,43 +157,82 @@ fn checks(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, owners: &
     let text = if unspecified {
         "a container sets no cpu or memory request, and no LimitRange gives one"
     } else {
-        "all containers set cpu and memory requests, or have defaults"
+        "all containers set requests, or have defaults"
     };
     told.check(!unspecified, text);
-    let deserved = amounts(view.status.deserved.as_ref());
-    let allocated = amounts(view.status.allocated.as_ref());
-    let used = amounts(view.status.used.as_ref());
-    let each = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &owner.shape.requests);
-    let Some(each) = each.filter(|each| !each.is_empty()) else { return };
-    let share: Amounts =
-        each.resources().map(|resource| (resource.clone(), deserved.get(resource))).collect();
+    let shape = owners.iter().find(|owner| owner.wanted > 0).map(|owner| &*owner.shape);
+    if let Some(shape) = shape.filter(|shape| !shape.requests.is_empty()) {
+        one_pod(told, scene, view, shape);
+    }
+}
+
+/// Whether one more pod fits into the share, on a node and into the quota.
+fn one_pod(told: &mut Explanation, scene: &Scene<'_>, view: &QueueView, shape: &Shape) {
+    let each = &shape.requests;
+    let (deserved, allocated, used) = (view.deserved(), view.allocated(), view.used());
     let fits = each.fits_in(&deserved);
-    let relation = if fits { "is within" } else { "is more than" };
-    told.check(fits, format!("one pod ({each}) {relation} the deserved share ({share})"));
+    let relation = if fits { "is smaller than" } else { "is larger than" };
+    let node = fitting_node(scene, shape).filter(|_| fits).unwrap_or_default();
+    told.check(
+        fits,
+        format!("one pod ({}) {relation} the share ({}){node}", spaced(each), spaced(&only(&deserved, each))),
+    );
     let mut with_one = used.clone();
     with_one.add_all(each);
-    let short: Vec<String> = each
-        .resources()
-        .filter(|resource| with_one.get(resource) > allocated.get(resource))
+    let short = each.resources().filter(|resource| with_one.get(resource) > allocated.get(resource));
+    let short: Vec<String> = short
         .map(|resource| {
-            let of = |amounts: &Amounts| resource.format(amounts.get(resource));
-            format!("{} of {} {resource}", of(&used), of(&allocated))
+            let of = |amounts: &Amounts| Amounts::from_iter([(resource.clone(), amounts.get(resource))]);
+            let (used, allocated) = (spaced(&of(&used)), spaced(&of(&allocated)));
+            let zero = |text: &str| text.replace("nothing", "0");
+            let number = used.split(' ').next().unwrap_or_default();
+            format!("{} of its {}", zero(number), zero(&allocated))
         })
         .collect();
     if short.is_empty() {
         told.check(true, "the quota has room for one more pod");
     } else {
-        told.check(false, format!("the pods of the queue use {} of its quota", short.join(", ")));
+        told.check(false, format!("the queue uses {} quota", short.join(", ")));
     }
+}
+
+/// ` and fits a node (node-7: 6 cpu free)`; none where nodes or their pods were not read.
+fn fitting_node(scene: &Scene<'_>, shape: &Shape) -> Option<String> {
+    scene.plan.as_ref()?;
+    let snapshot = &scene.cluster.snapshot;
+    let mut used: BTreeMap<&NodeName, Amounts> = BTreeMap::new();
+    for pod in snapshot.namespaces.values().flat_map(|state| &state.pods).filter(|pod| pod.is_charged()) {
+        if let Some(node) = &pod.node {
+            used.entry(node).or_default().add_all(pod.requests());
+        }
+    }
+    let free = |name: &NodeName, allocatable: &Amounts| {
+        used.get(name).map_or_else(|| allocatable.clone(), |used| allocatable.less(used))
+    };
+    let suits = snapshot.nodes.iter().filter(|(name, node)| {
+        node.counts && shape.placement.allows(name.as_str(), &node.labels, &node.taints)
+    });
+    let mut rooms = suits.map(|(name, node)| (name, free(name, &node.allocatable)));
+    let found = rooms.find(|(_, free)| shape.requests.fits_in(free));
+    Some(match found {
+        Some((name, free)) => {
+            format!(" and fits a node ({name}: {} free)", spaced(&only(&free, &shape.requests)))
+        }
+        None => ", and no node has room for it now".to_owned(),
+    })
 }
 
 /// What the queue's status says of these workloads.
 pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTreeSet<(String, String)>) {
     for unmet in scene.unmet(names) {
-        let noun = if unmet.pods == 1 { "pod" } else { "pods" };
-        told.step(format!("{} {noun} of {} {}: {}", unmet.pods, unmet.kind, unmet.name, unmet.message));
         told.reason.get_or_insert_with(|| unmet.reason.clone());
         told.needs_a_person |= needs_a_person(&unmet.reason);
+        let waits = unmet.reason == Reason::WaitingForPreemption.name();
+        let reclaimed = scene.queue().filter(|_| waits).and_then(|view| reclaimed(scene, view));
+        told.step(reclaimed.unwrap_or_else(|| {
+            let pods = counted(usize::try_from(unmet.pods).unwrap_or_default(), "pod", "pods");
+            format!("{pods} of {} {}: {}", unmet.kind, unmet.name, unmet.message)
+        }));
     }
     if told.reason.is_none() {
         return;
@@ -167,53 +241,61 @@ pub(super) fn add_unmet(told: &mut Explanation, scene: &Scene<'_>, names: &BTree
         "The pods do not start until you change something.".to_owned()
     } else {
         let waits = told.reason.as_deref() == Some(Reason::WaitingForPreemption.name());
-        let expected = if waits { expected(scene) } else { None };
-        expected.unwrap_or_else(|| "Nothing to do: the pods start by themselves.".to_owned())
+        let seconds = if waits { expected(scene) } else { None };
+        seconds.map_or_else(
+            || "Nothing to do: the pods start by themselves.".to_owned(),
+            |seconds| format!("Expected to start within {}. Nothing to do.", duration(seconds)),
+        )
     });
 }
 
-/// When room will be free for the queue, by the grace of the pods that hold it: those that end, and those that are evicted next.
-fn expected(scene: &Scene<'_>) -> Option<String> {
-    let plan = scene.plan.as_ref()?;
-    let queue = &scene.queue()?.name;
+/// `deserves 10 cpu: 2 cpu are being reclaimed from batch (2 pods terminating, 18 s of 30 s)`.
+fn reclaimed(scene: &Scene<'_>, view: &QueueView) -> Option<String> {
+    let leaving = leaving(view, &scene.views, scene.cluster, scene.plan.as_ref())?;
+    let lacking = view.deserved().less(&view.allocated());
+    let (deserved, lacking) = (spaced(&only(&view.deserved(), &lacking)), spaced(&lacking));
+    Some(format!(
+        "deserves {deserved}: {lacking} are being reclaimed from {} ({})",
+        leaving.from(),
+        leaving.short()
+    ))
+}
+
+/// Between the end of the pods and the start of new ones, in seconds: a quota rises, and a controller tries again.
+const OVERHEAD: i64 = 3;
+
+/// In how many seconds pods start, by the grace of the pods that hold the room: those that end, and those that are evicted next.
+fn expected(scene: &Scene<'_>) -> Option<i64> {
+    let view = scene.queue()?;
+    let leaving = || leaving(view, &scene.views, scene.cluster, scene.plan.as_ref())?.seconds_left();
+    let seconds = scene.plan.as_ref().and_then(|plan| planned(scene, plan, &view.name)).or_else(leaving);
+    seconds.map(|seconds| seconds.saturating_add(OVERHEAD))
+}
+
+/// In how many seconds enough pods have ended for what the queue lacks.
+fn planned(scene: &Scene<'_>, plan: &Plan, queue: &QueueName) -> Option<i64> {
     let lacking = &plan.queues.get(queue)?.lacking;
     let now = scene.cluster.snapshot.now;
-    let governed = |namespace: &Namespace| {
-        let state = scene.cluster.snapshot.namespaces.get(namespace);
-        state
-            .and_then(|state| state.governing())
-            .map_or_else(|| namespace.to_string(), |queue| queue.name.to_string())
-    };
-    let pods = scene.cluster.snapshot.namespaces.iter();
-    let pods = pods.flat_map(|(namespace, state)| state.pods.iter().map(move |pod| (namespace, pod)));
-    let ending = pods.filter_map(|(namespace, pod)| {
+    let pods = scene.cluster.snapshot.namespaces.values().flat_map(|state| &state.pods);
+    let ending = pods.filter_map(|pod| {
         let left = pod.deletion?.millis_since(now).div_euclid(1000);
         // One past its deadline may stay for ever.
-        (left >= 0).then(|| (left, governed(namespace), pod.requests()))
+        (left >= 0).then(|| (left, pod.requests()))
     });
     let next = plan.evictions.iter().chain(&plan.waiting);
     let next = next.filter(|eviction| eviction.beneficiary.as_ref() == Some(queue)).filter_map(|eviction| {
         let grace = i64::from(eviction.grace_seconds.or_else(|| grace_of(scene, eviction))?);
-        Some((grace, eviction.queue.name.to_string(), &eviction.requests))
+        Some((grace, &eviction.requests))
     });
-    let mut leaving: Vec<(i64, String, &Amounts)> =
-        ending.chain(next).filter(|(_, _, requests)| requests.overlaps(lacking)).collect();
-    leaving.sort_by_key(|(seconds, ..)| *seconds);
-    let (mut free, mut from) = (Amounts::new(), BTreeSet::new());
-    for (at, (seconds, queue, requests)) in leaving.into_iter().enumerate() {
+    let mut leaving: Vec<(i64, &Amounts)> =
+        ending.chain(next).filter(|(_, requests)| requests.overlaps(lacking)).collect();
+    leaving.sort_by_key(|(seconds, _)| *seconds);
+    let mut free = Amounts::new();
+    let last = leaving.into_iter().find(|(_, requests)| {
         free.add_all(requests);
-        from.insert(queue);
-        if lacking.fits_in(&free) {
-            let pods = counted(at.saturating_add(1), "pod", "pods");
-            let from: Vec<String> = from.into_iter().collect();
-            return Some(format!(
-                "Room is free within {}, at the end of {pods} of {}. Nothing to do: the pods start by themselves.",
-                duration(seconds.max(1)),
-                from.join(", "),
-            ));
-        }
-    }
-    None
+        lacking.fits_in(&free)
+    });
+    last.map(|(seconds, _)| seconds)
 }
 
 /// The grace of the pod itself.

@@ -6,8 +6,8 @@ use kube::api::Patch;
 use quotient_crds::names::SHARE_GATE;
 use serde_json::{Value, json};
 
-use crate::exit::CommandError;
-use crate::source::{ClusterError, Live, Selection, kind};
+use crate::exit::{ClusterError, CommandError};
+use crate::source::{Live, Selection, kind};
 
 /// How long the API server may go on gating new pods after the Queue is gone: it learns of that by a watch.
 const SETTLED: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ async fn gated(live: &Live, namespace: &str) -> Result<Vec<String>, ClusterError
 /// Takes the gate from the list by its name. A pod that is gone meanwhile needs nothing any more.
 async fn remove(live: &Live, namespace: &str, pod: &str) -> Result<(), ClusterError> {
     let patch = json!({"spec": {"schedulingGates": [{"$patch": "delete", "name": SHARE_GATE}]}});
-    match live.patch_by(kind("pods"), namespace, pod, &Patch::Strategic(&patch)).await {
+    match live.patch(kind("pods"), namespace, pod, &Patch::Strategic(&patch)).await {
         Err(error) if !error.is_not_found() => Err(error),
         _ => Ok(()),
     }

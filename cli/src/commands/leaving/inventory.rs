@@ -5,11 +5,10 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use quotient_crds::Queue;
-use quotient_crds::names::{
-    LIMIT_RANGE, MANAGED_BY_LABEL, MANAGED_BY_QUOTIENT, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE,
-};
+use quotient_crds::names::{LIMIT_RANGE, QUOTA, REPLICAS_BEFORE_ANNOTATION, SHARE_GATE};
 
-use crate::manifests::{Cluster, Object};
+use crate::manifests::Cluster;
+use crate::objects::{Object, is_ours};
 
 /// What is there of Quotient.
 #[derive(Debug, Default)]
@@ -58,10 +57,10 @@ impl<'a> Inventory<'a> {
                 *count = count.saturating_add(1);
             }
             Object::QueueJob(_) => self.queue_jobs = self.queue_jobs.saturating_add(1),
-            Object::ResourceQuota(quota) if is_ours(&quota.metadata, QUOTA) => {
+            Object::ResourceQuota(quota) if object.name() == QUOTA && is_ours(&quota.metadata) => {
                 self.add_owned("ResourceQuota", "resourcequota", &quota.metadata);
             }
-            Object::LimitRange(range) if is_ours(&range.metadata, LIMIT_RANGE) => {
+            Object::LimitRange(range) if object.name() == LIMIT_RANGE && is_ours(&range.metadata) => {
                 self.add_owned("LimitRange", "limitrange", &range.metadata);
             }
             // A ReplicaSet of a Deployment follows it.
@@ -107,9 +106,4 @@ impl<'a> Inventory<'a> {
 fn is_gated(pod: &Pod) -> bool {
     let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
     gates.iter().any(|gate| gate.name == SHARE_GATE)
-}
-
-fn is_ours(metadata: &ObjectMeta, name: &str) -> bool {
-    let label = metadata.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL));
-    metadata.name.as_deref() == Some(name) && label.is_some_and(|label| label == MANAGED_BY_QUOTIENT)
 }

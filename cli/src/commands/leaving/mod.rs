@@ -12,4 +12,23 @@ pub(crate) use release::{ReleaseArgs, run as run_release};
 pub(crate) use uninstall::uninstall;
 pub(crate) use uninstall::{UninstallArgs, run as run_uninstall};
 
+use crate::exit::{CommandError, Outcome};
+use crate::manifests::Cluster;
+use crate::output::{Answer, Explanation, Format, Screen, document};
 use inventory::{Inventory, Leftover};
+
+/// Prints what a look found; a finding if something has to be done before.
+fn show(
+    told: &Explanation,
+    cluster: &Cluster,
+    format: Format,
+    screen: Screen,
+) -> Result<Outcome, CommandError> {
+    let answer = Answer {
+        table: &|_| told.text(screen),
+        document: &document("Explanation", cluster.snapshot.now, &cluster.source, told),
+        names: vec![format!("{}/{}", told.object.kind.to_lowercase(), told.object.name)],
+    };
+    answer.print(format)?;
+    Ok(Outcome::of(told.needs_a_person))
+}

@@ -6,10 +6,11 @@ use quotient_crds::names::QUOTA;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::Namespace;
 
-use super::{Inventory, Leftover, gates};
+use super::{Inventory, Leftover, gates, show};
 use crate::exit::{CommandError, Outcome};
-use crate::manifests::{Cluster, Object};
-use crate::output::{Progress, Screen, counted, hanging, print};
+use crate::manifests::Cluster;
+use crate::objects::Object;
+use crate::output::{Explanation, Format, OutputArgs, Progress, Screen, counted, spaced};
 use crate::source::{ConnectionArgs, Live, Scope, Selection, SourceArgs, kind};
 
 /// Which namespace.
@@ -23,6 +24,9 @@ pub(crate) struct ReleaseArgs {
     /// Only say what would happen.
     #[arg(long)]
     dry_run: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
 
     /// Look at files or a snapshot instead of the cluster; nothing is changed then.
     #[command(flatten)]
@@ -50,12 +54,10 @@ Examples:
 pub(crate) struct Release {
     /// The Queues to delete.
     queues: Vec<String>,
-    /// What has to be done before, a sentence each.
-    pub(crate) obstacles: Vec<String>,
     /// How many pods wait gated.
     gated: usize,
-    /// What follows, a sentence each.
-    effects: Vec<String>,
+    /// What follows, and what has to be done before.
+    pub(crate) told: Explanation,
 }
 
 /// How long garbage collection may take: it learns of a new kind within half a minute.
@@ -67,52 +69,47 @@ pub(crate) async fn run(
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
+    let format = args.output.output;
     if let Some(snapshot) = args.source.read_files()? {
-        let release = release(&Cluster::of(&snapshot, None)?, &args.namespace)?;
-        print(&release.text(&args.namespace, screen)).map_err(anyhow::Error::from)?;
-        return Ok(Outcome::of(!release.obstacles.is_empty()));
+        let cluster = Cluster::of(&snapshot, None)?;
+        let release = release(&cluster, &args.namespace)?;
+        return show(&release.told, &cluster, format, screen);
     }
     let live = Live::connect(connection).await?;
-    let mut snapshot = live.snapshot(&Scope::of(&KINDS, Some(&args.namespace))).await?;
-    if let Ok(others) = live.list(kind("queues"), None, &Selection::default()).await {
-        snapshot.entries.retain(|entry| entry.value.get("kind") != Some(&"Queue".into()));
-        snapshot.add(others);
+    let mut snapshot = live.snapshot(&Scope::of(KINDS, Some(&args.namespace))).await?;
+    Live::require(&snapshot, &["queues", "pods", "resourcequotas"])?;
+    // Queues elsewhere may be child queues.
+    if let Some(others) = live.list_if_allowed(kind("queues"), None, &Selection::default()).await? {
+        snapshot.replace("Queue", others);
     }
-    let release = release(&Cluster::of(&snapshot, None)?, &args.namespace)?;
-    print(&release.text(&args.namespace, screen)).map_err(anyhow::Error::from)?;
-    if !release.obstacles.is_empty() {
-        return Ok(Outcome::Finding);
+    let cluster = Cluster::of(&snapshot, None)?;
+    let release = release(&cluster, &args.namespace)?;
+    let outcome = show(&release.told, &cluster, format, screen)?;
+    if outcome == Outcome::Finding {
+        return Ok(outcome);
     }
     if args.dry_run {
-        print("Nothing was changed (dry run).\n").map_err(anyhow::Error::from)?;
-        return Ok(Outcome::Fine);
+        format.say("Nothing was changed (dry run).")?;
+        return Ok(outcome);
     }
-    delete(&live, &args.namespace, &release.queues).await?;
+    delete(&live, &args.namespace, &release.queues, format).await?;
     if release.gated > 0 {
         let removed = gates::remove_all(&live, &args.namespace).await?;
         let pods = counted(removed, "gated pod", "gated pods");
-        print(&format!("{pods} let in: the scheduler places them now.\n")).map_err(anyhow::Error::from)?;
+        format.say(&format!("{pods} let in: the scheduler places them now."))?;
     }
-    Ok(Outcome::Fine)
+    format.say(&format!("Namespace {} is unmanaged: no quota {QUOTA} is left.", args.namespace))?;
+    Ok(outcome)
 }
 
 /// What is looked at in the namespace.
-const KINDS: [&str; 9] = [
-    "queues",
-    "queuejobs",
-    "pods",
-    "resourcequotas",
-    "limitranges",
-    "deployments",
-    "replicasets",
-    "statefulsets",
-    "jobs",
-];
+const KINDS: &str =
+    "queues queuejobs pods resourcequotas limitranges deployments replicasets statefulsets jobs";
 
-async fn delete(live: &Live, namespace: &str, queues: &[String]) -> Result<Outcome, CommandError> {
+async fn delete(live: &Live, namespace: &str, queues: &[String], format: Format) -> Result<(), CommandError> {
     for queue in queues {
         live.delete(kind("queues"), namespace, queue).await?;
-        print(&format!("queue.quotient.dev/{queue} deleted\n")).map_err(anyhow::Error::from)?;
+        format.say(&format!("queue.quotient.dev/{queue} deleted"))?;
     }
     let _progress = Progress::begin("waiting until Kubernetes has deleted the quota");
     let began = Instant::now();
@@ -126,9 +123,7 @@ async fn delete(live: &Live, namespace: &str, queues: &[String]) -> Result<Outco
         }
         tokio::time::sleep(Duration::from_millis(250)).await;
     }
-    print(&format!("Namespace {namespace} is unmanaged: no quota {QUOTA} is left.\n"))
-        .map_err(anyhow::Error::from)?;
-    Ok(Outcome::Fine)
+    Ok(())
 }
 
 /// Looks at a namespace that is to leave.
@@ -142,8 +137,6 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
             "namespace {namespace} has no Queue: there is nothing to release"
         )));
     }
-    let mut obstacles: Vec<String> = inventory.leftovers.iter().map(obstacle).collect();
-    obstacles.extend(queues.iter().filter_map(|queue| children(cluster, namespace, queue)));
     let state = cluster.snapshot.namespaces.get(&Namespace::from(namespace));
     let mut used = Amounts::new();
     let mut pods = 0_usize;
@@ -151,31 +144,32 @@ pub(crate) fn release(cluster: &Cluster, namespace: &str) -> Result<Release, Com
         used.add_all(pod.requests());
         pods = pods.saturating_add(1);
     }
-    let mut effects = vec![
-        format!(
-            "{} run on. What they use ({used}) is taken from the capacity that queues share.",
-            counted(pods, "pod", "pods")
-        ),
-        "New pods of the namespace are not rejected by a quota any more, and no pod is evicted for a share."
-            .to_owned(),
-        format!(
-            "Kubernetes deletes what the Queue owns: {}.",
-            counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges")
-        ),
-    ];
+    let mut told = Explanation::of("Namespace", "", namespace);
+    told.headline = format!("Release of namespace {namespace}: delete Queue {}", queues.join(", "));
+    if pods > 0 {
+        let (pods, used) = (counted(pods, "pod runs", "pods run"), spaced(&used));
+        told.step(format!("{pods} on. The capacity that queues share shrinks by {used}."));
+    }
+    told.step("No quota rejects new pods of the namespace any more, and no pod is evicted for a share.");
+    if inventory.owned > 0 {
+        let owned = counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges");
+        told.step(format!("Kubernetes deletes what the Queue owns: {owned}."));
+    }
     if inventory.queue_jobs > 0 {
-        effects.push(format!(
-            "{} QueueJobs stay. Those that run go on; those that wait do not start without a Queue.",
-            inventory.queue_jobs
-        ));
+        let jobs = counted(inventory.queue_jobs, "QueueJob stays", "QueueJobs stay");
+        told.step(format!("{jobs}. Those that run go on; those that wait do not start without a Queue."));
     }
     if gated > 0 {
-        effects.push(format!(
-            "{} let in at once, whatever room there is.",
-            counted(gated, "gated pod is", "gated pods are")
-        ));
+        let pods = counted(gated, "gated pod is", "gated pods are");
+        told.step(format!("{pods} let in at once, whatever room there is."));
     }
-    Ok(Release { queues, obstacles, gated, effects })
+    let obstacles = inventory.leftovers.iter().map(obstacle);
+    let obstacles = obstacles.chain(queues.iter().filter_map(|queue| children(cluster, namespace, queue)));
+    for obstacle in obstacles {
+        told.check(false, obstacle);
+        told.needs_a_person = true;
+    }
+    Ok(Release { queues, gated, told })
 }
 
 fn obstacle(leftover: &Leftover) -> String {
@@ -199,22 +193,4 @@ fn children(cluster: &Cluster, namespace: &str, parent: &str) -> Option<String> 
             names.join(", ")
         )
     })
-}
-
-impl Release {
-    /// What is found, for people.
-    pub(crate) fn text(&self, namespace: &str, screen: Screen) -> String {
-        let mut lines =
-            vec![format!("Release of namespace {namespace}: delete Queue {}", self.queues.join(", "))];
-        let mut list = |mark: &str, texts: &[String]| {
-            let indent = mark.chars().count().saturating_add(2);
-            for text in texts {
-                lines.extend(hanging(&format!(" {mark} "), indent, text, screen.width));
-            }
-        };
-        list(screen.glyphs.next, &self.effects);
-        list(screen.glyphs.bad, &self.obstacles);
-        lines.push(String::new());
-        lines.join("\n")
-    }
 }

@@ -1,10 +1,10 @@
 //! `uninstall --check`: what deleting Quotient would leave behind.
 
-use super::Inventory;
+use super::{Inventory, Leftover, show};
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Screen, counted, print};
-use crate::source::{ConnectionArgs, Scope, SourceArgs};
+use crate::output::{Explanation, OutputArgs, Screen, counted};
+use crate::source::{ConnectionArgs, SourceArgs};
 
 /// Only a look.
 #[derive(Debug, clap::Args)]
@@ -13,6 +13,9 @@ pub(crate) struct UninstallArgs {
     /// Look what would stay behind. The command itself uninstalls nothing.
     #[arg(long, required = true)]
     check: bool,
+
+    #[command(flatten)]
+    output: OutputArgs,
 
     #[command(flatten)]
     source: SourceArgs,
@@ -35,51 +38,51 @@ pub(crate) async fn run(
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
-    let snapshot = args.source.read(connection, &Scope::everything()).await?;
-    for missing in &snapshot.missing {
-        eprintln!("warning: {} are not looked at: you may not list them", missing.resource);
-    }
-    let (text, is_clean) = uninstall(&Cluster::of(&snapshot, None)?.warned(), screen);
-    print(&text).map_err(anyhow::Error::from)?;
-    Ok(Outcome::of(!is_clean))
+    let snapshot = args.source.read_all(connection).await?;
+    let cluster = Cluster::of(&snapshot, None)?.warned();
+    show(&uninstall(&cluster), &cluster, args.output.output, screen)
 }
 
-/// What is found, and whether nothing would stay.
-pub(crate) fn uninstall(cluster: &Cluster, screen: Screen) -> (String, bool) {
+/// What is found.
+pub(crate) fn uninstall(cluster: &Cluster) -> Explanation {
     let inventory = Inventory::of(cluster, None);
-    let (good, bad, next) = (screen.glyphs.good, screen.glyphs.bad, screen.glyphs.next);
-    let mut lines = vec![format!(
-        "{good} {}; with them go {}",
-        counted(inventory.queues.len(), "Queue", "Queues"),
-        counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges")
-    )];
-    if inventory.queue_jobs > 0 {
-        lines.push(format!(
-            "{next} {} QueueJobs would be deleted with their kind, and so would their Jobs",
-            inventory.queue_jobs
-        ));
-    }
-    for (namespace, pods) in &inventory.gated {
-        let pods = counted(*pods, "gated pod", "gated pods");
-        lines.push(format!("{bad} {pods} of {namespace} would wait for ever: Quotient removes their gate"));
-        lines.push(format!("  fix: kubectl quotient release {namespace}"));
-    }
-    for leftover in &inventory.leftovers {
-        lines.push(format!(
-            "{bad} {} in {} would stay: {}",
-            leftover.object, leftover.namespace, leftover.why
-        ));
-        lines.push(format!("  fix: {}", leftover.fix));
-    }
     let (namespace, name) = match &cluster.operator {
         Some(operator) => (operator.namespace.as_str(), operator.name.as_str()),
         None => ("quotient-system", "quotient"),
     };
-    lines.push(format!("{next} In this order:"));
-    lines.push(format!("  helm uninstall {name} --namespace {namespace}"));
-    lines.push("  kubectl delete queues.quotient.dev --all --all-namespaces".to_owned());
-    lines.push("  kubectl delete crd queues.quotient.dev queuejobs.quotient.dev".to_owned());
-    lines.push(format!("  kubectl -n {namespace} delete configmap quotient-ledger"));
-    lines.push(String::new());
-    (lines.join("\n"), inventory.leftovers.is_empty() && inventory.gated.is_empty())
+    let mut told = Explanation::of("Deployment", namespace, name);
+    let count = inventory.leftovers.len().saturating_add(inventory.gated.len());
+    told.needs_a_person = count > 0;
+    told.headline = match count {
+        0 => "Nothing that restricts workloads would stay behind.".to_owned(),
+        count => format!("{} first.", counted(count, "finding needs you", "findings need you")),
+    };
+    let queues = counted(inventory.queues.len(), "Queue goes", "Queues go");
+    let owned = counted(inventory.owned, "quota or LimitRange", "quotas and LimitRanges");
+    told.check(true, format!("{queues}, with {owned}"));
+    if inventory.queue_jobs > 0 {
+        let jobs = counted(inventory.queue_jobs, "QueueJob is", "QueueJobs are");
+        told.step(format!("{jobs} deleted with the kind, and so are the Jobs"));
+    }
+    for (namespace, pods) in &inventory.gated {
+        let pods = counted(*pods, "gated pod", "gated pods");
+        told.check(
+            false,
+            format!(
+                "{pods} of {namespace} would wait for ever, because Quotient removes their gate. First: kubectl quotient \
+                 release {namespace}"
+            ),
+        );
+    }
+    for Leftover { object, namespace, why, fix } in &inventory.leftovers {
+        told.check(false, format!("{object} in {namespace} would stay, because {why}. First: {fix}"));
+    }
+    told.lines = vec![
+        "Then, in this order:".to_owned(),
+        format!("  helm uninstall {name} --namespace {namespace}"),
+        "  kubectl delete queues.quotient.dev --all --all-namespaces".to_owned(),
+        "  kubectl delete crd queues.quotient.dev queuejobs.quotient.dev".to_owned(),
+        format!("  kubectl -n {namespace} delete configmap quotient-ledger"),
+    ];
+    told
 }

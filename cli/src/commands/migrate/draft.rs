@@ -10,7 +10,7 @@ use quotient_engine::amounts::{Amount, Bounds, Quantity, Resource};
 use quotient_index::quotas::bounds_from_hard;
 use serde_json::Value;
 
-use super::fields::{Becomes, Delay, Keys, Leaf, Meaning, Part, Row, Unit, find, leaves};
+use super::fields::{Becomes, Delay, Fields, Keys, Meaning, Part, Unit, leaves};
 use super::report::Unmapped;
 
 /// A queue of another system.
@@ -35,9 +35,9 @@ pub(super) struct Draft {
 }
 
 /// How the fields of one object are read.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reading<'a> {
-    pub(super) rows: &'a [Row],
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) fields: Fields,
     /// What a plain bound becomes.
     pub(super) bound: Part,
 }
@@ -49,7 +49,7 @@ impl Draft {
     }
 
     /// Takes every value below `fields` of an object of this kind.
-    pub(super) fn read(&mut self, reading: Reading<'_>, kind: &str, object: &Value, fields: &[&str]) {
+    pub(super) fn read(&mut self, reading: &Reading, kind: &str, object: &Value, fields: &[&str]) {
         let origin = self.origin.clone();
         self.read_as(reading, kind, &origin, object, fields);
     }
@@ -57,24 +57,18 @@ impl Draft {
     /// The same of an object with another name.
     pub(super) fn read_as(
         &mut self,
-        reading: Reading<'_>,
+        reading: &Reading,
         kind: &str,
         origin: &str,
         object: &Value,
         fields: &[&str],
     ) {
         let mut found = leaves(object, fields);
-        let rank = |leaf: &Leaf<'_>| {
-            let row = find(reading.rows, kind, &leaf.path).map(|(row, _)| row.field);
-            reading.rows.iter().position(|other| Some(other.field) == row && other.kind == kind)
-        };
         // The order of the table decides which of several weights counts.
-        found.sort_by_key(rank);
+        found.sort_by_key(|leaf| reading.fields.find(kind, &leaf.path).map(|(place, ..)| place));
+        let unknown = Becomes::Nothing("a Queue has no such field".to_owned());
         for leaf in found {
-            let (row, rest) = match find(reading.rows, kind, &leaf.path) {
-                Some((row, rest)) => (row.becomes, rest),
-                None => (Becomes::Nothing("a Queue has no such field"), [].as_slice()),
-            };
+            let (_, row, rest) = reading.fields.find(kind, &leaf.path).unwrap_or((0, &unknown, &[]));
             if let Err(advice) = self.take(row, rest, leaf.value, reading.bound) {
                 self.refuse(origin, &named(row, &leaf.path, rest), leaf.value, &advice);
             }
@@ -101,21 +95,24 @@ impl Draft {
         }
     }
 
-    fn take(&mut self, becomes: Becomes, rest: &[&str], value: &Value, bound: Part) -> Result<(), String> {
+    fn take(&mut self, becomes: &Becomes, rest: &[&str], value: &Value, bound: Part) -> Result<(), String> {
         match becomes {
             Becomes::Weight => self.take_weight(value),
             Becomes::Amounts(part, keys) => {
-                let (resource, amount) = amount(&rest.join("."), value, keys)?;
-                self.bound(part, bound, resource, amount);
+                let (resource, amount) = amount(&rest.join("."), value, *keys)?;
+                self.bound(*part, bound, resource, amount);
                 Ok(())
             }
-            Becomes::Amount(part, resource, unit) => self.take_number(part, resource, unit, value),
+            Becomes::Amount(part, resource, unit) => self.take_number(*part, resource, *unit, value),
             Becomes::Parent => {
                 self.parent = value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
                 Ok(())
             }
-            Becomes::Choice(choices) => self.choose(choices, value),
-            Becomes::Duration(delay) => self.take_duration(delay, value),
+            Becomes::Choice(choices) => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                self.set(choices.get(&text).ok_or("a Queue has no such choice")?)
+            }
+            Becomes::Duration(delay) => self.take_duration(*delay, value),
             Becomes::Known => Ok(()),
             Becomes::Nothing(advice) => Err(advice.to_owned()),
         }
@@ -163,16 +160,8 @@ impl Draft {
         Ok(())
     }
 
-    fn choose(&mut self, choices: &[(&str, Meaning)], value: &Value) -> Result<(), String> {
-        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let Some((_, meaning)) = choices.iter().find(|(choice, _)| *choice == text) else {
-            return Err("a Queue has no such choice".to_owned());
-        };
-        self.set(*meaning)
-    }
-
     /// Sets what one value means.
-    pub(super) fn set(&mut self, meaning: Meaning) -> Result<(), String> {
+    pub(super) fn set(&mut self, meaning: &Meaning) -> Result<(), String> {
         match meaning {
             Meaning::Default => {}
             Meaning::ReclaimNone => self.reclaim().from = ReclaimFrom::None,
@@ -203,7 +192,7 @@ impl Draft {
 }
 
 /// The path of a field. What is below a field without an equivalent is not told apart.
-fn named(row: Becomes, path: &[&str], rest: &[&str]) -> String {
+fn named(row: &Becomes, path: &[&str], rest: &[&str]) -> String {
     let first = if path.first() == Some(&"spec") { 2 } else { 1 };
     let length = match row {
         Becomes::Nothing(_) => path.len().saturating_sub(rest.len()).max(first),

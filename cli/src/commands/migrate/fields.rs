@@ -1,39 +1,39 @@
-//! What becomes of each field of another system: one table a system, and every field that is in no table is reported.
+//! What becomes of each field of another system: one table a system, `systems/*.yaml`. A field that is in no table is reported.
 
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 use serde_json::Value;
+use serde_yaml_ng::Mapping;
 
-/// A field of a kind, and what becomes of it. The longest field that a path begins with counts.
+/// Kinds with their fields, as paths from the object, and what becomes of each. `*` stands for any one name. Places in lists are
+/// left out. The longest field that a path begins with counts.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) kind: &'static str,
-    /// The path from the object; `*` stands for any one name. Places in lists are left out.
-    pub(super) field: &'static str,
-    pub(super) becomes: Becomes,
-}
+pub(super) struct Fields(BTreeMap<String, Vec<(String, Becomes)>>);
 
 /// What becomes of a field.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) enum Becomes {
-    /// The weight. If several fields have one, the first row counts.
+    /// The weight. If several fields have one, the first counts.
     Weight,
     /// Amounts by resource; the text says where the resource stands.
     Amounts(Part, Keys),
     /// The amount of one resource.
-    Amount(Part, &'static str, Unit),
+    Amount(Part, String, Unit),
     /// The name of the parent queue.
     Parent,
     /// One of these values.
-    Choice(&'static [(&'static str, Meaning)]),
+    Choice(BTreeMap<String, Meaning>),
     /// A duration.
     Duration(Delay),
     /// The system's own code reads it, or it only describes.
     Known,
     /// Nothing: what to do instead.
-    Nothing(&'static str),
+    Nothing(String),
 }
 
 /// Which amounts of a Queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Part {
     Guaranteed,
     Limit,
@@ -42,7 +42,7 @@ pub(super) enum Part {
 }
 
 /// How a map of amounts names resources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Keys {
     /// As pods do.
     Resources,
@@ -51,7 +51,7 @@ pub(super) enum Keys {
 }
 
 /// The unit of a plain number; -1 is no bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Unit {
     Millicpu,
     Megabytes,
@@ -59,7 +59,7 @@ pub(super) enum Unit {
 }
 
 /// What one value of a field means.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub(super) enum Meaning {
     /// What a Queue does anyway.
     Default,
@@ -67,20 +67,14 @@ pub(super) enum Meaning {
     ReclaimSubtree,
     NeverEvicted,
     PreemptLowerPriority,
-    Nothing(&'static str),
+    Nothing(String),
 }
 
 /// Which field a duration becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(super) enum Delay {
     MinRuntime,
     ReclaimAfter,
-}
-
-impl Row {
-    pub(super) const fn new(kind: &'static str, field: &'static str, becomes: Becomes) -> Self {
-        Self { kind, field, becomes }
-    }
 }
 
 /// One value of an object: its path without places in lists, split at points, and the value.
@@ -115,19 +109,35 @@ fn walk<'v>(found: &mut Vec<Leaf<'v>>, path: Vec<&'v str>, value: &'v Value) {
     }
 }
 
-/// The row for a path, and what of the path is behind the row's field.
-pub(super) fn find<'r, 'p, 'v>(
-    rows: &'r [Row],
-    kind: &str,
-    path: &'p [&'v str],
-) -> Option<(&'r Row, &'p [&'v str])> {
-    let length = |row: &Row| row.field.split('.').count();
-    let fits = |row: &&Row| {
-        let named = row.field.split('.').zip(path).all(|(wanted, name)| wanted == "*" || wanted == *name);
-        row.kind == kind && named && length(row) <= path.len()
-    };
-    let row = rows.iter().filter(fits).max_by_key(|row| length(row))?;
-    Some((row, path.get(length(row)..).unwrap_or_default()))
+impl Fields {
+    /// Reads the table of a system.
+    pub(super) fn parse(text: &str) -> Result<Self, serde_yaml_ng::Error> {
+        let kinds: BTreeMap<String, Mapping> = serde_yaml_ng::from_str(text)?;
+        let mut tables: BTreeMap<String, Vec<(String, Becomes)>> = BTreeMap::new();
+        for (kind, fields) in kinds {
+            let table = tables.entry(kind).or_default();
+            for (field, becomes) in fields {
+                table.push((serde_yaml_ng::from_value(field)?, serde_yaml_ng::from_value(becomes)?));
+            }
+        }
+        Ok(Self(tables))
+    }
+
+    /// The place of the field in the table of its kind, what becomes of it, and what of the path is behind it.
+    pub(super) fn find<'p, 'v>(
+        &self,
+        kind: &str,
+        path: &'p [&'v str],
+    ) -> Option<(usize, &Becomes, &'p [&'v str])> {
+        let length = |field: &str| field.split('.').count();
+        let fits = |field: &str| {
+            let named = field.split('.').zip(path).all(|(wanted, name)| wanted == "*" || wanted == *name);
+            named && length(field) <= path.len()
+        };
+        let fields = self.0.get(kind)?.iter().enumerate().filter(|(_, (field, _))| fits(field));
+        let (place, (field, becomes)) = fields.max_by_key(|(_, (field, _))| length(field))?;
+        Some((place, becomes, path.get(length(field)..).unwrap_or_default()))
+    }
 }
 
 #[cfg(test)]
@@ -137,11 +147,10 @@ mod tests {
 
     #[test]
     fn the_longest_field_counts() {
-        const ROWS: [Row; 2] =
-            [Row::new("Queue", "spec", Becomes::Known), Row::new("Queue", "spec.*.cpu", Becomes::Weight)];
-        let found = |path: &[&str]| find(&ROWS, "Queue", path).map(|(row, rest)| (row.field, rest.len()));
-        assert_eq!(found(&["spec", "limit", "cpu"]), Some(("spec.*.cpu", 0)));
-        assert_eq!(found(&["spec", "limit", "memory"]), Some(("spec", 2)));
+        let fields = Fields::parse("Queue: {spec: Known, spec.*.cpu: Weight}").unwrap();
+        let found = |path: &[&str]| fields.find("Queue", path).map(|(place, _, rest)| (place, rest.len()));
+        assert_eq!(found(&["spec", "limit", "cpu"]), Some((1, 0)));
+        assert_eq!(found(&["spec", "limit", "memory"]), Some((0, 2)));
         assert_eq!(found(&["status"]), None);
     }
 

@@ -16,19 +16,19 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 
-use crate::exit::{CommandError, Outcome};
+use crate::exit::{ClusterError, CommandError, Outcome};
 use crate::output::{Answer, OutputArgs, document};
 use crate::snapshot::Snapshot;
 use crate::source::{ConnectionArgs, Scope, SourceArgs, kind};
 
 use draft::Reading;
-use fields::Part;
+use fields::{Fields, Part};
 use objects::Objects;
 use tree::Places;
 
 pub(crate) use report::Migration;
 #[cfg(test)]
-pub(crate) use report::schema;
+pub(crate) use report::MigrationText;
 pub(crate) use systems::{KUEUE_QUEUE_NAME, system_of_sign};
 
 /// What is migrated.
@@ -107,7 +107,14 @@ pub(crate) async fn run(args: &MigrateArgs, connection: &ConnectionArgs) -> Resu
     for missing in &snapshot.missing {
         eprintln!("warning: {} are left out: you may not list them", missing.resource);
     }
-    let migration = migrate(args, &snapshot)?;
+    let migration = match migrate(args, &snapshot) {
+        // Objects that may not be listed may be there.
+        Err(error) => {
+            ClusterError::missing(snapshot.missing.iter())?;
+            return Err(error);
+        }
+        Ok(migration) => migration,
+    };
     let document =
         document("Migration", snapshot.as_of.unwrap_or_default(), &snapshot.source, migration.document());
     let answer = Answer { table: &|_| migration.manifests(), document: &document, names: migration.names() };
@@ -124,8 +131,8 @@ pub(crate) fn migrate(args: &MigrateArgs, snapshot: &Snapshot) -> Result<Migrati
         QuotasAs::Guaranteed => Part::Guaranteed,
         QuotasAs::Limit => Part::Limit,
     };
-    let drafts =
-        (system.draft)(&objects, Reading { rows: system.rows, bound }).map_err(CommandError::Usage)?;
+    let fields = Fields::parse(system.fields).map_err(|error| CommandError::Other(error.into()))?;
+    let drafts = (system.draft)(&objects, &Reading { fields, bound }).map_err(CommandError::Usage)?;
     if drafts.is_empty() {
         return Err(CommandError::Usage(format!(
             "migrate {}: {} has no object of it; save the objects to a file and name it with -f",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::objects::text;
 use crate::snapshot::Snapshot;
 
 /// One object.
@@ -60,8 +61,4 @@ impl<'s> Object<'s> {
         let list = self.value.pointer(pointer).and_then(Value::as_array);
         list.into_iter().flatten().filter_map(Value::as_str)
     }
-}
-
-fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
 }

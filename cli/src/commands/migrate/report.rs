@@ -101,9 +101,3 @@ impl Migration {
         )
     }
 }
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<MigrationText<'static>>)
-}

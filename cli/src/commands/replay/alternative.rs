@@ -9,7 +9,8 @@ use quotient_engine::snapshot::{Queue, Snapshot};
 use serde_json::{Map, Value, json};
 
 use crate::exit::CommandError;
-use crate::manifests::{Cluster, Place};
+use crate::manifests::Cluster;
+use crate::snapshot::Place;
 use crate::snapshot::{Entry, Setting, Snapshot as Objects};
 
 /// The snapshot with all settings, and each in words.

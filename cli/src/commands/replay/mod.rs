@@ -3,28 +3,28 @@
 mod alternative;
 mod report;
 
-use std::path::{Path, PathBuf};
-
 use quotient_engine::plan::{Plan, plan};
+use quotient_engine::snapshot::Snapshot;
 use quotient_operator::decisions::{Decision, read, text};
 
 use crate::commands::diff::setting;
 use crate::exit::{CommandError, Outcome};
 use crate::output::{Answer, OutputArgs, Screen, document};
 use crate::snapshot::Setting;
+use crate::source::ConnectionArgs;
 
 use alternative::changed;
 
 #[cfg(test)]
-pub(crate) use report::schema;
+pub(crate) use report::ReplayText;
 
 /// Which decision.
 #[derive(Debug, clap::Args)]
 #[command(long_about = ABOUT, after_long_help = EXAMPLES)]
 pub(crate) struct ReplayArgs {
-    /// The file with the decision.
-    #[arg(value_name = "RECORD")]
-    pub(crate) record: PathBuf,
+    /// The decision: a file, or the address from which the operator serves it.
+    #[arg(value_name = "FILE|URL")]
+    pub(crate) record: String,
 
     /// Compute also what had been decided with another value of a field of a Queue. May be given several times.
     #[arg(long, value_name = "queue/[NAMESPACE/]NAME.FIELD=VALUE", value_parser = setting)]
@@ -46,16 +46,26 @@ Exit code 1 if the plan differs. Only the version that decided computes the same
 
 const EXAMPLES: &str = "\
 Examples:
-  # The last decision
+  # The last decision, through a forwarded port: kubectl -n quotient-system port-forward deployment/quotient 8443
+  kubectl quotient replay https://localhost:8443/decisions/latest
+
+  # The same from a file
   kubectl quotient replay decision
 
   # Had the queue been guaranteed more
   kubectl quotient replay decision --with queue/team-a.guaranteed.cpu=4";
 
+/// Whether a record is served, and not in a file.
+fn is_url(record: &str) -> bool {
+    record.starts_with("https://") || record.starts_with("http://")
+}
+
 /// A decision, computed again.
 #[derive(Debug)]
 pub(crate) struct Replay {
     pub(crate) decision: Decision,
+    /// What it was made from.
+    pub(crate) snapshot: Snapshot,
     pub(crate) plan: Plan,
     /// Whether it is the recorded plan.
     pub(crate) is_identical: bool,
@@ -64,12 +74,15 @@ pub(crate) struct Replay {
 }
 
 /// Reads, computes and prints.
-pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> Result<Outcome, CommandError> {
-    let name = args.record.display();
-    let replay = Replay::of_file(&args.record, &args.with)?;
+pub(crate) async fn run(
+    args: &ReplayArgs,
+    connection: &ConnectionArgs,
+    screen: Screen,
+) -> Result<Outcome, CommandError> {
+    let replay = Replay::read(&args.record, connection, &args.with).await?;
     let answer = Answer {
         table: &|_| replay.table(screen),
-        document: &document("Replay", replay.decision.as_of(), &name.to_string(), replay.report()),
+        document: &document("Replay", replay.decision.as_of(), &args.record, replay.report()),
         names: replay.decision.evictions.iter().map(|evicted| format!("pod/{}", evicted.pod)).collect(),
     };
     answer.print(args.output.output)?;
@@ -77,15 +90,39 @@ pub(crate) fn run(args: &ReplayArgs, screen: Screen) -> Result<Outcome, CommandE
 }
 
 impl Replay {
-    /// The same of a file, which errors name.
-    pub(crate) fn of_file(path: &Path, settings: &[Setting]) -> Result<Self, CommandError> {
-        let name = path.display();
-        let file =
-            std::fs::read(path).map_err(|error| CommandError::Usage(format!("read {name}: {error}")))?;
+    /// Reads a file, or asks the operator, and computes the decision.
+    pub(crate) async fn read(
+        record: &str,
+        connection: &ConnectionArgs,
+        settings: &[Setting],
+    ) -> Result<Self, CommandError> {
+        let file = if is_url(record) {
+            connection.fetch(record).await?
+        } else {
+            std::fs::read(record).map_err(|error| CommandError::Usage(format!("read {record}: {error}")))?
+        };
         Self::of(&file, settings).map_err(|error| match error {
-            CommandError::Usage(message) => CommandError::Usage(format!("replay {name}: {message}")),
+            CommandError::Usage(message) => CommandError::Usage(format!("replay {record}: {message}")),
             other => other,
         })
+    }
+
+    /// The decision that evicted `pod`, `namespace/name`, among those that the operator serves at `list`; none if it keeps none.
+    pub(crate) async fn find(
+        list: &str,
+        pod: &str,
+        connection: &ConnectionArgs,
+    ) -> Result<Option<Self>, CommandError> {
+        let decisions = connection.fetch(list).await?;
+        let decisions: Vec<Decision> = serde_json::from_slice(&decisions)
+            .map_err(|error| CommandError::Usage(format!("read {list}: {error}")))?;
+        let evicts = |decision: &&Decision| decision.evictions.iter().any(|evicted| evicted.pod == pod);
+        match decisions.iter().find(evicts) {
+            Some(decision) => {
+                Self::read(&format!("{list}/{}", decision.number), connection, &[]).await.map(Some)
+            }
+            None => Ok(None),
+        }
     }
 
     /// Computes the decision of this record, and what it had been with `settings`.
@@ -99,6 +136,6 @@ impl Replay {
             let (told, snapshot) = changed(&inputs.snapshot, settings)?;
             Some((told, plan(&snapshot)))
         };
-        Ok(Self { decision, plan: again, is_identical, alternative })
+        Ok(Self { decision, snapshot: inputs.snapshot, plan: again, is_identical, alternative })
     }
 }

@@ -7,7 +7,7 @@ use quotient_operator::decisions::Evicted;
 use serde::Serialize;
 
 use super::Replay;
-use crate::output::{Cell, Colour, Screen, columns, counted, quantities, time_text};
+use crate::output::{Cell, Screen, columns, counted, quantities, time_text, titles};
 
 /// A replay for programs. A stable interface; fields are only added.
 #[derive(Debug, Serialize)]
@@ -117,20 +117,22 @@ impl Replay {
         let mut rows = vec![titles(&["POD", "QUEUE", "FOR", "REASON", "RANK", "ANSWER"])];
         rows.extend(report.evictions.iter().map(|evicted| {
             vec![
-                Cell::plain(&evicted.pod),
-                Cell::plain(&evicted.queue),
-                Cell::plain(evicted.beneficiary.as_deref().unwrap_or("-")),
-                Cell::plain(&evicted.reason),
-                Cell::plain(&evicted.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())).right(),
-                Cell::plain(evicted.answer.as_deref().unwrap_or("-")),
+                Cell::from(&evicted.pod),
+                Cell::from(&evicted.queue),
+                Cell::from(evicted.beneficiary.as_deref().unwrap_or("-")),
+                Cell::from(&evicted.reason),
+                Cell::from(evicted.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string())).right(),
+                Cell::from(evicted.answer.as_deref().unwrap_or("-")),
             ]
         }));
         lines.extend(columns(&rows, screen.style));
         if !report.kept.is_empty() {
             let mut rows = vec![titles(&["KEPT", "QUEUE", "REASON"])];
-            rows.extend(report.kept.iter().map(|kept| {
-                vec![Cell::plain(&kept.pod), Cell::plain(&kept.queue), Cell::plain(&kept.reason)]
-            }));
+            rows.extend(
+                report.kept.iter().map(|kept| {
+                    vec![Cell::from(&kept.pod), Cell::from(&kept.queue), Cell::from(&kept.reason)]
+                }),
+            );
             lines.extend(columns(&rows, screen.style));
         }
         if let (Some(compared), Some((_, plan))) = (&report.alternative, &self.alternative) {
@@ -158,19 +160,9 @@ impl Replay {
     }
 }
 
-fn titles(titles: &[&str]) -> Vec<Cell> {
-    titles.iter().map(|title| Cell::new(title, Colour::Faint)).collect()
-}
-
 fn pods(plan: &Plan) -> BTreeSet<String> {
     plan.evictions
         .iter()
         .map(|eviction| format!("{}/{}", eviction.pod.namespace, eviction.pod.name))
         .collect()
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<ReplayText>)
 }

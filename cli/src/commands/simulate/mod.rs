@@ -1,7 +1,6 @@
 //! `simulate`: the engine's steps for a cluster made of manifests.
 
 mod args;
-mod jobs;
 mod opening;
 mod report;
 mod sentence;
@@ -16,9 +15,10 @@ use crate::output::{Answer, Format, Progress, Screen, Style, document};
 use crate::source::ConnectionArgs;
 
 pub(crate) use args::{SimulateArgs, time};
-pub(crate) use jobs::why_it_waits;
+#[cfg(test)]
+pub(crate) use report::Report;
 pub(crate) use report::pod_name;
-pub(crate) use sentence::{why, why_kept};
+pub(crate) use sentence::{why, why_it_waits, why_kept};
 pub(crate) use steps::{Simulation, simulate};
 
 /// Reads, simulates and prints.
@@ -39,7 +39,7 @@ pub(crate) async fn run(
         }
     }
     let text = render(&cluster, &simulation, args.output.output, args.explain, screen.style)?;
-    crate::output::print(&text).map_err(anyhow::Error::from)?;
+    crate::output::print(&text)?;
     Ok(Outcome::Fine)
 }
 
@@ -76,10 +76,4 @@ pub(crate) fn render(
         names: queues.map(|queue| format!("queue.quotient.dev/{queue}")).collect(),
     }
     .text(format)
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<report::Report>)
 }

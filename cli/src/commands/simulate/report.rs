@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use quotient_engine::amounts::{Amounts, Resource};
+use quotient_engine::amounts::Resource;
 use quotient_engine::names::QueueName;
 use quotient_engine::plan::{
     Eviction, PassedOver, Plan, PodId, QueueJobName, QueueJobPlan, QueuePlan, Scaling, Unmet,
 };
 use serde::Serialize;
 
+use super::sentence::why_it_waits;
 use super::steps::{Simulation, Step};
-use super::{jobs, unmet};
+use super::unmet;
+use crate::output::quantities;
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(crate) struct Report {
     started_before: Vec<String>,
     steps: Vec<StepReport>,
     stable: bool,
@@ -29,14 +31,14 @@ struct StepReport {
     elapsed_seconds: i64,
     capacity: Quantities,
     queues: Vec<QueueReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     queue_jobs: Vec<QueueJobReport>,
     evictions: Vec<EvictionReport>,
     /// What would be evicted if every queue were in mode Full and no queue were paused.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     withheld: Vec<EvictionReport>,
-    evicted_again: Vec<EvictedAgainReport>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    evicted_again: Vec<EvictionReport>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     scalings: Vec<ScalingReport>,
     started: Vec<String>,
     unmet: Vec<UnmetReport>,
@@ -83,21 +85,15 @@ struct QueueJobReport {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 struct EvictionReport {
     pod: String,
     queue: String,
     beneficiary: Option<String>,
     reason: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-struct EvictedAgainReport {
-    pod: String,
+    /// If not the pod's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
     grace_seconds: Option<u32>,
-    beneficiary: Option<String>,
-    reason: &'static str,
 }
 
 #[derive(Debug, Serialize)]
@@ -161,7 +157,7 @@ fn step_report(number: usize, step: &Step, explain: bool) -> StepReport {
             .collect(),
         evictions: plan.evictions.iter().map(eviction_report).collect(),
         withheld: plan.withheld.iter().map(eviction_report).collect(),
-        evicted_again: plan.shortened.iter().map(evicted_again_report).collect(),
+        evicted_again: plan.shortened.iter().map(eviction_report).collect(),
         scalings: plan.scalings.iter().map(scaling_report).collect(),
         started: step.started.iter().map(pod_name).collect(),
         unmet: unmet_reports(plan, resources),
@@ -187,7 +183,7 @@ fn queue_job_report(name: &QueueJobName, job: &QueueJobPlan, resources: &[Resour
         queue: job.queue.as_ref().map(ToString::to_string),
         state: format!("{:?}", job.standing),
         reason: job.reason.name(),
-        message: jobs::why_it_waits(job),
+        message: why_it_waits(job),
         min_available: job.min_available,
         slots_before: job.had,
         slots: job.total(),
@@ -209,15 +205,7 @@ fn eviction_report(eviction: &Eviction) -> EvictionReport {
         queue: eviction.queue.to_string(),
         beneficiary: eviction.beneficiary.as_ref().map(ToString::to_string),
         reason: eviction.reason.name(),
-    }
-}
-
-fn evicted_again_report(again: &Eviction) -> EvictedAgainReport {
-    EvictedAgainReport {
-        pod: pod_name(&again.pod),
-        grace_seconds: again.grace_seconds,
-        beneficiary: again.beneficiary.as_ref().map(ToString::to_string),
-        reason: again.reason.name(),
+        grace_seconds: eviction.grace_seconds,
     }
 }
 
@@ -253,13 +241,6 @@ fn passed_over_report(passed: &PassedOver) -> PassedOverReport {
         queue: passed.queue.to_string(),
         reason: passed.reason.name(),
     }
-}
-
-fn quantities(amounts: &Amounts, resources: &[Resource]) -> Quantities {
-    resources
-        .iter()
-        .map(|resource| (resource.name().to_owned(), resource.format(amounts.get(resource))))
-        .collect()
 }
 
 /// `namespace/name`.

@@ -2,10 +2,11 @@
 
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Eviction, Plan, QueuePlan, Scaling};
+use quotient_engine::plan::{Eviction, Plan, QueueJobPlan, QueuePlan, Scaling, SlotReason};
 use quotient_engine::reason::Reason;
 
 use quotient_index::cause;
+use quotient_operator::status::obstacle;
 
 use super::unmet;
 
@@ -58,32 +59,21 @@ pub(super) fn why_withheld(eviction: &Eviction, plan: &Plan) -> String {
         .map_or_else(|| why.clone(), |withheld| format!("{why}; it stays because {}", cause(&withheld)))
 }
 
-/// Why nobody is evicted for what `queue` is short of, for people; none if it is not, or somebody is for all of it.
+/// Why no pod is evicted for what `queue` lacks, for people; none if it lacks nothing, or pods are evicted for all of it.
 pub(super) fn why_nobody(name: &QueueName, queue: &QueuePlan, plan: &Plan) -> Option<String> {
     let why = match queue.starved? {
         Reason::WaitingForPreemption | Reason::WaitingForQuota => return None,
-        Reason::Fenced => "is used outside the preemption fence, where no pod is evicted for it".to_owned(),
-        Reason::NothingToEvict => "is held by no pod that may be evicted".to_owned(),
-        Reason::Blocked => "is held by pods that a disruption budget keeps, or the API server".to_owned(),
-        Reason::EvictionsDisabled => {
-            let withheld = queue.withheld.as_ref().map_or_else(String::new, cause);
-            format!("is held by pods that stay because {withheld}")
+        reason => {
+            let withheld = queue.withheld.as_ref().filter(|_| reason == Reason::EvictionsDisabled);
+            withheld.map_or_else(|| obstacle(reason).to_owned(), cause)
         }
-        Reason::Delayed => "is worth no eviction before its reclaim.afterSeconds have passed".to_owned(),
-        Reason::Guarantee => "is held by pods that are guaranteed to their queues".to_owned(),
-        Reason::UnitAboveShare => "would not be enough for one of its pods".to_owned(),
-        Reason::Fragmented => {
-            "could be freed, but not enough of it on one node for any of its pods".to_owned()
-        }
-        Reason::NoNodeFits => "is of no use to its pods: no node could run them".to_owned(),
-        reason => format!("is not to be had: {reason}"),
     };
     let mut coming = Amounts::new();
     let for_it = plan.evictions.iter().filter(|eviction| eviction.beneficiary.as_ref() == Some(name));
     for_it.for_each(|eviction| coming.add_all(&eviction.requests));
     let short = queue.lacking.less(&coming);
     let deserved = queue.target.compact();
-    (!short.is_empty()).then(|| format!("{} of the {deserved} that it deserves {why}", short.compact()))
+    (!short.is_empty()).then(|| format!("lacks {} of the deserved {deserved} because {why}", short.compact()))
 }
 
 /// Which rule kept a pod, for people.
@@ -127,4 +117,32 @@ pub(super) fn how_scaled(scaling: &Scaling) -> String {
         text.push_str(&pods.join(", "));
     }
     format!("{text}: {}", scaling.reason)
+}
+
+/// Why it has no slots, for people; none if it has some or asks for none.
+pub(crate) fn why_it_waits(job: &QueueJobPlan) -> Option<String> {
+    if job.total() > 0 {
+        return None;
+    }
+    let lacks = job.min_available.saturating_sub(job.succeeded).max(1);
+    Some(match job.reason {
+        SlotReason::WaitingForRoom => {
+            format!("other pods of its queue hold too much for the {lacks} pods that it needs at once")
+        }
+        SlotReason::GangAboveShare => format!(
+            "its queue has less for all QueueJobs than the {lacks} pods that it needs at once request"
+        ),
+        SlotReason::WaitingForQuota => {
+            "it is to have its slots: pods have to leave, or a quota to rise, before".to_owned()
+        }
+        SlotReason::StartTimeout => {
+            "it had its slots and did not run in time: it tries again later".to_owned()
+        }
+        SlotReason::NoQueue => "no Queue governs its namespace: create one".to_owned(),
+        SlotReason::QueueStalled => "the Queue of its namespace has no share".to_owned(),
+        SlotReason::InvalidSpec => {
+            job.problem.as_deref().unwrap_or("its spec cannot be understood").to_owned()
+        }
+        SlotReason::Admitted | SlotReason::Suspended | SlotReason::Finished => return None,
+    })
 }

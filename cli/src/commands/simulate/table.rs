@@ -1,14 +1,15 @@
 //! The steps for people.
 
+use std::cmp::Ordering;
+
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{PodId, QueuePlan, Unmet};
+use quotient_engine::plan::{PodId, QueueJobPlan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 
-use super::report::pod_name;
-use super::sentence::{how_scaled, why, why_again, why_kept, why_nobody, why_withheld};
+use super::sentence::{how_scaled, why, why_again, why_it_waits, why_kept, why_nobody, why_withheld};
 use super::steps::{Simulation, Step};
-use super::{jobs, tree, unmet};
-use crate::output::{Cell, Colour, Style, align};
+use super::{pod_name, tree, unmet};
+use crate::output::{Cell, Colour, Style, align, titles};
 
 /// The simulation as text, steps separated by an empty line; with the pods that rules kept if `explain`.
 pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> String {
@@ -26,19 +27,8 @@ pub(super) fn table(simulation: &Simulation, explain: bool, style: Style) -> Str
             step.plan.capacity.compact()
         ));
         lines.extend(queues(step, style));
-        lines.extend(jobs::rows(step, style));
-        lines.extend(evictions(step, style));
-        lines.extend(withheld(step, style));
-        lines.extend(evicted_again(step, style));
-        lines.extend(scaled(step, style));
-        if explain {
-            lines.extend(kept(step, style));
-        }
-        lines.extend(short(step, style));
-        lines.extend(started(&step.started, style));
-        lines.extend(jobs::waits(step, style));
-        lines.extend(unmet_asks(step, style));
-        lines.extend(stalled(step, style));
+        lines.extend(queue_jobs(step, style));
+        lines.extend(sections(step, explain).iter().flat_map(|section| align(section, style)));
         lines.push(String::new());
     }
     lines.push(ending(simulation));
@@ -52,7 +42,7 @@ fn before(simulation: &Simulation, style: Style) -> Vec<String> {
         return Vec::new();
     }
     let mut lines = vec![format!("{}  as far as quotas admit", style.paint("Before", Colour::Strong))];
-    lines.extend(started(&simulation.before, style));
+    lines.extend(align(&started(&simulation.before), style));
     lines.push(String::new());
     lines
 }
@@ -61,8 +51,8 @@ fn queues(step: &Step, style: Style) -> Vec<String> {
     if step.plan.queues.is_empty() {
         return vec!["  no Queue has a share".to_owned()];
     }
-    let titles = ["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"];
-    let mut rows = vec![titles.map(|title| Cell::new(title, Colour::Faint)).to_vec()];
+    let mut rows =
+        vec![titles(&["QUEUE", "WEIGHT", "DEMAND", "DESERVED", "ALLOCATED", "USED", "PREEMPTING"])];
     let queues = tree::in_order(&step.plan);
     rows.extend(queues.into_iter().map(|(depth, name, queue)| queue_row(step, depth, name, queue)));
     align(&rows, style)
@@ -74,117 +64,118 @@ fn queue_row(step: &Step, depth: usize, name: &QueueName, queue: &QueuePlan) -> 
     let used = if queue.used.fits_in(&queue.deserved) { Colour::Plain } else { Colour::Alarm };
     let preempting = if queue.preempting.is_empty() { Colour::Plain } else { Colour::Notice };
     vec![
-        Cell::plain(&format!("{}{name}", "  ".repeat(depth))),
-        Cell::plain(&weight),
-        Cell::plain(&queue.demand.compact()),
-        Cell::plain(&queue.deserved.compact()),
-        Cell::plain(&queue.allocated.compact()),
-        Cell::new(&queue.used.compact(), used),
-        Cell::new(&queue.preempting.compact(), preempting),
+        format!("{}{name}", "  ".repeat(depth)).into(),
+        weight.into(),
+        queue.demand.compact().into(),
+        queue.deserved.compact().into(),
+        queue.allocated.compact().into(),
+        Cell::new(queue.used.compact(), used),
+        Cell::new(queue.preempting.compact(), preempting),
     ]
 }
 
-fn evictions(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.evictions.iter().map(|eviction| {
+/// A line for each QueueJob.
+fn queue_jobs(step: &Step, style: Style) -> Vec<String> {
+    if step.plan.queue_jobs.is_empty() {
+        return Vec::new();
+    }
+    let names = "QUEUEJOB STATE MIN SLOTS RUNNING SUCCEEDED DESERVED ALLOCATED REASON";
+    let mut rows = vec![titles(&names.split(' ').collect::<Vec<_>>())];
+    rows.extend(step.plan.queue_jobs.iter().map(|(name, job)| {
         vec![
-            Cell::new("evict", Colour::Alarm),
-            Cell::plain(&pod_name(&eviction.pod)),
-            Cell::plain(&why(eviction, &step.plan)),
+            name.to_string().into(),
+            format!("{:?}", job.standing).into(),
+            job.min_available.to_string().into(),
+            slots(job),
+            job.pods.running.to_string().into(),
+            job.succeeded.to_string().into(),
+            job.deserved.compact().into(),
+            job.allocated.compact().into(),
+            job.reason.name().into(),
         ]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
+    }));
+    align(&rows, style)
 }
 
-/// The pods that a mode or a pause keeps.
-fn withheld(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.withheld.iter().map(|eviction| {
-        vec![
-            Cell::new("would evict", Colour::Notice),
-            Cell::plain(&pod_name(&eviction.pod)),
-            Cell::plain(&why_withheld(eviction, &step.plan)),
-        ]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
+/// `4`, or `4 -> 2` where they change.
+fn slots(job: &QueueJobPlan) -> Cell {
+    let (had, has) = (job.had, job.total());
+    match has.cmp(&had) {
+        Ordering::Equal => has.to_string().into(),
+        Ordering::Less => Cell::new(format!("{had} -> {has}"), Colour::Alarm),
+        Ordering::Greater => Cell::new(format!("{had} -> {has}"), Colour::Good),
+    }
 }
 
-/// The leaves that are short and for whom nobody goes; their parents are short only through them.
-fn short(step: &Step, style: Style) -> Vec<String> {
-    let leaves = step.plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
-    let rows = leaves.filter_map(|(name, queue)| {
-        Some(vec![
-            Cell::new("short", Colour::Notice),
-            Cell::plain(&name.to_string()),
-            Cell::plain(&why_nobody(name, queue, &step.plan)?),
-        ])
-    });
-    align(&rows.collect::<Vec<_>>(), style)
+/// A line about one object.
+fn line(verb: &str, colour: Colour, name: impl Into<String>, told: impl Into<String>) -> Vec<Cell> {
+    vec![Cell::new(verb, colour), Cell::from(name), Cell::from(told)]
 }
 
-fn started(started: &[PodId], style: Style) -> Vec<String> {
-    let rows = started.iter().map(|pod| vec![Cell::new("start", Colour::Good), Cell::plain(&pod_name(pod))]);
-    align(&rows.collect::<Vec<_>>(), style)
+/// What happens in the step, a section for each kind of thing.
+fn sections(step: &Step, explain: bool) -> [Vec<Vec<Cell>>; 10] {
+    use Colour::{Alarm, Good, Notice};
+    let plan = &step.plan;
+    let evictions = plan.evictions.iter();
+    // The pods that a mode or a pause keeps.
+    let withheld = plan.withheld.iter();
+    // Terminating pods that get less grace.
+    let again = plan.shortened.iter();
+    // The owners that yield inside their queue, and those that have their size back.
+    let scaled = plan.scalings.iter().map(|scaling| {
+        let colour = if scaling.lowers() { Alarm } else { Good };
+        line("scale", colour, format!("{}/{}", scaling.namespace, scaling.setter.name), how_scaled(scaling))
+    });
+    // The pods that a rule kept where something was taken.
+    let kept = plan.passed_over.iter().filter(|_| explain);
+    // The leaves that are short and for which no pod is evicted; their parents are short only through them.
+    let leaves = plan.queues.iter().filter(|(_, queue)| !queue.is_parent);
+    let short = leaves.filter_map(|(name, queue)| {
+        Some(line("short", Notice, name.to_string(), why_nobody(name, queue, plan)?))
+    });
+    // What keeps the QueueJobs that wait from running.
+    let jobs = plan.queue_jobs.iter();
+    let waits =
+        jobs.filter_map(|(name, job)| Some(line("waits", Notice, name.to_string(), why_it_waits(job)?)));
+    let stalled = plan.stalled.iter().map(|(name, stall)| {
+        line("stalled", Notice, name.to_string(), format!("{}: {}", stall.reason, stall.message))
+    });
+    [
+        evictions.map(|one| line("evict", Alarm, pod_name(&one.pod), why(one, plan))).collect(),
+        withheld
+            .map(|one| line("would evict", Notice, pod_name(&one.pod), why_withheld(one, plan)))
+            .collect(),
+        again.map(|one| line("again", Alarm, pod_name(&one.pod), why_again(one))).collect(),
+        scaled.collect(),
+        kept.map(|one| {
+            let told = format!("{}: {}", one.reason, why_kept(one.reason));
+            line("keep", Good, pod_name(&one.pod), told)
+        })
+        .collect(),
+        short.collect(),
+        started(&step.started),
+        waits.collect(),
+        unmet_asks(step),
+        stalled.collect(),
+    ]
 }
 
-/// Terminating pods that get less grace.
-fn evicted_again(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.shortened.iter().map(|again| {
-        vec![
-            Cell::new("again", Colour::Alarm),
-            Cell::plain(&pod_name(&again.pod)),
-            Cell::plain(&why_again(again)),
-        ]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
-}
-
-/// The owners that yield inside their queue, and those that have their size back.
-fn scaled(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.scalings.iter().map(|scaling| {
-        let colour = if scaling.lowers() { Colour::Alarm } else { Colour::Good };
-        let name = format!("{}/{}", scaling.namespace, scaling.setter.name);
-        vec![Cell::new("scale", colour), Cell::plain(&name), Cell::plain(&how_scaled(scaling))]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
-}
-
-/// The pods that a rule kept where something was taken.
-fn kept(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.passed_over.iter().map(|passed| {
-        vec![
-            Cell::new("keep", Colour::Good),
-            Cell::plain(&pod_name(&passed.pod)),
-            Cell::plain(&format!("{}: {}", passed.reason, why_kept(passed.reason))),
-        ]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
+fn started(started: &[PodId]) -> Vec<Vec<Cell>> {
+    started.iter().map(|pod| vec![Cell::new("start", Colour::Good), pod_name(pod).into()]).collect()
 }
 
 /// The pods that cannot start, and what stands in the way.
 ///
 /// Those that only have to take the room are not mentioned where some do, at the end of the step.
-fn unmet_asks(step: &Step, style: Style) -> Vec<String> {
+fn unmet_asks(step: &Step) -> Vec<Vec<Cell>> {
     let starts = |queue: &QueueName| step.started.iter().any(|pod| pod.namespace == queue.namespace);
     let waits = |queue: &QueueName, unmet: &Unmet| unmet.reason != Reason::RoomAvailable || !starts(queue);
     let unmet = unmet::all(&step.plan).filter(|(queue, _, unmet)| waits(queue, unmet));
-    let rows = unmet.map(|(queue, numbers, unmet)| {
-        vec![
-            Cell::new("unmet", Colour::Notice),
-            Cell::plain(&format!("{}/{}", queue.namespace, unmet::name(unmet))),
-            Cell::plain(&unmet::sentence(numbers, unmet)),
-        ]
+    let lines = unmet.map(|(queue, numbers, unmet)| {
+        let name = format!("{}/{}", queue.namespace, unmet::name(unmet));
+        line("unmet", Colour::Notice, name, unmet::sentence(numbers, unmet))
     });
-    align(&rows.collect::<Vec<_>>(), style)
-}
-
-fn stalled(step: &Step, style: Style) -> Vec<String> {
-    let rows = step.plan.stalled.iter().map(|(name, stall)| {
-        vec![
-            Cell::new("stalled", Colour::Notice),
-            Cell::plain(&name.to_string()),
-            Cell::plain(&format!("{}: {}", stall.reason, stall.message)),
-        ]
-    });
-    align(&rows.collect::<Vec<_>>(), style)
+    lines.collect()
 }
 
 fn ending(simulation: &Simulation) -> String {

@@ -1,10 +1,12 @@
 //! What is wrong with queues, most severe first.
 
-use quotient_crds::ConditionType;
+use quotient_crds::{ConditionType, Unmet};
+use quotient_engine::amounts::Amounts;
 
-use super::Status;
-use crate::output::{Colour, Screen, hanging};
-use crate::queues::QueueView;
+use super::instant::Status;
+use crate::objects::{Kind, Object};
+use crate::output::{Colour, Screen, counted, hanging, spaced};
+use crate::queues::{QueueView, Starvation, leaving, needs_a_person};
 
 /// How long a queue may be starved before that is a finding, in seconds: a reclaim takes a grace period.
 const PATIENCE_SECONDS: i64 = 300;
@@ -18,6 +20,9 @@ pub(crate) struct Finding {
     /// The queue in words.
     pub(super) queue: String,
     pub(super) reason: String,
+    /// What is wrong, in a few words.
+    text: String,
+    /// The same as the operator says it.
     pub(super) message: String,
     /// The command that says more.
     pub(super) command: String,
@@ -41,71 +46,117 @@ pub(crate) fn findings(status: &Status) -> Vec<Finding> {
 }
 
 fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
-    let finding = |reason: &str, message: &str| Finding {
+    let namespace = &view.name.namespace;
+    // The plugin finds a Queue by its name where it is the only one.
+    let of = |name: &str| if name == namespace.as_str() { String::new() } else { format!(" -n {namespace}") };
+    let finding = |reason: &str, text: String, message: &str| Finding {
         queue: view.name.in_words(),
         reason: reason.to_owned(),
+        text,
         message: message.to_owned(),
-        command: format!("explain queue/{} -n {}", view.name.name, view.name.namespace),
+        command: format!("explain queue/{}{}", view.name.name, of(&view.name.name)),
         is_serious: false,
         is_waited_for: false,
     };
     if let Some((reason, message)) = view.stalled() {
-        let message = format!("has no share: {message}");
-        return vec![Finding { is_serious: true, is_waited_for: true, ..finding(reason, &message) }];
+        let one = finding(reason, format!("has no share: {message}"), message);
+        return vec![Finding { is_serious: true, is_waited_for: true, ..one }];
     }
     let mut found = Vec::new();
     if let Some(starved) = view.starved(status.cluster.snapshot.now).filter(|_| !view.is_parent()) {
         let is_serious = starved.seconds.is_some_and(|seconds| seconds >= PATIENCE_SECONDS);
-        let one = finding(starved.reason, starved.message);
+        let one = finding(starved.reason, needs(view, &starved, status), starved.message);
         found.push(Finding { is_serious, is_waited_for: true, ..one });
     }
     let unusual = [(ConditionType::GuaranteeUnmeetable, "True"), (ConditionType::Ready, "False")];
     for (condition, bad) in unusual {
-        found.extend(view.told(condition, bad).map(|(reason, message)| finding(reason, message)));
+        let told = view.told(condition, bad);
+        found.extend(told.map(|(reason, message)| finding(reason, message.to_owned(), message)));
     }
     let is_told = !found.is_empty();
     let unmet = view.status.unmet.iter().filter(|unmet| !is_told || needs_a_person(&unmet.reason)).take(2);
     found.extend(unmet.map(|unmet| {
-        let noun = if unmet.pods == 1 { "pod" } else { "pods" };
-        let message = format!("{} {}: {} {noun}: {}", unmet.kind, unmet.name, unmet.pods, unmet.message);
-        let command = format!(
-            "explain {}/{} -n {}",
-            unmet.kind.to_lowercase(),
-            unmet.name.split('/').next().unwrap_or_default(),
-            view.name.namespace
-        );
-        Finding { command, ..finding(&unmet.reason, &message) }
+        let (kind, name) = workload(unmet, namespace.as_str(), status);
+        let pods = counted(usize::try_from(unmet.pods).unwrap_or_default(), "pod", "pods");
+        let command = format!("explain {}/{name} -n {namespace}", short_kind(&kind));
+        let text = format!("{kind} {name}: {pods} {}", cannot_start(unmet));
+        Finding { command, ..finding(&unmet.reason, text, &unmet.message) }
     }));
     found
 }
 
-/// Whether time alone does not help.
-pub(crate) fn needs_a_person(reason: &str) -> bool {
-    matches!(
-        reason,
-        "PodsRejected" | "UnitAboveShare" | "NoNodeFits" | "AboveLimit" | "RolloutNeedsRoom" | "ForeignQuota"
-    )
+/// `needs 3 gpu; 3 pods of ml-train are terminating (22 s of 30 s grace)`.
+fn needs(view: &QueueView, starved: &Starvation<'_>, status: &Status) -> String {
+    let lacking = view.deserved().less(&view.allocated());
+    let lacking = match &status.selected {
+        Some(selected) if lacking.get(&selected.resource).is_positive() => {
+            Amounts::from_iter([(selected.resource.clone(), lacking.get(&selected.resource))])
+        }
+        _ => lacking,
+    };
+    let leaving = match starved.reason {
+        "WaitingForPreemption" => leaving(view, &status.all, &status.cluster, status.plan.as_ref()),
+        _ => None,
+    };
+    let why = leaving.map_or_else(|| starved.cause().to_owned(), |leaving| leaving.sentence());
+    if lacking.is_empty() { why } else { format!("needs {}; {why}", spaced(&lacking)) }
 }
 
-/// A paragraph for each.
-pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
-    let name_width = found.iter().map(|finding| finding.queue.chars().count()).max().unwrap_or_default();
-    let indent = name_width.saturating_add(4);
-    let paragraph = |finding: &Finding| {
-        let colour = if finding.is_serious { Colour::Alarm } else { Colour::Notice };
-        let text = format!("{} See: kubectl quotient {}", ended(&finding.message), finding.command);
-        let first = format!("{} {:name_width$}  ", screen.style.paint("!", colour), finding.queue);
-        hanging(&first, indent, &text, screen.width)
+/// Kind and name of the workload that people know: the Deployment rather than its ReplicaSet, if that was read.
+fn workload(unmet: &Unmet, namespace: &str, status: &Status) -> (String, String) {
+    let name = unmet.name.split('/').next().unwrap_or_default();
+    let is_it = |object: &&Object| {
+        object.kind() == Kind::ReplicaSet && object.namespace() == namespace && object.name() == name
     };
-    let mut lines: Vec<String> = found.iter().take(MOST_TOLD).flat_map(paragraph).collect();
+    let set = status.cluster.objects.iter().find(is_it).filter(|_| unmet.kind == "ReplicaSet");
+    match set.and_then(Object::controller) {
+        Some(owner) => (owner.kind.clone(), owner.name.clone()),
+        None => (unmet.kind.clone(), name.to_owned()),
+    }
+}
+
+/// As kubectl takes it.
+fn short_kind(kind: &str) -> String {
+    if kind == "Deployment" { "deploy".to_owned() } else { kind.to_lowercase() }
+}
+
+/// `rejected by the quota`; else what the message says behind "because".
+fn cannot_start(unmet: &Unmet) -> String {
+    if unmet.reason == "PodsRejected" {
+        let by = if unmet.message.contains("quota") { "quota" } else { "API server" };
+        return format!("rejected by the {by}");
+    }
+    let because = unmet.message.split_once(" because ").map(|(_, clause)| clause);
+    let clause = because.unwrap_or(&unmet.message).split(". ").next().unwrap_or_default();
+    format!("cannot start: {}", clause.trim_end_matches('.'))
+}
+
+/// A line for each where it fits, else a paragraph; the command that says more stands at the end.
+pub(super) fn lines(found: &[Finding], screen: Screen) -> Vec<String> {
+    let length = |text: &str| text.chars().count();
+    let told = || found.iter().take(MOST_TOLD);
+    let name_width = told().map(|finding| length(&finding.queue)).max().unwrap_or_default();
+    let indent = name_width.saturating_add(4);
+    let room = |finding: &Finding| {
+        screen.width.saturating_sub(indent.saturating_add(length(&finding.command)).saturating_add(3))
+    };
+    let short = told().filter(|finding| length(&finding.text) <= room(finding));
+    let text_width = short.map(|finding| length(&finding.text)).max().unwrap_or_default();
+    let mut lines: Vec<String> = Vec::new();
+    for finding in told() {
+        let colour = if finding.is_serious { Colour::Alarm } else { Colour::Notice };
+        let first = format!("{} {:name_width$}  ", screen.style.paint("!", colour), finding.queue);
+        if length(&finding.text) <= room(finding) {
+            let width = text_width.min(room(finding));
+            lines.push(format!("{first}{:width$}   {}", finding.text, finding.command));
+        } else {
+            let text = format!("{} · {}", finding.text, finding.command);
+            lines.extend(hanging(&first, indent, &text.replace('·', screen.glyphs.dot), screen.width));
+        }
+    }
     let more = found.len().saturating_sub(MOST_TOLD);
     if more > 0 {
         lines.push(format!("{more} more findings: -o json has all of them, and so has one QUEUE at a time"));
     }
     lines
-}
-
-/// With a full stop.
-fn ended(text: &str) -> String {
-    if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }

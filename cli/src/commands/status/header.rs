@@ -1,12 +1,11 @@
 //! The first lines of a status: the operator and the cluster as a whole.
 
 use quotient_engine::amounts::Amounts;
-use quotient_engine::plan::plan;
 use quotient_engine::snapshot::Pod;
 
-use super::Status;
+use super::instant::Status;
 use crate::output::{Screen, time_text};
-use crate::queues::amounts;
+use crate::queues::resource_names;
 
 /// One line about the operator, one about the cluster.
 pub(super) fn header(status: &Status, screen: Screen) -> Vec<String> {
@@ -47,22 +46,28 @@ fn operator(status: &Status) -> Vec<String> {
 
 fn cluster(status: &Status) -> Vec<String> {
     let text = |amounts: &Amounts| match &status.selected {
-        Some(selected) => format!("{} {}", selected.text(amounts), selected.short_name()),
+        Some(selected) => selected.text(amounts),
         None => amounts.compact(),
     };
+    // Its unit is named once.
+    let unit = status.selected.as_ref().map(|selected| format!(" {}", selected.short_name()));
+    let unit = unit.unwrap_or_default();
     let mut used = Amounts::new();
     let leaves = status.views.iter().filter(|view| !view.is_parent());
-    leaves.clone().for_each(|view| used.add_all(&amounts(view.status.used.as_ref())));
+    leaves.clone().for_each(|view| used.add_all(&view.used()));
     let mut parts = match &status.plan {
         Some(plan) => vec![
-            format!("{} to share, {} used", text(&plan.capacity), text(&used)),
+            format!("{}{unit}, {} used", text(&plan.capacity), text(&used)),
             format!("unmanaged namespaces use {}", text(&unmanaged(status))),
         ],
         None if !status.cluster.snapshot.nodes.is_empty() => {
-            let capacity = plan(&status.cluster.snapshot).capacity;
-            vec![format!("nodes offer {}, queues use {}", text(&capacity), text(&used))]
+            let counting = status.cluster.snapshot.nodes.values().filter(|node| node.counts);
+            let mut capacity = Amounts::new();
+            counting.for_each(|node| capacity.add_all(&node.allocatable));
+            let capacity = capacity.of(&resource_names(&status.all));
+            vec![format!("{}{unit} on nodes, {} used by queues", text(&capacity), text(&used))]
         }
-        None => vec![format!("queues use {}", text(&used))],
+        None => vec![format!("queues use {}{unit}", text(&used))],
     };
     let now = status.cluster.snapshot.now;
     let starved = leaves.clone().filter(|view| view.starved(now).is_some()).count();

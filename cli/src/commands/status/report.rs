@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use quotient_crds::{QueueStatus, ResourceMap};
 use serde::Serialize;
 
-use super::Status;
 use super::findings::Finding;
 use super::header::unmanaged;
+use super::instant::Status;
 use crate::output::{quantities, time_text};
 use crate::queues::{QueueView, resource_names};
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(crate) struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     operator: Option<OperatorReport>,
     /// Absent if not everything that decisions depend on was read.

@@ -2,7 +2,7 @@
 
 use quotient_engine::amounts::{Amount, Amounts};
 
-use super::Status;
+use super::instant::Status;
 use crate::output::{Cell, Colour, Screen, bar, duration};
 use crate::queues::{QueueView, Selected, Starvation, amounts};
 
@@ -20,7 +20,7 @@ pub(super) fn cells(status: &Status, rows: &[Row<'_>], is_wide: bool, screen: Sc
     }
     titles.extend(["GUARANTEED", "DESERVED", "ALLOCATED", "USED", "STATE"]);
     let title = |text: &&str| {
-        let cell = Cell::new(text, Colour::Faint);
+        let cell = Cell::new(*text, Colour::Faint);
         if matches!(*text, "QUEUE" | "STATE") || status.selected.is_none() && *text != "WEIGHT" {
             cell
         } else {
@@ -53,8 +53,8 @@ fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen:
         _ => dash(status.selected.as_ref()),
     };
     let mut cells = vec![
-        Cell::plain(&format!("{}{}", "  ".repeat(*depth), view.name.in_words())),
-        Cell::plain(&view.weight().to_string()).right(),
+        Cell::from(format!("{}{}", "  ".repeat(*depth), view.name.in_words())),
+        Cell::from(view.weight().to_string()).right(),
     ];
     if is_wide {
         let pods = view.status.summary.as_ref().and_then(|summary| summary.pods.as_deref());
@@ -62,56 +62,52 @@ fn cells_of(status: &Status, row: &Row<'_>, is_wide: bool, most: Amount, screen:
             amount(view.status.demand.as_ref()),
             amount(view.status.nominal.as_ref()),
             bound(spec.limit.as_ref()),
-            Cell::plain(pods.unwrap_or("-")),
+            Cell::from(pods.unwrap_or("-")),
         ]);
     }
-    let used = amounts(view.status.used.as_ref());
-    let deserved = amounts(view.status.deserved.as_ref());
+    let (used, deserved) = (view.used(), view.deserved());
     let used_cell = amount_cell(&used, status.selected.as_ref());
     cells.extend([
         bound(spec.guaranteed.as_ref()),
         amount(view.status.deserved.as_ref()),
         amount(view.status.allocated.as_ref()),
         if used.fits_in(&deserved) { used_cell } else { used_cell.coloured(Colour::Alarm) },
-        state(status, view, most, screen),
     ]);
+    cells.extend(state(status, view, most, screen));
     cells
 }
 
 fn amount_cell(amounts: &Amounts, selected: Option<&Selected>) -> Cell {
     match selected {
-        Some(selected) => Cell::plain(&selected.text(amounts)).right(),
-        None => Cell::plain(&amounts.compact()),
+        Some(selected) => Cell::from(selected.text(amounts)).right(),
+        None => Cell::from(amounts.compact()),
     }
 }
 
 fn dash(selected: Option<&Selected>) -> Cell {
-    let cell = Cell::plain("-");
+    let cell = Cell::from("-");
     if selected.is_some() { cell.right() } else { cell }
 }
 
 /// The state in words; with one resource a bar before it.
-fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Cell {
+fn state(status: &Status, view: &QueueView, most: Amount, screen: Screen) -> Vec<Cell> {
     if let Some((reason, _)) = view.stalled() {
-        return Cell::new(&format!("Stalled: {reason}"), Colour::Alarm);
+        return vec![Cell::new(format!("Stalled: {reason}"), Colour::Alarm)];
     }
     let starvation = view.starved(status.cluster.snapshot.now);
     let Some(selected) = &status.selected else {
         let since = starvation.as_ref().and_then(|starved| starved.seconds);
         let since = since.map(|seconds| format!(" for {}", duration(seconds))).unwrap_or_default();
         let colour = if starvation.is_some() { Colour::Notice } else { Colour::Plain };
-        return Cell::new(&format!("{}{since}", view.state()), colour);
+        return vec![Cell::new(format!("{}{since}", view.state()), colour)];
     };
-    let of = |map: &Option<quotient_crds::ResourceMap>| amounts(map.as_ref()).get(&selected.resource);
-    let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
-    let drawn = if view.is_parent() {
-        String::new()
-    } else {
-        bar(used.units(), deserved.units(), most.units(), screen.glyphs)
-    };
+    if view.is_parent() {
+        return Vec::new();
+    }
+    let [used, deserved] = [view.used(), view.deserved()].map(|of| of.get(&selected.resource).units());
+    let drawn = bar(used, deserved, most.units(), screen.glyphs);
     let note = note(status, view, selected, starvation.as_ref());
-    let colour = if note.is_empty() { Colour::Plain } else { Colour::Notice };
-    Cell::new(format!("{drawn}  {note}").trim(), colour)
+    vec![drawn.into(), Cell::new(note, Colour::Notice)]
 }
 
 /// `3 over, returning`, `3 below for 40 s, reclaiming`; empty if nothing of the resource is unusual.
@@ -120,9 +116,6 @@ fn note(status: &Status, view: &QueueView, selected: &Selected, starved: Option<
     let (used, deserved) = (of(&view.status.used), of(&view.status.deserved));
     let preempting = of(&view.status.preempting);
     let over = used.less(deserved);
-    if view.is_parent() {
-        return String::new();
-    }
     if over.is_positive() {
         let is_awaited =
             |other: &&QueueView| of(&other.status.preempting).is_positive() && !other.is_parent();

@@ -1,128 +1,66 @@
 //! `top`: which queue, namespace or workload uses most.
 
+mod args;
 mod rows;
 
-use clap::ValueEnum;
 use quotient_engine::advance::settle;
 use serde::Serialize;
 
 use crate::commands::simulate::at_rest;
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;
-use crate::output::{Answer, Cell, Colour, OutputArgs, Screen, columns, document};
-use crate::queues::{Selected, SelectorArgs, resource_names, select, views};
-use crate::source::{ConnectionArgs, Scope, SourceArgs};
+use crate::output::{Answer, INTERVAL, Screen, Watch, columns, document, titles};
+use crate::queues::{Selected, resource_names, select, views};
+use crate::source::{ConnectionArgs, Live, Scope};
 
+pub(crate) use args::{TopArgs, What};
 use rows::{Row, of_namespaces, of_queues, of_workloads};
-
-/// What to list, and how.
-#[derive(Debug, clap::Args)]
-#[command(long_about = ABOUT, after_long_help = EXAMPLES)]
-pub(crate) struct TopArgs {
-    /// What to list.
-    #[arg(value_enum)]
-    what: What,
-
-    #[command(flatten)]
-    selector: SelectorArgs,
-
-    /// Compare by one resource, such as cpu, memory or gpu; else by the largest part of the cluster.
-    #[arg(short = 'r', long, value_name = "RESOURCE")]
-    resource: Option<String>,
-
-    /// What to sort by.
-    #[arg(long, value_enum, default_value_t = Sort::Used)]
-    sort: Sort,
-
-    /// How many rows; 0 for all.
-    #[arg(long, value_name = "COUNT", default_value_t = 20)]
-    limit: usize,
-
-    #[command(flatten)]
-    output: OutputArgs,
-
-    #[command(flatten)]
-    source: SourceArgs,
-}
-
-/// What to list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum What {
-    /// Queues, with what they borrow and lend.
-    Queues,
-    /// Namespaces, also those without a Queue.
-    Namespaces,
-    /// Workloads: Deployments, Jobs, ….
-    Workloads,
-}
-
-/// What to sort by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sort {
-    /// What is used, most first.
-    Used,
-    /// What is used above the deserved share of the queue, most first.
-    Over,
-    /// The name.
-    Name,
-}
-
-const ABOUT: &str = "\
-List which queues, namespaces or workloads use most. Pods count as their quota counts them: by requests, until they are gone.
-
-Of a cluster the command reads Queues, nodes, pods and workloads; -n bounds it to one namespace.";
-
-const EXAMPLES: &str = "\
-Examples:
-  # Which queues are above their shares?
-  kubectl quotient top queues --sort over
-
-  # Which namespaces use GPUs, with or without a Queue?
-  kubectl quotient top namespaces -r gpu
-
-  # What in this team?
-  kubectl quotient top workloads -n ml-train";
-
-/// What is read of a cluster.
-const KINDS: [&str; 9] = [
-    "queues",
-    "nodes",
-    "namespaces",
-    "pods",
-    "replicasets",
-    "jobs",
-    "deployments",
-    "statefulsets",
-    "daemonsets",
-];
 
 /// For programs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Report<'a> {
+pub(crate) struct Report<'a> {
     rows: &'a [Row],
 }
 
-/// Reads, sorts and prints.
+/// Reads, sorts and prints; again and again if that is asked for.
 pub(crate) async fn run(
     args: &TopArgs,
     connection: &ConnectionArgs,
     screen: Screen,
 ) -> Result<Outcome, CommandError> {
-    let scope = Scope::of(&KINDS, connection.namespace.as_deref());
-    let snapshot = args.source.read(connection, &scope).await?;
-    for missing in &snapshot.missing {
-        eprintln!("warning: {} are missing: you may not list them", missing.resource);
+    let scope = Scope::of(args.what.kinds(), connection.namespace.as_deref());
+    let mut watch = Watch::default();
+    let mut is_first = true;
+    loop {
+        let snapshot = args.source.read(connection, &scope).await?;
+        if args.source.is_live() {
+            Live::require(&snapshot, &["queues", "pods"])?;
+        }
+        let mut cluster = at_rest(Cluster::of(&snapshot, None)?);
+        if std::mem::take(&mut is_first) {
+            for missing in &snapshot.missing {
+                eprintln!("warning: {} are missing: you may not list them", missing.resource);
+            }
+            cluster = cluster.warned();
+        }
+        let (rows, selected) = top(&cluster, args, connection.namespace.as_deref())?;
+        let table = || text(&rows, args.what, selected.as_ref(), screen);
+        let answer = Answer {
+            table: &|_| table(),
+            document: &document("Top", cluster.snapshot.now, &cluster.source, Report { rows: &rows }),
+            names: rows.iter().map(|row| row.name.clone()).collect(),
+        };
+        if !args.watch {
+            answer.print(args.output.output)?;
+            return Ok(Outcome::Fine);
+        }
+        watch.show(&answer.text(args.output.output)?, table())?;
+        if !args.source.is_live() {
+            return Ok(Outcome::Fine);
+        }
+        tokio::time::sleep(INTERVAL).await;
     }
-    let cluster = at_rest(Cluster::of(&snapshot, None)?.warned());
-    let (rows, selected) = top(&cluster, args, connection.namespace.as_deref())?;
-    let answer = Answer {
-        table: &|_| text(&rows, args.what, selected.as_ref(), screen),
-        document: &document("Top", cluster.snapshot.now, &cluster.source, Report { rows: &rows }),
-        names: rows.iter().map(|row| row.name.clone()).collect(),
-    };
-    answer.print(args.output.output)?;
-    Ok(Outcome::Fine)
 }
 
 /// The rows, and the resource that is asked about.
@@ -161,20 +99,14 @@ pub(crate) fn top(
 
 /// The table.
 pub(crate) fn text(rows: &[Row], what: What, selected: Option<&Selected>, screen: Screen) -> String {
-    let titles: &[&str] = match what {
+    let names: &[&str] = match what {
         What::Queues => &["QUEUE", "PODS", "USED", "DESERVED", "OVER", "BORROWED", "LENT"],
         What::Namespaces => &["NAMESPACE", "QUEUE", "PODS", "USED"],
         What::Workloads => &["WORKLOAD", "NAMESPACE", "QUEUE", "PODS", "USED"],
     };
-    let mut table = vec![titles.iter().map(|title| Cell::new(title, Colour::Faint)).collect::<Vec<_>>()];
+    let mut table = vec![titles(names)];
     table.extend(rows.iter().map(|row| row.cells(what, selected)));
     let mut lines = columns(&table, screen.style);
     lines.push(String::new());
     lines.join("\n")
-}
-
-/// What is printed for programs, as a JSON schema.
-#[cfg(test)]
-pub(crate) fn schema() -> schemars::Schema {
-    schemars::schema_for!(crate::output::Document<Report<'static>>)
 }

@@ -8,13 +8,14 @@ use quotient_engine::snapshot::Pod;
 use serde::Serialize;
 use serde::ser::SerializeMap;
 
-use super::{Sort, What};
-use crate::manifests::{Cluster, Object};
+use super::args::{Sort, What};
+use crate::manifests::Cluster;
+use crate::objects::Object;
 use crate::output::{Cell, Colour};
 use crate::queues::{QueueView, Selected, amounts};
 
 /// A queue, a namespace or a workload.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Row {
     pub(super) name: String,
@@ -59,12 +60,7 @@ impl Row {
             name,
             namespace: namespace.to_owned(),
             queue: queue.map(|view| view.name.in_words()),
-            pods: 0,
-            used: Amounts::new(),
-            deserved: Amounts::new(),
-            over: Amounts::new(),
-            borrowed: Amounts::new(),
-            lent: Amounts::new(),
+            ..Self::default()
         }
     }
 
@@ -74,30 +70,24 @@ impl Row {
     }
 
     pub(super) fn cells(&self, what: What, selected: Option<&Selected>) -> Vec<Cell> {
-        let amount = |amounts: &Amounts| match selected {
-            Some(selected) => Cell::plain(&selected.text(amounts)),
-            None => Cell::plain(&amounts.compact()),
+        let amount = |amounts: &Amounts| -> Cell {
+            selected.map_or_else(|| amounts.compact(), |selected| selected.text(amounts)).into()
         };
-        let pods = Cell::plain(&self.pods.to_string());
         let queue = match &self.queue {
-            Some(queue) => Cell::plain(queue),
+            Some(queue) => Cell::from(queue),
             None => Cell::new("- (unmanaged)", Colour::Notice),
         };
+        let mut cells = vec![Cell::from(&self.name)];
         match what {
-            What::Queues => vec![
-                Cell::plain(&self.name),
-                pods,
-                amount(&self.used),
-                amount(&self.deserved),
-                amount(&self.over),
-                amount(&self.borrowed),
-                amount(&self.lent),
-            ],
-            What::Namespaces => vec![Cell::plain(&self.name), queue, pods, amount(&self.used)],
-            What::Workloads => {
-                vec![Cell::plain(&self.name), Cell::plain(&self.namespace), queue, pods, amount(&self.used)]
-            }
+            What::Queues => {}
+            What::Namespaces => cells.push(queue),
+            What::Workloads => cells.extend([Cell::from(&self.namespace), queue]),
         }
+        cells.extend([self.pods.to_string().into(), amount(&self.used)]);
+        if what == What::Queues {
+            cells.extend([&self.deserved, &self.over, &self.borrowed, &self.lent].map(amount));
+        }
+        cells
     }
 }
 
@@ -107,8 +97,7 @@ pub(super) fn of_queues(views: &[QueueView]) -> Vec<Row> {
     leaves
         .map(|view| {
             let status = &view.status;
-            let used = amounts(status.used.as_ref());
-            let deserved = amounts(status.deserved.as_ref());
+            let (used, deserved) = (view.used(), view.deserved());
             let pods = status.pods.unwrap_or_default();
             let pods = pods.running.saturating_add(pods.pending).saturating_add(pods.terminating);
             Row {

@@ -9,7 +9,7 @@ use kube::Api;
 use kube::api::ListParams;
 
 use super::replacing::replace_pods;
-use super::{ClusterSize, Histogram};
+use super::{ClusterSize, Commands, Histogram};
 use crate::bench::machine::until_quiet;
 use crate::bench::{Meter, ProcessNumbers, ResidentMemory};
 use crate::demo::Narrator;
@@ -46,6 +46,8 @@ pub struct Measurement {
     pub writes: BTreeMap<String, usize>,
     /// Then a minute in which nothing happens in the cluster.
     pub rest: Minute,
+    /// Then what a person does.
+    pub commands: Commands,
     /// Then a minute in which ten pods a second are replaced by others.
     pub churn: Minute,
 }
@@ -69,7 +71,7 @@ pub struct Minute {
 
 /// Starts the operator on a full cluster of this size and measures. The operator runs on.
 pub async fn measure(
-    Stage { bed, programs }: &Stage,
+    stage @ Stage { bed, programs }: &Stage,
     size: ClusterSize,
     narrator: &Narrator,
 ) -> anyhow::Result<(Measurement, Operator)> {
@@ -98,11 +100,23 @@ pub async fn measure(
         Ok(())
     })
     .await?;
+    let commands = Commands::measure(stage, size, narrator).await?;
     narrator.line("     a minute in which pods are replaced");
     let churn = over(bed, &operator, replace_pods(&bed.client(), size, REPLACED)).await?;
     narrator.done("both are over", started);
-    let measured =
-        Measurement { size, pod_bytes, ready, first_cycle, cycle, plan, start, writes, rest, churn };
+    let measured = Measurement {
+        size,
+        pod_bytes,
+        ready,
+        first_cycle,
+        cycle,
+        plan,
+        start,
+        writes,
+        rest,
+        commands,
+        churn,
+    };
     Ok((measured, operator))
 }
 

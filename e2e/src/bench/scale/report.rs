@@ -39,7 +39,7 @@ pub fn section(reports: &[Measurement], machine: Machine, at: Timestamp) -> Stri
 /// A row: what, how much it should be, and how much it is.
 type Row = (&'static str, &'static str, fn(&Measurement) -> String);
 
-const ROWS: [Row; 17] = [
+const ROWS: [Row; 21] = [
     ("start until every kind is listed", "", |measured| seconds(measured.ready)),
     ("start until the first cycle has ended", "< 10 s with 20,000 pods", |measured| {
         seconds(measured.first_cycle)
@@ -54,6 +54,18 @@ const ROWS: [Row; 17] = [
     ("writes of the Lease in that minute", "", |measured| measured.rest.lease_writes.to_string()),
     ("cycles in that minute", "", |measured| mean(measured.rest.cycle)),
     ("processor time in that minute", "< 0.6 s, 1 % of a core", |measured| seconds(measured.rest.cpu)),
+    ("`kubectl quotient status -A`", "< 0.3 s with 20,000 pods", |measured| {
+        seconds(measured.commands.status)
+    }),
+    ("`kubectl quotient explain` of a pod", "< 0.5 s with 20,000 pods", |measured| {
+        seconds(measured.commands.explain)
+    }),
+    ("`kubectl quotient diff` of a weight", "< 3 s with 20,000 pods", |measured| {
+        seconds(measured.commands.diff)
+    }),
+    ("the same with `--snapshot`", "< 3 s with 20,000 pods", |measured| {
+        seconds(measured.commands.diff_of_snapshot)
+    }),
     ("writes while 600 pods are replaced, ten a second", "no pod evicted", |measured| {
         writes(&by_resource(&measured.churn.writes))
     }),
@@ -96,7 +108,7 @@ fn grouped(number: &impl ToString) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::scale::Minute;
+    use crate::bench::scale::{Commands, Minute};
     use crate::bench::{ProcessNumbers, ResidentMemory};
 
     #[test]
@@ -132,6 +144,12 @@ mod tests {
             start: ProcessNumbers { memory, cpu: Duration::from_millis(800) },
             writes: [("resourcequotas".to_owned(), 100), ("queues/status".to_owned(), 120)].into(),
             rest: minute.clone(),
+            commands: Commands {
+                status: Duration::from_millis(120),
+                explain: Duration::from_millis(80),
+                diff: Duration::from_millis(2100),
+                diff_of_snapshot: Duration::from_millis(1500),
+            },
             churn: minute,
         };
         let page = section(
@@ -145,7 +163,7 @@ mod tests {
         let writes = "120 queues/status, 100 resourcequotas";
         assert!(page.contains(&format!("| writes until then, Lease apart | {writes} | {writes} | |")));
         let table = table(&[report]).text();
-        assert_eq!(table.lines().count(), 18);
+        assert_eq!(table.lines().count(), 22);
         assert!(table.lines().all(|line| page.contains(line.split("  ").next().unwrap())), "{table}");
     }
 }

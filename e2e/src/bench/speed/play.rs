@@ -1,5 +1,6 @@
 //! Plays a scenario once.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,10 +14,9 @@ use serde_json::json;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::{Demand, Measures, NodeGroup, Recorder, Scenario, Timeline};
-use crate::bench::{Meter, ProcessNumbers};
-use crate::quotient::{GATE_MODE, Operator, Programs, Stage, install_chart, upgrade_chart};
-
-use crate::testbed::{Options, TestBed, annotations, eventually, objects};
+use crate::bench::{Cost, Meter, ProcessNumbers};
+use crate::quotient::{GATE_MODE, OPERATOR_USER, Operator, Programs, Stage, install_chart, upgrade_chart};
+use crate::testbed::{AuditEvent, Options, TestBed, annotations, eventually, objects};
 
 /// How long a scenario may take from the demand to its outcome.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -26,7 +26,7 @@ const REST: Duration = Duration::from_secs(3);
 const SAMPLING: Duration = Duration::from_secs(2);
 
 /// Plays `scenario` on a control plane of its own, with these arguments for the operator beside the defaults, and looks on
-/// for `aftermath` once its outcome is there.
+/// for `aftermath` once its outcome is there. In the end the command line has to tell each eviction as it was.
 pub async fn play(
     scenario: &Scenario,
     programs: &Programs,
@@ -73,9 +73,28 @@ pub async fn play(
     let pods = recorder.pods();
     let measures = Measures::new(scenario, demand, done, &cost, &pods, memory.end());
     let timeline = Timeline::new(scenario, demand, &cost.events, &pods);
+    retell(scenario, &stage, &operator, &cost).await?;
     operator.stop().await?;
     stage.bed.stop().await?;
     Ok((measures, timeline))
+}
+
+/// Lets the command line tell each eviction: the decision computes the same plan, and the pod went for a queue that gains.
+async fn retell(scenario: &Scenario, stage: &Stage, operator: &Operator, cost: &Cost) -> anyhow::Result<()> {
+    let is_eviction = |event: &&AuditEvent| {
+        event.user == OPERATOR_USER && event.is_about("pods/eviction") && event.succeeded()
+    };
+    let evicted = cost.events.iter().filter(is_eviction);
+    let evicted: BTreeSet<_> = evicted.map(|event| format!("{}/{}", event.namespace, event.name)).collect();
+    let told = stage.retold_evictions(operator).await?;
+    let untold: Vec<_> = evicted.iter().filter(|pod| !told.contains_key(*pod)).collect();
+    ensure!(untold.is_empty(), "no decision that the operator kept evicted {untold:?}");
+    let gain: BTreeSet<_> = scenario.outcome.gains.iter().map(|(name, _)| format!("{name}/{name}")).collect();
+    for (pod, queue) in told.iter().filter(|(pod, _)| evicted.contains(*pod)) {
+        let is_true = queue.as_ref().is_none_or(|queue| gain.contains(queue));
+        ensure!(is_true, "{pod} was evicted for {queue:?}; only {gain:?} gain");
+    }
+    Ok(())
 }
 
 /// Looks at the operator's memory until told to end.

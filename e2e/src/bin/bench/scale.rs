@@ -10,7 +10,8 @@ use quotient_e2e::demo::Narrator;
 use quotient_e2e::quotient::{Stage, install_crds, workspace_root};
 use quotient_e2e::testbed::{Options, TestBed};
 
-/// Measures the operator on a large cluster: how soon it decides, what memory it holds, what it does at rest.
+/// Measures the operator on a large cluster: how soon it decides, what memory it holds, what it does at rest, and how soon the
+/// command line answers.
 ///
 /// Fills a real control plane on loopback with nodes, Queues and running pods, starts the operator as it is shipped,
 /// watches it at rest and while pods are replaced, and prints a table. Takes some minutes; about 3 GiB of memory with 20,000 pods,

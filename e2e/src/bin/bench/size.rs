@@ -15,15 +15,17 @@ use serde_json::json;
 
 /// The most that the operator's program may take, in bytes.
 const LARGEST: u64 = 20_000_000;
-/// The most memory that it may hold when nothing happens, in kibibytes.
+/// The most that the command line may take, in bytes.
+const LARGEST_COMMAND_LINE: u64 = 12_000_000;
+/// The most memory that the operator may hold when nothing happens, in kibibytes.
 const MOST: u64 = 40 * 1024;
 /// How many Queues there are.
 const QUEUES: usize = 10;
 /// How long nothing happens before its memory is read.
 const REST: Duration = Duration::from_secs(30);
 
-/// Builds the programs of the image, looks at them, and runs the operator with ten Queues. Fails when the program or its
-/// memory is larger than promised.
+/// Builds the programs of the image, looks at them, and runs the operator with ten Queues. Fails when a program or
+/// the operator's memory is larger than promised.
 #[derive(Debug, Args)]
 pub(super) struct Size {
     /// Also write the numbers to docs/how-to/install.md.
@@ -38,12 +40,13 @@ impl Size {
         let memory = at_rest(&programs.operator).await?.memory;
         let mut table = Table::new(["", "measured", "at most"]);
         table.row(["`quotient-operator`, static", &megabytes(operator), "20 MB"]);
-        table.row(["`kubectl-quotient`, static", &megabytes(command_line), ""]);
+        table.row(["`kubectl-quotient`, static", &megabytes(command_line), "12 MB"]);
         let image = megabytes(operator.saturating_add(command_line));
         table.row(["image, uncompressed", &image, ""]);
         table.row(["memory at rest", &memory.to_string(), "40 MiB"]);
         crate::show(narrator, &table.text());
         ensure!(operator <= LARGEST, "the operator's program is larger than 20 MB");
+        ensure!(command_line <= LARGEST_COMMAND_LINE, "the command line is larger than 12 MB");
         ensure!(memory.now <= MOST, "the operator holds more than 40 MiB at rest");
         if self.write {
             let text = format!(

@@ -6,7 +6,6 @@ use quotient_crds::LabelSelector;
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading};
-use super::super::fields::{Becomes, Keys, Part, Row};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::resource_quotas::default_requests_of;
@@ -17,9 +16,6 @@ const GROUP: &str = "capsule.clastix.io";
 
 /// The label of the namespaces of a tenant.
 const TENANT: &str = "capsule.clastix.io/tenant";
-
-const KEEP: Becomes = Becomes::Nothing("keep Capsule for it");
-const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its namespace: keep the quota");
 
 pub(super) const SYSTEM: System = System {
     name: "capsule",
@@ -32,32 +28,11 @@ pub(super) const SYSTEM: System = System {
             .of_cluster()
             .optional(),
     ],
-    rows: &[
-        Row::new("Tenant", "spec", KEEP),
-        Row::new("Tenant", "spec.owners", Becomes::Nothing("a tenant owner gets no right to change shares")),
-        Row::new("Tenant", "spec.cordoned", Becomes::Nothing("pausedUntil keeps pods; it stops no new ones")),
-        Row::new("Tenant", "spec.preventDeletion", Becomes::Known),
-        Row::new("Tenant", "spec.resourceQuotas.scope", Becomes::Known),
-        Row::new("Tenant", "spec.resourceQuotas.items", KEEP_SCOPED),
-        Row::new("Tenant", "spec.resourceQuotas.items.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
-        Row::new("Tenant", "spec.limitRanges.items.limits.type", Becomes::Known),
-        Row::new("Tenant", "spec.limitRanges.items.limits.default", Becomes::Known),
-        Row::new("Tenant", "spec.limitRanges.items.limits.defaultRequest", Becomes::Known),
-        Row::new("ResourcePool", "spec.quota.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
-        Row::new("ResourcePool", "spec.quota", KEEP_SCOPED),
-        Row::new("ResourcePool", "spec.selectors", Becomes::Known),
-        Row::new("ResourcePool", "spec.defaults", Becomes::Nothing("the demand of the workloads decides")),
-        Row::new("ResourcePool", "spec.config", Becomes::Nothing("claims do not wait")),
-        Row::new("ResourcePoolClaim", "spec.pool", Becomes::Known),
-        Row::new("ResourcePoolClaim", "spec.claim", Becomes::Amounts(Part::Guaranteed, Keys::Quota)),
-        Row::new("GlobalResourceQuota", "spec.quota.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
-        Row::new("GlobalResourceQuota", "spec.quota", KEEP_SCOPED),
-        Row::new("GlobalResourceQuota", "spec.namespaceSelectors", Becomes::Known),
-    ],
+    fields: include_str!("capsule.yaml"),
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for tenant in objects.of_kind(GROUP, "Tenant") {
         of_tenant(&mut drafts, reading, objects, tenant);
@@ -87,7 +62,7 @@ fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> 
 }
 
 /// The parent queue of a tenant, and a queue for each of its namespaces.
-fn of_tenant(drafts: &mut Drafts, reading: Reading<'_>, objects: &Objects<'_>, tenant: Object<'_>) {
+fn of_tenant(drafts: &mut Drafts, reading: &Reading, objects: &Objects<'_>, tenant: Object<'_>) {
     let mut whole = Draft::of(tenant.origin());
     whole.read(reading, "Tenant", tenant.value, &["spec"]);
     whole.is_parent = true;

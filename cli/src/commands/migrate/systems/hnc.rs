@@ -3,7 +3,6 @@
 use quotient_crds::{LabelOperator, LabelRequirement, LabelSelector};
 
 use super::super::draft::{Draft, Reading};
-use super::super::fields::{Becomes, Keys, Part, Row};
 use super::super::objects::Objects;
 use super::super::tree::Drafts;
 use super::{System, entry};
@@ -14,8 +13,6 @@ const GROUP: &str = "hnc.x-k8s.io";
 /// How the labels end by which HNC tells the depth of a namespace in each tree.
 pub(super) const DEPTH: &str = ".tree.hnc.x-k8s.io/depth";
 
-const LABELS: Becomes = Becomes::Nothing("keep HNC, or label namespaces by GitOps");
-
 pub(super) const SYSTEM: System = System {
     name: "hnc",
     signs: &[],
@@ -25,19 +22,11 @@ pub(super) const SYSTEM: System = System {
         ApiKind::new("hnc.x-k8s.io/v1alpha2", "HierarchicalResourceQuota", "hierarchicalresourcequotas")
             .optional(),
     ],
-    rows: &[
-        Row::new("HierarchicalResourceQuota", "spec.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
-        Row::new("HierarchyConfiguration", "spec.parent", Becomes::Parent),
-        Row::new("HierarchyConfiguration", "spec.allowCascadingDeletion", Becomes::Known),
-        Row::new("HierarchyConfiguration", "spec.labels", LABELS),
-        Row::new("HierarchyConfiguration", "spec.annotations", LABELS),
-        Row::new("SubnamespaceAnchor", "spec.labels", LABELS),
-        Row::new("SubnamespaceAnchor", "spec.annotations", LABELS),
-    ],
+    fields: include_str!("hnc.yaml"),
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for config in objects.of_kind(GROUP, "HierarchyConfiguration") {
         let draft = of_namespace(&mut drafts, config.namespace);

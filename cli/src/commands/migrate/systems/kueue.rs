@@ -6,7 +6,7 @@ use quotient_engine::amounts::{Amount, Bounds, Resource};
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading, amount};
-use super::super::fields::{Becomes, Keys, Meaning, Row};
+use super::super::fields::{Keys, Meaning};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
@@ -16,14 +16,6 @@ const GROUP: &str = "kueue.x-k8s.io";
 
 /// The label by which Kueue takes a workload.
 pub(crate) const QUEUE_NAME: &str = "kueue.x-k8s.io/queue-name";
-
-const WAITING: Becomes = Becomes::Nothing("only QueueJobs wait in a line");
-const LENT: Becomes = Becomes::Nothing("guaranteed amounts are always lent, and come back by eviction");
-const STOPPED: Becomes = Becomes::Choice(&[
-    ("None", Meaning::Default),
-    ("Hold", Meaning::Nothing("take the rights to create pods away: pausedUntil stops no new pods")),
-    ("HoldAndDrain", Meaning::Nothing("take the rights to create pods away: pausedUntil stops no new pods")),
-]);
 
 pub(super) const SYSTEM: System = System {
     name: "kueue",
@@ -36,70 +28,7 @@ pub(super) const SYSTEM: System = System {
         ApiKind::new("kueue.x-k8s.io/v1beta2", "Cohort", "cohorts").of_cluster().optional(),
         ApiKind::new("kueue.x-k8s.io/v1beta1", "Cohort", "cohorts").of_cluster().optional(),
     ],
-    rows: &[
-        // v1beta1 says cohort and parent.
-        Row::new("ClusterQueue", "spec.cohortName", Becomes::Parent),
-        Row::new("ClusterQueue", "spec.cohort", Becomes::Parent),
-        Row::new("ClusterQueue", "spec.fairSharing.weight", Becomes::Weight),
-        Row::new("ClusterQueue", "spec.namespaceSelector", Becomes::Known),
-        Row::new("ClusterQueue", "spec.resourceGroups", Becomes::Known),
-        Row::new("ClusterQueue", "spec.resourceGroups.flavors.resources.lendingLimit", LENT),
-        Row::new(
-            "ClusterQueue",
-            "spec.preemption.reclaimWithinCohort",
-            Becomes::Choice(&[
-                ("Any", Meaning::Default),
-                ("Never", Meaning::ReclaimNone),
-                (
-                    "LowerPriority",
-                    Meaning::Nothing("config.victimPriority: NotAboveAsk does it for all queues"),
-                ),
-            ]),
-        ),
-        Row::new(
-            "ClusterQueue",
-            "spec.preemption.withinClusterQueue",
-            Becomes::Choice(&[
-                ("Never", Meaning::Default),
-                ("LowerPriority", Meaning::PreemptLowerPriority),
-                (
-                    "LowerOrNewerEqualPriority",
-                    Meaning::Nothing("preemption: LowerPriority leaves pods of an equal priority"),
-                ),
-            ]),
-        ),
-        Row::new(
-            "ClusterQueue",
-            "spec.preemption.borrowWithinCohort",
-            Becomes::Nothing("a queue reclaims up to its deserved share, whatever it borrows"),
-        ),
-        Row::new("ClusterQueue", "spec.queueingStrategy", WAITING),
-        Row::new(
-            "ClusterQueue",
-            "spec.flavorFungibility",
-            Becomes::Nothing("shares go by resource names, not by groups of nodes"),
-        ),
-        Row::new(
-            "ClusterQueue",
-            "spec.admissionChecksStrategy",
-            Becomes::Nothing("a quota admits pods as soon as there is room"),
-        ),
-        Row::new(
-            "ClusterQueue",
-            "spec.admissionChecks",
-            Becomes::Nothing("a quota admits pods as soon as there is room"),
-        ),
-        Row::new("ClusterQueue", "spec.admissionScope", Becomes::Nothing("past use does not count")),
-        Row::new("ClusterQueue", "spec.stopPolicy", STOPPED),
-        Row::new("Cohort", "spec.parentName", Becomes::Parent),
-        Row::new("Cohort", "spec.parent", Becomes::Parent),
-        Row::new("Cohort", "spec.fairSharing.weight", Becomes::Weight),
-        Row::new("Cohort", "spec.resourceGroups", Becomes::Known),
-        Row::new("Cohort", "spec.resourceGroups.flavors.resources.lendingLimit", LENT),
-        Row::new("LocalQueue", "spec.clusterQueue", Becomes::Known),
-        Row::new("LocalQueue", "spec.stopPolicy", STOPPED),
-        Row::new("LocalQueue", "spec.fairSharing", Becomes::Nothing("the namespace is the queue")),
-    ],
+    fields: include_str!("kueue.yaml"),
     draft,
 };
 
@@ -111,7 +40,7 @@ struct Quota {
     borrowing: Option<Amount>,
 }
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     let mut own: BTreeMap<String, Bounds> = BTreeMap::new();
     for queue in objects.of_kind(GROUP, "ClusterQueue") {
@@ -119,7 +48,7 @@ fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> 
         draft.read(reading, "ClusterQueue", queue.value, &["spec"]);
         // Left out, it means that the queue takes nothing back.
         if queue.value.pointer("/spec/preemption/reclaimWithinCohort").is_none() && draft.parent.is_some() {
-            draft.set(Meaning::ReclaimNone)?;
+            draft.set(&Meaning::ReclaimNone)?;
         }
         if let Some(selector) = queue.value.pointer("/spec/namespaceSelector") {
             draft.accepts = serde_json::from_value(selector.clone()).ok();
@@ -150,7 +79,7 @@ fn cohort_name(drafts: &Drafts, name: &str) -> String {
 
 fn cohorts(
     objects: &Objects<'_>,
-    reading: Reading<'_>,
+    reading: &Reading,
     drafts: &mut Drafts,
     own: &mut BTreeMap<String, Bounds>,
 ) {

@@ -19,7 +19,6 @@ pub(crate) use kueue::QUEUE_NAME as KUEUE_QUEUE_NAME;
 
 use super::SystemName;
 use super::draft::{Draft, Reading};
-use super::fields::Row;
 use super::objects::Objects;
 use super::tree::Drafts;
 use crate::source::ApiKind;
@@ -33,9 +32,10 @@ pub(super) struct System {
     pub(super) signs: &'static [&'static str],
     /// What is read of a cluster.
     pub(super) kinds: &'static [ApiKind],
-    pub(super) rows: &'static [Row],
+    /// What becomes of the fields, as YAML.
+    pub(super) fields: &'static str,
     /// Its queues; the error says which object cannot be read.
-    pub(super) draft: fn(&Objects<'_>, Reading<'_>) -> Result<Drafts, String>,
+    pub(super) draft: fn(&Objects<'_>, &Reading) -> Result<Drafts, String>,
 }
 
 impl SystemName {

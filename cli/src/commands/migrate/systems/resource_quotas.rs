@@ -7,14 +7,10 @@ use quotient_index::IndexSettings;
 use serde_json::Value;
 
 use super::super::draft::{Draft, Reading};
-use super::super::fields::{Becomes, Keys, Part, Row};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
 use crate::source::ApiKind;
-
-const KEEP_RANGE: Becomes = Becomes::Nothing("keep the LimitRange");
-const KEEP_SCOPED: Becomes = Becomes::Nothing("a Queue counts every pod of its namespace: keep the quota");
 
 pub(super) const SYSTEM: System = System {
     name: "resourcequota",
@@ -23,21 +19,11 @@ pub(super) const SYSTEM: System = System {
         ApiKind::new("v1", "ResourceQuota", "resourcequotas"),
         ApiKind::new("v1", "LimitRange", "limitranges"),
     ],
-    rows: &[
-        Row::new("ResourceQuota", "spec.hard", Becomes::Amounts(Part::Bound, Keys::Quota)),
-        Row::new("ResourceQuota", "spec.scopes", KEEP_SCOPED),
-        Row::new("ResourceQuota", "spec.scopeSelector", KEEP_SCOPED),
-        Row::new("LimitRange", "spec.limits.type", Becomes::Known),
-        Row::new("LimitRange", "spec.limits.default", Becomes::Known),
-        Row::new("LimitRange", "spec.limits.defaultRequest", Becomes::Known),
-        Row::new("LimitRange", "spec.limits.min", KEEP_RANGE),
-        Row::new("LimitRange", "spec.limits.max", KEEP_RANGE),
-        Row::new("LimitRange", "spec.limits.maxLimitRequestRatio", KEEP_RANGE),
-    ],
+    fields: include_str!("resource_quotas.yaml"),
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let protected = IndexSettings::default().protected;
     let is_wanted = |object: &Object<'_>| {
         object.metadata("labels", MANAGED_BY_LABEL) != Some(MANAGED_BY_QUOTIENT)

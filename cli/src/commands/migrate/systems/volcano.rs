@@ -1,7 +1,6 @@
 //! Queues of Volcano.
 
 use super::super::draft::Reading;
-use super::super::fields::{Becomes, Keys, Meaning, Part, Row};
 use super::super::objects::Objects;
 use super::super::tree::Drafts;
 use super::{System, add_namespaces, entry};
@@ -28,32 +27,11 @@ pub(super) const SYSTEM: System = System {
         ApiKind::new("batch.volcano.sh/v1alpha1", "Job", "jobs").optional(),
         ApiKind::new("v1", "Pod", "pods"),
     ],
-    rows: &[
-        Row::new("Queue", "spec.weight", Becomes::Weight),
-        Row::new("Queue", "spec.deserved", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
-        Row::new("Queue", "spec.guarantee.resource", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
-        Row::new("Queue", "spec.capability", Becomes::Amounts(Part::Limit, Keys::Resources)),
-        Row::new(
-            "Queue",
-            "spec.reclaimable",
-            Becomes::Choice(&[("true", Meaning::Default), ("false", Meaning::NeverEvicted)]),
-        ),
-        Row::new("Queue", "spec.parent", Becomes::Parent),
-        Row::new("Queue", "spec.type", Becomes::Known),
-        Row::new("Queue", "spec.priority", Becomes::Nothing("only weights count between queues")),
-        Row::new(
-            "Queue",
-            "spec.affinity",
-            Becomes::Nothing("config.nodeSelector selects nodes for all queues"),
-        ),
-        Row::new("Queue", "spec.dequeueStrategy", Becomes::Nothing("only QueueJobs wait in a line")),
-        Row::new("Queue", "spec.dra", Becomes::Nothing("devices of ResourceClaims are not counted")),
-        Row::new("Queue", "spec.extendClusters", Becomes::Nothing("Quotient shares out one cluster")),
-    ],
+    fields: include_str!("volcano.yaml"),
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for queue in objects.of_kind(GROUP, "Queue").filter(|queue| queue.name != ROOT) {
         let draft = entry(&mut drafts, queue.name, || queue.origin());

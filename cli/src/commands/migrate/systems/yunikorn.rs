@@ -4,7 +4,6 @@ use quotient_engine::amounts::Resource;
 use serde_json::{Value, json};
 
 use super::super::draft::{Draft, Reading};
-use super::super::fields::{Becomes, Delay, Keys, Meaning, Part, Row};
 use super::super::objects::{Object, Objects};
 use super::super::tree::Drafts;
 use super::{System, entry};
@@ -16,10 +15,6 @@ const FILE: &str = "queues.yaml";
 
 const PREFIX: &str = "yunikorn.apache.org/";
 
-const USERS: Becomes = Becomes::Nothing("bound users by namespaces");
-const RIGHTS: Becomes = Becomes::Nothing("use RBAC of Kubernetes and the verb share");
-const NO_ORDER: Becomes = Becomes::Nothing("waiting work has no order between workloads");
-
 pub(super) const SYSTEM: System = System {
     name: "yunikorn",
     signs: &["yunikorn.apache.org/queue"],
@@ -27,52 +22,11 @@ pub(super) const SYSTEM: System = System {
         field_selector: "metadata.name=yunikorn-configs",
         ..ApiKind::new("v1", "ConfigMap", "configmaps")
     }],
-    rows: &[
-        Row::new("queue", "name", Becomes::Known),
-        Row::new("queue", "parent", Becomes::Known),
-        Row::new("queue", "resources.guaranteed", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
-        Row::new("queue", "resources.max", Becomes::Amounts(Part::Limit, Keys::Resources)),
-        Row::new(
-            "queue",
-            "properties.preemption.policy",
-            Becomes::Choice(&[
-                ("default", Meaning::Default),
-                ("fence", Meaning::ReclaimSubtree),
-                ("disabled", Meaning::NeverEvicted),
-            ]),
-        ),
-        Row::new("queue", "properties.preemption.delay", Becomes::Duration(Delay::ReclaimAfter)),
-        Row::new("queue", "properties.application.sort.policy", NO_ORDER),
-        Row::new("queue", "properties.application.sort.priority", NO_ORDER),
-        Row::new(
-            "queue",
-            "properties.priority",
-            Becomes::Nothing("config.victimPriority: NotAboveAsk compares priorities for the whole cluster"),
-        ),
-        Row::new("queue", "limits", USERS),
-        Row::new("queue", "maxapplications", USERS),
-        Row::new("queue", "submitacl", RIGHTS),
-        Row::new("queue", "adminacl", RIGHTS),
-        Row::new("queue", "childtemplate", Becomes::Nothing("create a Queue with each namespace")),
-        Row::new("partition", "name", Becomes::Known),
-        Row::new("partition", "placementrules", Becomes::Nothing("the namespace decides the queue")),
-        Row::new("partition", "limits", USERS),
-        Row::new("partition", "nodesortpolicy", Becomes::Nothing("Quotient places no pods")),
-        Row::new(
-            "partition",
-            "preemption.enabled",
-            Becomes::Choice(&[
-                ("true", Meaning::Default),
-                ("false", Meaning::Nothing("set config.mode: Quota, so that no pod is evicted")),
-            ]),
-        ),
-        Row::new("namespace", "guaranteed", Becomes::Amounts(Part::Guaranteed, Keys::Resources)),
-        Row::new("namespace", "max", Becomes::Amounts(Part::Limit, Keys::Resources)),
-    ],
+    fields: include_str!("yunikorn.yaml"),
     draft,
 };
 
-fn draft(objects: &Objects<'_>, reading: Reading<'_>) -> Result<Drafts, String> {
+fn draft(objects: &Objects<'_>, reading: &Reading) -> Result<Drafts, String> {
     let mut drafts = Drafts::new();
     for config in objects.of_kind("", "ConfigMap").filter(|config| config.name == CONFIG) {
         let text = config.value.get("data").and_then(|data| data.get(FILE)).and_then(Value::as_str);
@@ -104,7 +58,7 @@ fn fields(object: &Value) -> Vec<&str> {
 }
 
 /// What holds for a whole partition, and for the queue above all others, is reported with the first queue.
-fn of_partition(drafts: &mut Drafts, reading: Reading<'_>, partition: &Value) {
+fn of_partition(drafts: &mut Drafts, reading: &Reading, partition: &Value) {
     let mut head = Draft::of("partition".to_owned());
     head.read_as(reading, "partition", "partition", partition, &fields(partition));
     let mut tops: Vec<&Value> = Vec::new();
@@ -129,7 +83,7 @@ fn name(queue: &Value) -> &str {
     queue.get("name").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn of_queue(drafts: &mut Drafts, reading: Reading<'_>, queue: &Value, parent: Option<&str>) {
+fn of_queue(drafts: &mut Drafts, reading: &Reading, queue: &Value, parent: Option<&str>) {
     let path = parent.map_or_else(|| name(queue).to_owned(), |parent| format!("{parent}.{}", name(queue)));
     let draft = entry(drafts, &path, || format!("queue root.{path}"));
     draft.read(reading, "queue", queue, &fields(queue));
@@ -141,7 +95,7 @@ fn of_queue(drafts: &mut Drafts, reading: Reading<'_>, queue: &Value, parent: Op
 }
 
 /// The annotations of a namespace that has its own queue.
-fn of_namespace(drafts: &mut Drafts, reading: Reading<'_>, namespace: Object<'_>) -> Result<(), String> {
+fn of_namespace(drafts: &mut Drafts, reading: &Reading, namespace: Object<'_>) -> Result<(), String> {
     let annotation = |name: &str| namespace.metadata("annotations", &format!("{PREFIX}{name}"));
     let parsed = |name: &str| match annotation(name) {
         Some(text) => serde_json::from_str::<Value>(text)

@@ -2,10 +2,7 @@
 
 use serde::Serialize;
 
-use crate::output::{Colour, Screen, hanging, wrap};
-
-/// How the first sentence about an eviction begins.
-pub(super) const EVICTED: &str = "Evicted";
+use super::{Colour, Screen, hanging, wrap};
 
 /// Why something is as it is.
 #[derive(Debug, Default, Serialize)]
@@ -70,21 +67,14 @@ pub(crate) struct Fact {
     pub(crate) text: String,
 }
 
+/// The width of a check that has another one beside it.
+const BESIDE: usize = 48;
+
 impl Explanation {
     /// One that says nothing yet.
-    pub(super) fn of(kind: &str, namespace: &str, name: &str) -> Self {
+    pub(crate) fn of(kind: &str, namespace: &str, name: &str) -> Self {
         let [kind, namespace, name] = [kind, namespace, name].map(str::to_owned);
         Self { object: ObjectName { kind, namespace, name }, ..Self::default() }
-    }
-
-    /// Whether it explains an eviction.
-    pub(super) fn is_eviction(&self) -> bool {
-        self.headline.starts_with(EVICTED)
-    }
-
-    /// Puts what the operator said then before what is known now.
-    pub(super) fn add_note(&mut self, note: Option<String>) {
-        self.facts.splice(0..0, note.map(|text| Fact { title: "Said then", text }));
     }
 
     pub(crate) fn check(&mut self, is_good: bool, text: impl Into<String>) {
@@ -103,20 +93,7 @@ impl Explanation {
     /// The explanation for people.
     pub(crate) fn text(&self, screen: Screen) -> String {
         let mut lines = wrap(&self.headline, screen.width);
-        for check in &self.checks {
-            let (glyph, colour) = match check.mark {
-                Mark::Good => (screen.glyphs.good, Colour::Good),
-                Mark::Bad => (screen.glyphs.bad, Colour::Alarm),
-                Mark::Next => (screen.glyphs.next, Colour::Notice),
-            };
-            let mark = screen.style.paint(glyph, colour);
-            lines.extend(hanging(
-                &format!(" {mark} "),
-                glyph.chars().count().saturating_add(2),
-                &check.text,
-                screen.width,
-            ));
-        }
+        lines.extend(self.checked(screen));
         if !self.facts.is_empty() {
             lines.push(String::new());
         }
@@ -124,8 +101,12 @@ impl Explanation {
         for fact in &self.facts {
             let title = screen.style.paint(fact.title, Colour::Strong);
             let padding = width.saturating_sub(fact.title.len());
-            let first = format!("{title}{:padding$}  ", "");
-            lines.extend(hanging(&first, width.saturating_add(2), &fact.text, screen.width));
+            let mut first = format!("{title}{:padding$}  ", "");
+            // A line break in a fact is one on the screen.
+            for line in fact.text.lines() {
+                lines.extend(hanging(&first, width.saturating_add(2), line, screen.width));
+                first = format!("{:width$}  ", "");
+            }
         }
         if !self.lines.is_empty() {
             lines.push(String::new());
@@ -138,6 +119,41 @@ impl Explanation {
             lines.extend(wrap(next, screen.width));
         }
         lines.push(String::new());
-        lines.join("\n")
+        lines.join("\n").replace('·', screen.glyphs.dot)
     }
+
+    /// A line for each check; two short ones that are as they should be stand side by side.
+    fn checked(&self, screen: Screen) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut checks = self.checks.iter().peekable();
+        while let Some(check) = checks.next() {
+            let is_short = |check: &Check| check.mark == Mark::Good && length(&check.text) <= BESIDE;
+            let beside = checks.next_if(|next| is_short(check) && is_short(next));
+            let (first, indent) = check.mark.first(screen);
+            match beside {
+                Some(beside) => {
+                    let (second, _) = beside.mark.first(screen);
+                    lines.push(format!("{first}{:BESIDE$}{second}{}", check.text, beside.text));
+                }
+                None => lines.extend(hanging(&first, indent, &check.text, screen.width)),
+            }
+        }
+        lines
+    }
+}
+
+impl Mark {
+    /// The beginning of its line, and how wide it is.
+    fn first(self, screen: Screen) -> (String, usize) {
+        let (glyph, colour) = match self {
+            Self::Good => (screen.glyphs.good, Colour::Good),
+            Self::Bad => (screen.glyphs.bad, Colour::Alarm),
+            Self::Next => (screen.glyphs.next, Colour::Notice),
+        };
+        (format!(" {} ", screen.style.paint(glyph, colour)), length(glyph).saturating_add(2))
+    }
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
 }

@@ -1,10 +1,13 @@
 //! How a command ends: its exit code, and what stands on standard error.
 
+mod cluster_error;
+
 use std::process::ExitCode;
 
 use crate::manifests::Problems;
 use crate::snapshot::SnapshotFileError;
-use crate::source::ClusterError;
+
+pub(crate) use cluster_error::ClusterError;
 
 /// What a command found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,12 @@ pub(crate) enum CommandError {
     /// The answer could not be written.
     #[error("{0:#}")]
     Other(#[from] anyhow::Error),
+}
+
+impl From<std::io::Error> for CommandError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Other(error.into())
+    }
 }
 
 impl CommandError {

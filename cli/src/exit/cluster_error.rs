@@ -14,8 +14,13 @@ pub(crate) enum ClusterError {
     #[error("{verb} {resource}: the API server does not answer: {reason}")]
     Unreachable { verb: &'static str, resource: String, reason: String },
     /// The user may not do that.
-    #[error("{verb} {resource}{}: forbidden: {message}", of_namespace(.namespace.as_deref()))]
+    #[error("{verb} {}: forbidden: {message}", placed(.resource, .namespace.as_deref()))]
     Forbidden { verb: &'static str, resource: String, namespace: Option<String>, message: String },
+    /// The user may not list what the answer depends on.
+    #[error(
+        "list {0}: forbidden, and the answer depends on it; ask for a snapshot: kubectl quotient snapshot"
+    )]
+    Missing(String),
     /// There is no such object.
     #[error("{verb} {resource}: {message}")]
     NotFound { verb: &'static str, resource: String, message: String },
@@ -24,9 +29,16 @@ pub(crate) enum ClusterError {
     Refused { verb: &'static str, resource: String, message: String },
 }
 
-fn of_namespace(namespace: Option<&str>) -> String {
-    namespace
-        .map_or_else(|| " in all namespaces".to_owned(), |namespace| format!(" in namespace {namespace}"))
+/// Resources that are in no namespace, as far as commands read them.
+const OF_CLUSTER: [&str; 4] = ["nodes", "namespaces", "priorityclasses", "the version"];
+
+/// `pods in namespace team-a`.
+fn placed(resource: &str, namespace: Option<&str>) -> String {
+    match namespace {
+        _ if OF_CLUSTER.contains(&resource.split('.').next().unwrap_or_default()) => resource.to_owned(),
+        Some(namespace) => format!("{resource} in namespace {namespace}"),
+        None => format!("{resource} in all namespaces"),
+    }
 }
 
 impl ClusterError {
@@ -42,7 +54,8 @@ impl ClusterError {
             kube::Error::Api(status) => {
                 let message = said(&status);
                 match status.code {
-                    401 | 403 => {
+                    // Without the right to impersonate there is no answer at all.
+                    403 if !message.contains("cannot impersonate") => {
                         Self::Forbidden { verb, resource, namespace: namespace.map(str::to_owned), message }
                     }
                     404 => Self::NotFound { verb, resource, message },
@@ -53,14 +66,16 @@ impl ClusterError {
         }
     }
 
-    /// A list that is refused or not served, and without which there is no answer.
-    pub(crate) fn missing(missing: &Missing) -> Self {
-        Self::Forbidden {
-            verb: "list",
-            resource: missing.resource.clone(),
-            namespace: missing.namespace.clone(),
-            message: "the answer depends on it; use a snapshot instead".to_owned(),
-        }
+    /// Another server refuses the call.
+    pub(crate) fn refused(verb: &'static str, resource: &str, message: String) -> Self {
+        Self::Refused { verb, resource: resource.to_owned(), message }
+    }
+
+    /// An error if there are lists that are refused, and without which there is no answer.
+    pub(crate) fn missing<'m>(missing: impl Iterator<Item = &'m Missing>) -> Result<(), Self> {
+        let named: Vec<String> =
+            missing.map(|missing| placed(&missing.resource, missing.namespace.as_deref())).collect();
+        if named.is_empty() { Ok(()) } else { Err(Self::Missing(named.join(", "))) }
     }
 
     /// Whether a right is missing.

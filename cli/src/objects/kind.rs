@@ -1,0 +1,197 @@
+//! The kinds that are understood, and objects of them.
+
+use k8s_openapi::api::apps::v1::{DaemonSet, Deployment, ReplicaSet, StatefulSet};
+use k8s_openapi::api::autoscaling::v2::HorizontalPodAutoscaler;
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::coordination::v1::Lease;
+use k8s_openapi::api::core::v1::{LimitRange, Namespace, Node, Pod, PodTemplateSpec, ResourceQuota};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::api::scheduling::v1::PriorityClass;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use quotient_crds::names::API_VERSION;
+use quotient_crds::{Queue, QueueJob};
+use quotient_index::{Index, Keeps};
+use serde_json::Value;
+
+use super::decode::decode;
+use super::pod_group::{API_VERSIONS, AnyPodGroup};
+
+macro_rules! kinds {
+    ($($kind:ident $api_version:expr;)*) => {
+        /// A kind of object that decisions depend on, and the Lease, which names the leader.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Kind {
+            $($kind,)*
+            PodGroup,
+            Lease,
+        }
+
+        impl Kind {
+            /// Every kind with its name, group and version. Several groups serve PodGroups.
+            const ALL: &[(Self, &'static str, &'static str)] = &[
+                $((Self::$kind, stringify!($kind), $api_version),)*
+                (Self::PodGroup, "PodGroup", "scheduling.x-k8s.io/v1alpha1"),
+                (Self::Lease, "Lease", "coordination.k8s.io/v1"),
+            ];
+        }
+
+        /// An object of a kind that is understood.
+        #[derive(Debug)]
+        pub(crate) enum Object {
+            $($kind(Box<$kind>),)*
+            PodGroup(Box<AnyPodGroup>),
+            Lease(Box<Lease>),
+        }
+
+        impl Object {
+            /// Reads `value` as an object of `kind`; returns also the paths of the fields that the kind does not know. The error
+            /// names the field.
+            pub(crate) fn read(kind: Kind, value: &Value) -> Result<(Self, Vec<String>), String> {
+                match kind {
+                    $(Kind::$kind => decode(value).map(|(object, unknown)| (Self::$kind(object), unknown)),)*
+                    Kind::PodGroup => AnyPodGroup::read(value).map(|group| (Self::PodGroup(Box::new(group)), Vec::new())),
+                    Kind::Lease => decode(value).map(|(object, unknown)| (Self::Lease(object), unknown)),
+                }
+            }
+
+            pub(crate) const fn kind(&self) -> Kind {
+                match self {
+                    $(Self::$kind(_) => Kind::$kind,)*
+                    Self::PodGroup(_) => Kind::PodGroup,
+                    Self::Lease(_) => Kind::Lease,
+                }
+            }
+
+            pub(crate) fn metadata(&self) -> &ObjectMeta {
+                match self {
+                    $(Self::$kind(object) => &object.metadata,)*
+                    Self::PodGroup(object) => object.metadata(),
+                    Self::Lease(object) => &object.metadata,
+                }
+            }
+
+            pub(crate) fn metadata_mut(&mut self) -> &mut ObjectMeta {
+                match self {
+                    $(Self::$kind(object) => &mut object.metadata,)*
+                    Self::PodGroup(object) => object.metadata_mut(),
+                    Self::Lease(object) => &mut object.metadata,
+                }
+            }
+
+            /// Puts the object into the index. Of a Deployment only its size is kept there: its ReplicaSets stand for it.
+            pub(crate) fn apply_to(&self, index: &mut Index) {
+                match self {
+                    $(Self::$kind(object) => index.apply(&**object),)*
+                    Self::PodGroup(object) => object.apply_to(index),
+                    Self::Lease(_) => false,
+                };
+            }
+        }
+    };
+}
+
+kinds! {
+    Namespace "v1";
+    Node "v1";
+    Pod "v1";
+    Deployment "apps/v1";
+    ReplicaSet "apps/v1";
+    StatefulSet "apps/v1";
+    DaemonSet "apps/v1";
+    Job "batch/v1";
+    PodDisruptionBudget "policy/v1";
+    PriorityClass "scheduling.k8s.io/v1";
+    Queue API_VERSION;
+    QueueJob API_VERSION;
+    ResourceQuota "v1";
+    LimitRange "v1";
+    HorizontalPodAutoscaler "autoscaling/v2";
+}
+
+/// The group in which Kubernetes once served what it serves elsewhere now.
+const FORMER: &str = "extensions";
+
+impl Kind {
+    /// The kind of this name in this API group and version; none for one that no decision depends on.
+    pub(crate) fn find(api_version: &str, name: &str) -> Result<Option<Self>, String> {
+        let known = Self::ALL.iter().find(|(_, known, _)| *known == name);
+        let Some((kind, _, served)) = known else { return Ok(None) };
+        if *kind == Self::PodGroup {
+            return Ok(API_VERSIONS.contains(&api_version).then_some(*kind));
+        }
+        if *served == api_version {
+            return Ok(Some(*kind));
+        }
+        // Another group may have a kind of the same name, such as Queue of Volcano.
+        if group(served) != group(api_version) && group(api_version) != FORMER {
+            return Ok(None);
+        }
+        Err(format!("apiVersion: {name} is understood in {served}, not in {api_version}"))
+    }
+
+    fn described(self) -> (&'static str, &'static str) {
+        let found = Self::ALL.iter().find(|(kind, ..)| *kind == self);
+        found.map(|(_, name, api_version)| (*name, *api_version)).unwrap_or_default()
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        self.described().0
+    }
+
+    pub(crate) fn api_version(self) -> &'static str {
+        self.described().1
+    }
+
+    /// Whether its objects are in a namespace.
+    pub(crate) const fn is_namespaced(self) -> bool {
+        !matches!(self, Self::Namespace | Self::Node | Self::PriorityClass)
+    }
+
+    /// Whether its objects create pods, themselves or through others.
+    pub(crate) const fn owns_pods(self) -> bool {
+        matches!(
+            self,
+            Self::Deployment
+                | Self::ReplicaSet
+                | Self::StatefulSet
+                | Self::DaemonSet
+                | Self::Job
+                | Self::QueueJob
+        )
+    }
+}
+
+/// The API group; empty for the core group.
+fn group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+impl Object {
+    /// Its name; empty if it has none.
+    pub(crate) fn name(&self) -> &str {
+        self.metadata().name.as_deref().unwrap_or_default()
+    }
+
+    /// Its namespace; empty if it is in none.
+    pub(crate) fn namespace(&self) -> &str {
+        self.metadata().namespace.as_deref().unwrap_or_default()
+    }
+
+    /// Its controller, if it names one.
+    pub(crate) fn controller(&self) -> Option<&OwnerReference> {
+        let mut owners = self.metadata().owner_references.iter().flatten();
+        owners.find(|owner| owner.controller == Some(true))
+    }
+
+    /// What the pods look like that it creates; none for what creates no pods. A QueueJob's Jobs do that for it.
+    pub(crate) fn template(&self) -> Option<&PodTemplateSpec> {
+        match self {
+            Self::Deployment(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::ReplicaSet(owner) => owner.spec.as_ref().and_then(|spec| spec.template.as_ref()),
+            Self::StatefulSet(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::DaemonSet(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            Self::Job(owner) => owner.spec.as_ref().map(|spec| &spec.template),
+            _ => None,
+        }
+    }
+}

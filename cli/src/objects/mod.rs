@@ -1,0 +1,14 @@
+//! Typed objects: the kinds that decisions depend on, and the decoder that reads them.
+
+mod decode;
+mod disruption;
+mod kind;
+mod pod_group;
+mod said;
+mod text;
+
+pub(crate) use decode::decoded;
+pub(crate) use disruption::{Bound, Share};
+pub(crate) use kind::{Kind, Object};
+pub(crate) use said::{DEMANDED, ignores_evictions, is_ours, lacks_requests};
+pub(crate) use text::{find_text, text};

@@ -1,0 +1,57 @@
+//! PodGroups of every scheduler that has them.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource as _;
+use quotient_index::{Coscheduling, Index, Kai, Keeps, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano};
+use serde_json::Value;
+
+use super::decode::decode;
+
+macro_rules! pod_groups {
+    ($($scheduler:ident $api_version:literal;)*) => {
+        /// A PodGroup, by the API that it belongs to.
+        #[derive(Debug)]
+        pub(crate) enum AnyPodGroup {
+            $($scheduler(PodGroup<$scheduler>),)*
+        }
+
+        /// The groups and versions that serve PodGroups.
+        pub(super) const API_VERSIONS: &[&str] = &[$($api_version,)*];
+
+        impl AnyPodGroup {
+            /// Reads `value` as a PodGroup of the API that it names.
+            pub(super) fn read(value: &Value) -> Result<Self, String> {
+                match value.get("apiVersion").and_then(Value::as_str).unwrap_or_default() {
+                    $($api_version => decode(value).map(|(group, _)| Self::$scheduler(group)),)*
+                    other => Err(format!("apiVersion: no scheduler has PodGroups in {other}")),
+                }
+            }
+
+            pub(super) fn metadata(&self) -> &ObjectMeta {
+                match self {
+                    $(Self::$scheduler(group) => group.meta(),)*
+                }
+            }
+
+            pub(super) fn metadata_mut(&mut self) -> &mut ObjectMeta {
+                match self {
+                    $(Self::$scheduler(group) => group.meta_mut(),)*
+                }
+            }
+
+            pub(super) fn apply_to(&self, index: &mut Index) -> bool {
+                match self {
+                    $(Self::$scheduler(group) => index.apply(group),)*
+                }
+            }
+        }
+    };
+}
+
+pod_groups! {
+    Coscheduling "scheduling.x-k8s.io/v1alpha1";
+    Volcano "scheduling.volcano.sh/v1beta1";
+    Kai "scheduling.run.ai/v2alpha2";
+    KubernetesAlpha "scheduling.k8s.io/v1alpha2";
+    KubernetesBeta "scheduling.k8s.io/v1beta1";
+}

@@ -1,0 +1,13 @@
+//! Texts in objects that have no type.
+
+use serde_json::Value;
+
+/// The text at a pointer, if there is one.
+pub(crate) fn find_text<'v>(value: &'v Value, pointer: &str) -> Option<&'v str> {
+    value.pointer(pointer).and_then(Value::as_str)
+}
+
+/// The text at a pointer; empty if there is none.
+pub(crate) fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
+    find_text(value, pointer).unwrap_or_default()
+}

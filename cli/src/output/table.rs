@@ -1,0 +1,90 @@
+//! Aligned columns.
+
+use super::{Colour, Style};
+
+/// One field of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    text: String,
+    colour: Colour,
+    is_right: bool,
+}
+
+impl Cell {
+    pub(crate) fn new(text: impl Into<String>, colour: Colour) -> Self {
+        Self { text: text.into(), colour, is_right: false }
+    }
+
+    /// The same in another color.
+    pub(crate) fn coloured(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// The same at the right end of its column, as numbers stand.
+    pub(crate) fn right(self) -> Self {
+        Self { is_right: true, ..self }
+    }
+}
+
+/// Text without color.
+impl<T: Into<String>> From<T> for Cell {
+    fn from(text: T) -> Self {
+        Self::new(text, Colour::Plain)
+    }
+}
+
+/// The titles of columns.
+pub(crate) fn titles(titles: &[&str]) -> Vec<Cell> {
+    titles.iter().map(|title| Cell::new(*title, Colour::Faint)).collect()
+}
+
+/// The rows as indented lines with aligned columns, nothing behind the last.
+pub(crate) fn align(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
+    columns(rows, style).into_iter().map(|line| format!("  {line}")).collect()
+}
+
+/// The rows as lines with aligned columns, nothing behind the last.
+pub(crate) fn columns(rows: &[Vec<Cell>], style: Style) -> Vec<String> {
+    let mut widths: Vec<usize> = Vec::new();
+    for row in rows {
+        widths.resize(widths.len().max(row.len()), 0);
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.text.chars().count());
+        }
+    }
+    rows.iter()
+        .map(|row| {
+            let last = row.len().saturating_sub(1);
+            let cells = row.iter().zip(&widths).enumerate().map(|(at, (cell, width))| {
+                // Colour is put on before the padding, which is counted without it.
+                let padding = width.saturating_sub(cell.text.chars().count());
+                let text = style.paint(&cell.text, cell.colour);
+                if cell.is_right {
+                    format!("{:padding$}{text}", "")
+                } else if at == last {
+                    text
+                } else {
+                    format!("{text}{:padding$}", "")
+                }
+            });
+            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_do_not_move_columns() {
+        let rows = [
+            vec!["a".into(), Cell::new("long", Colour::Alarm), "x".into()],
+            vec![Cell::new("wide", Colour::Good), "b".into(), "y".into()],
+        ];
+        assert_eq!(align(&rows, Style::Plain), ["  a     long  x", "  wide  b     y"]);
+        let coloured = align(&rows, Style::Coloured);
+        assert_eq!(coloured[0], "  a     \u{1b}[31mlong\u{1b}[0m  x");
+        assert_eq!(coloured[1], "  \u{1b}[32mwide\u{1b}[0m  b     y");
+    }
+}

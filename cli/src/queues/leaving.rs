@@ -1,0 +1,108 @@
+//! What leaves for a starved queue: pods that end, or that the next decision evicts.
+
+use std::collections::BTreeSet;
+
+use quotient_engine::plan::Plan;
+
+use super::QueueView;
+use crate::manifests::Cluster;
+use crate::objects::Object;
+use crate::output::counted;
+
+/// How long ago an eviction may be for which a pod still ends, in seconds.
+const LONGEST: i64 = 900;
+
+/// Pods that leave for one queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Leaving {
+    pods: usize,
+    /// The queues that lose them, in words.
+    from: BTreeSet<String>,
+    /// Whether their evictions have begun.
+    is_ending: bool,
+    /// Of the pod that ends last, the seconds of its grace that have passed, and all of them; none if that is not known.
+    grace: Option<(i64, i64)>,
+}
+
+/// What leaves for `view`, as far as it can be seen: by `plan`, or by the evictions that statuses remember.
+pub(crate) fn leaving(
+    view: &QueueView,
+    views: &[QueueView],
+    cluster: &Cluster,
+    plan: Option<&Plan>,
+) -> Option<Leaving> {
+    ending(view, views, cluster).or_else(|| planned(view, plan?))
+}
+
+fn ending(view: &QueueView, views: &[QueueView], cluster: &Cluster) -> Option<Leaving> {
+    let (now, name) = (cluster.snapshot.now.millis(), view.name.to_string());
+    let (mut from, mut uids, mut reported) = (BTreeSet::new(), BTreeSet::new(), 0_usize);
+    for giver in views {
+        let is_recent = |millis: i64| now.saturating_sub(millis) < LONGEST.saturating_mul(1000);
+        let reclaims = giver.status.recent_reclaims.iter();
+        let for_it = reclaims
+            .filter(|one| one.beneficiary.as_ref() == Some(&name) && is_recent(one.time.0.as_millisecond()));
+        let before = uids.len();
+        uids.extend(for_it.map(|one| one.uid.as_str()));
+        let ending = giver.status.pods.map(|pods| pods.terminating).unwrap_or_default();
+        if uids.len() > before && ending > 0 {
+            from.insert(giver.name.in_words());
+            reported = reported.saturating_add(usize::try_from(ending).unwrap_or_default());
+        }
+    }
+    let graces: Vec<(i64, i64)> =
+        cluster.objects.iter().filter_map(|object| grace(object, &uids, now)).collect();
+    let last = graces.iter().max_by_key(|(passed, whole)| whole.saturating_sub(*passed)).copied();
+    (!from.is_empty()).then_some(Leaving { pods: reported, from, is_ending: true, grace: last })
+}
+
+/// Of a terminating pod among `uids`, the seconds of its grace that have passed, and all of them.
+fn grace(object: &Object, uids: &BTreeSet<&str>, now: i64) -> Option<(i64, i64)> {
+    let Object::Pod(pod) = object else { return None };
+    let metadata = &pod.metadata;
+    uids.contains(metadata.uid.as_deref()?).then_some(())?;
+    let deadline = metadata.deletion_timestamp.as_ref()?.0.as_millisecond();
+    let whole = metadata.deletion_grace_period_seconds.unwrap_or(30);
+    let left = deadline.saturating_sub(now).div_euclid(1000).max(0);
+    Some((whole.saturating_sub(left).max(0), whole))
+}
+
+fn planned(view: &QueueView, plan: &Plan) -> Option<Leaving> {
+    let all = plan.evictions.iter().chain(&plan.waiting);
+    let for_it = all.filter(|eviction| eviction.beneficiary.as_ref() == Some(&view.name));
+    let from: Vec<String> = for_it.map(|eviction| eviction.queue.in_words()).collect();
+    (!from.is_empty()).then(|| Leaving {
+        pods: from.len(),
+        from: from.into_iter().collect(),
+        is_ending: false,
+        grace: None,
+    })
+}
+
+impl Leaving {
+    /// `batch, web`.
+    pub(crate) fn from(&self) -> String {
+        self.from.iter().cloned().collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many seconds of the grace of the last pod are left, as far as that is known.
+    pub(crate) fn seconds_left(&self) -> Option<i64> {
+        self.grace.map(|(passed, whole)| whole.saturating_sub(passed))
+    }
+
+    /// `2 pods terminating, 18 s of 30 s`.
+    pub(crate) fn short(&self) -> String {
+        let grace = self.grace.map(|(passed, whole)| format!(", {passed} s of {whole} s"));
+        let state = if self.is_ending { "terminating" } else { "evicted next" };
+        format!("{} {state}{}", counted(self.pods, "pod", "pods"), grace.unwrap_or_default())
+    }
+
+    /// `3 pods of ml-train are terminating (22 s of 30 s grace)`.
+    pub(crate) fn sentence(&self) -> String {
+        let are = if self.pods == 1 { "is" } else { "are" };
+        let grace = self.grace.map(|(passed, whole)| format!(" ({passed} s of {whole} s grace)"));
+        let state = if self.is_ending { "terminating" } else { "evicted next" };
+        let pods = counted(self.pods, "pod", "pods");
+        format!("{pods} of {} {are} {state}{}", self.from(), grace.unwrap_or_default())
+    }
+}
