@@ -83,7 +83,13 @@ fn of_queue(view: &QueueView, status: &Status) -> Vec<Finding> {
 pub(crate) fn needs_a_person(reason: &str) -> bool {
     matches!(
         reason,
-        "PodsRejected" | "UnitAboveShare" | "NoNodeFits" | "AboveLimit" | "RolloutNeedsRoom" | "ForeignQuota"
+        "PodsRejected"
+            | "UnitAboveShare"
+            | "NoNodeFits"
+            | "AboveLimit"
+            | "RolloutNeedsRoom"
+            | "ForeignQuota"
+            | "GangIncomplete"
     )
 }
 

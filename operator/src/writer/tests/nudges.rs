@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
+use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
 use quotient_index::Keeps;
@@ -215,6 +215,20 @@ async fn a_large_rise_is_told_in_pieces() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_job_gets_another_generation_that_means_the_same() {
+    let wakes = async |said: Option<bool>| {
+        let mut job = owner("Job", "train", 1);
+        job["spec"]["manualSelector"] = said.into();
+        let world = world(&[ours(5, 2, 2), job]).await;
+        world.log.all().pop().unwrap().body["spec"].clone()
+    };
+    assert_eq!(wakes(None).await, json!({"manualSelector": false}));
+    assert_eq!(wakes(Some(false)).await, json!({"manualSelector": null}));
+    // Its selector is its own.
+    assert_eq!(wakes(Some(true)).await, Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_refused_is_not_repeated() {
     let objects = [node(9), queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 1)];
     for code in [403, 404, 422] {
@@ -303,12 +317,45 @@ fn promised() -> Plan {
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,
         lowered: None,
+        incomplete_gang: None,
         controller: None,
         rejection: None,
         left_out: LeftOut::default(),
     };
     let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
     Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
+}
+
+/// The same where `web` lacks two pods of its gang, to which another gang yields.
+fn completed() -> Plan {
+    let part = |name: &str, members| GangPart {
+        workload: Preemptor::Owner(OwnerKind::ReplicaSet, name.into()),
+        members,
+        minimum: 3,
+    };
+    let mut plan = promised();
+    for unmet in plan.queues.values_mut().flat_map(|queue| &mut queue.unmet) {
+        unmet.reason = Reason::GangIncomplete;
+        unmet.incomplete_gang = Some(IncompleteGang {
+            gang: part("web", 1),
+            other: part("low", 2),
+            resolution: Resolution::IsCompleted,
+        });
+    }
+    plan
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
+    let (first, second) = (pod_of("low", "low-0"), pod_of("low", "low-1"));
+    let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.cycle().await, 0);
+    world.writer.nudger.promised(&completed());
+    for (gone, told) in [("low-0", 0), ("low-1", 1)] {
+        world.view.read(|index| Keeps::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
+        assert_eq!(world.cycle().await, told, "{gone}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
