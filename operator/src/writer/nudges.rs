@@ -28,8 +28,8 @@ use crate::context::Context;
 use crate::executor::{Completed, Outcome};
 use crate::operations::Requeue;
 
-/// How long one owner is left alone.
-const REST: Duration = Duration::from_secs(2);
+/// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
+const REST: Duration = Duration::from_millis(500);
 
 /// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
 const FOLLOWED: Duration = Duration::from_secs(30);
