@@ -6,7 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use expect_test::expect_file;
-use quotient_e2e::quotient::{IMAGE_REGISTRY, RELEASE, chart, helm_arguments, value_sets, workspace_root};
+use quotient_e2e::quotient::{
+    GATE_MODE, IMAGE_REGISTRY, RELEASE, chart, helm_arguments, value_sets, workspace_root,
+};
 use quotient_e2e::testbed::Helm;
 use serde::Deserialize as _;
 use serde_yaml_ng::{Deserializer, Value};
@@ -202,6 +204,31 @@ async fn a_published_chart_links_to_runbooks_that_exist() -> Result<()> {
         let path = url.strip_prefix("https://git.example.org/quotient/blob/v0.1.0/").context(name)?;
         ensure!(workspace_root().join(path).is_file(), "{path} is not there");
     }
+    Ok(())
+}
+
+/// Where the API server serves no MutatingAdmissionPolicies, both policies and the operator's flag are left out, and the notes say so.
+#[tokio::test(flavor = "multi_thread")]
+async fn gate_mode_is_off_with_a_sentence_where_its_policies_are_not_served() -> Result<()> {
+    let helm = Helm::find().await?;
+    let values = [GATE_MODE, "config.mode=Full"];
+    let rendered = async |command: &[&str]| helm.run(helm_arguments(command, &values)).await;
+    let is_on = |rendered: &str| {
+        let kinds =
+            ["kind: MutatingAdmissionPolicy\n", "kind: MutatingAdmissionPolicyBinding\n", "--gate-mode=true"];
+        let found = kinds.map(|text| rendered.contains(text));
+        // The policy that reserves the removal is named like the other one.
+        let reserved =
+            rendered.contains("kind: ValidatingAdmissionPolicy\nmetadata:\n  name: quotient-gates");
+        ([found[0], found[1], found[2], reserved] == [true; 4], found.contains(&true) || reserved)
+    };
+    let served = rendered(&[&["template"], &SERVED[..]].concat()).await?;
+    assert_eq!(is_on(&served), (true, true));
+    let not_served = rendered(&["template"]).await?;
+    assert_eq!(is_on(&not_served), (false, false));
+    let notes = rendered(&["install", "--dry-run=client"]).await?;
+    let why = "gateMode.enabled has no effect, because this cluster has no MutatingAdmissionPolicy v1 (Kubernetes 1.36).";
+    assert!(notes.contains(why), "{notes}");
     Ok(())
 }
 

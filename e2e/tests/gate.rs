@@ -15,10 +15,10 @@ use quotient_invariants::Tolerance;
 use serde_json::{Value, json};
 
 /// The scheduling gate.
-const GATE: &str = "quotient.dev/share";
+pub(crate) const GATE: &str = "quotient.dev/share";
 
 /// A stage whose chart gates pods, and the operator as the chart starts it.
-async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, Operator)> {
+pub(crate) async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, Operator)> {
     let stage = Stage::set(nodes).await?;
     upgrade_chart(&stage.bed, &["gateMode.enabled=true"]).await?;
     let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
@@ -26,14 +26,14 @@ async fn gated_stage(nodes: &[(&str, &str, &str)]) -> Result<(Stage, Operator)> 
 }
 
 /// A namespace whose Queue is in Gate mode, from the first pod on.
-async fn gated_queue(stage: &Stage, namespace: &str, mut spec: Value) -> Result<()> {
+pub(crate) async fn gated_queue(stage: &Stage, namespace: &str, mut spec: Value) -> Result<()> {
     spec["admission"] = "Gate".into();
     stage.queue(namespace, spec).await?;
     until_gating(stage, namespace).await
 }
 
 /// Waits until the API server gates new pods of a namespace: it learns of a Queue by a watch.
-async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
+pub(crate) async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
     let pods = pods(&stage.bed.client(), namespace);
     eventually(format!("pods of {namespace} are gated"), PATIENCE, async || {
         let tried = pods.create(&PostParams { dry_run: true, ..PostParams::default() }, &pod("try")?).await?;
@@ -44,11 +44,11 @@ async fn until_gating(stage: &Stage, namespace: &str) -> Result<()> {
     Ok(())
 }
 
-fn pods(client: &Client, namespace: &str) -> Api<Pod> {
+pub(crate) fn pods(client: &Client, namespace: &str) -> Api<Pod> {
     Api::namespaced(client.clone(), namespace)
 }
 
-fn is_gated(pod: &Pod) -> bool {
+pub(crate) fn is_gated(pod: &Pod) -> bool {
     let gates = pod.spec.as_ref().and_then(|spec| spec.scheduling_gates.as_deref()).unwrap_or_default();
     gates.iter().any(|gate| gate.name == GATE)
 }
@@ -59,18 +59,22 @@ fn pod(name: &str) -> Result<Pod> {
 }
 
 /// The same with these annotations.
-fn member(name: &str, annotations: &Value) -> Result<Pod> {
+pub(crate) fn member(name: &str, annotations: &Value) -> Result<Pod> {
     let metadata = json!({"name": name, "annotations": annotations});
     Ok(serde_json::from_value(json!({"metadata": metadata, "spec": pod_spec()}))?)
 }
 
-fn pod_spec() -> Value {
+pub(crate) fn pod_spec() -> Value {
     json!({"terminationGracePeriodSeconds": 0, "restartPolicy": "Never", "containers": [
         {"name": "main", "image": "main", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}},
     ]})
 }
 
-async fn create(stage: &Stage, namespace: &str, names: impl IntoIterator<Item = String>) -> Result<()> {
+pub(crate) async fn create(
+    stage: &Stage,
+    namespace: &str,
+    names: impl IntoIterator<Item = String>,
+) -> Result<()> {
     let pods = pods(&stage.bed.client(), namespace);
     for name in names {
         pods.create(&PostParams::default(), &pod(&name)?).await.with_context(|| name.clone())?;
@@ -79,24 +83,24 @@ async fn create(stage: &Stage, namespace: &str, names: impl IntoIterator<Item = 
 }
 
 /// The names of the gated pods of a namespace.
-async fn gated(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
+pub(crate) async fn gated(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
     let all = stage.pods(namespace).await?;
     Ok(all.iter().filter(|pod| is_gated(pod)).map(ResourceExt::name_any).collect())
 }
 
 /// The names of the running pods of a namespace.
-async fn running(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
+pub(crate) async fn running(stage: &Stage, namespace: &str) -> Result<BTreeSet<String>> {
     let all = stage.pods(namespace).await?;
     let runs = |pod: &&Pod| pod.status.as_ref().and_then(|status| status.phase.as_deref()) == Some("Running");
     Ok(all.iter().filter(runs).map(ResourceExt::name_any).collect())
 }
 
-async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
+pub(crate) async fn status(stage: &Stage, namespace: &str) -> Result<QueueStatus> {
     let queues: Api<Queue> = Api::namespaced(stage.bed.client(), namespace);
     queues.get(namespace).await?.status.context("the Queue has no status")
 }
 
-async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
+pub(crate) async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
     eventually(format!("no pod of {namespace} is gated"), PATIENCE, async || {
         let gated = gated(stage, namespace).await?;
         ensure!(gated.is_empty(), "{gated:?}");
@@ -107,12 +111,12 @@ async fn until_none_is_gated(stage: &Stage, namespace: &str) -> Result<()> {
 }
 
 /// The quota of Quotient in a namespace, if there is one.
-async fn quota(stage: &Stage, namespace: &str) -> Result<Option<ResourceQuota>> {
+pub(crate) async fn quota(stage: &Stage, namespace: &str) -> Result<Option<ResourceQuota>> {
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.bed.client(), namespace);
     Ok(quotas.get_opt("quotient").await?)
 }
 
-async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) -> Result<()> {
+pub(crate) async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) -> Result<()> {
     eventually(format!("a quota in {namespace}: {is_there}"), PATIENCE, async || {
         ensure!(quota(stage, namespace).await?.is_some() == is_there, "it is otherwise");
         Ok(())
@@ -122,14 +126,14 @@ async fn until_quota(stage: &Stage, namespace: &str, is_there: bool) -> Result<(
 }
 
 /// Ends a pod at once.
-async fn end(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
+pub(crate) async fn end(stage: &Stage, namespace: &str, name: &str) -> Result<()> {
     let now = DeleteParams::default().grace_period(0);
     pods(&stage.bed.client(), namespace).delete(name, &now).await?;
     Ok(())
 }
 
 /// So many run, and so many wait.
-fn waiting(running: u32, pending: u32) -> PodCounts {
+pub(crate) fn waiting(running: u32, pending: u32) -> PodCounts {
     PodCounts { running, pending, ..PodCounts::default() }
 }
 

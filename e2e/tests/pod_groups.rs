@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// Group, version, and how a pod names its PodGroup: fields of its metadata, fields of its spec.
 type Way = (&'static str, &'static str, fn(&str) -> (Value, Value));
 
-const WAYS: [Way; 4] = [
+pub(crate) const WAYS: [Way; 4] = [
     ("scheduling.k8s.io", "v1alpha2", |name| (json!({}), json!({"schedulingGroup": {"podGroupName": name}}))),
     ("scheduling.run.ai", "v2alpha2", |name| (json!({"annotations": {"pod-group-name": name}}), json!({}))),
     ("scheduling.volcano.sh", "v1beta1", |name| {
@@ -54,6 +54,16 @@ fn definition((group, version, _): &Way) -> Value {
     })
 }
 
+/// The PodGroups of two of every kind, in the namespace `a`.
+pub(crate) fn all_groups() -> String {
+    list(WAYS.iter().map(pod_group))
+}
+
+/// The members of this number of all of them.
+pub(crate) fn all_members(number: u32) -> String {
+    list(WAYS.iter().map(|way| member(way, number)))
+}
+
 fn list(items: impl Iterator<Item = Value>) -> String {
     json!({"apiVersion": "v1", "kind": "List", "items": items.collect::<Vec<_>>()}).to_string()
 }
@@ -91,9 +101,9 @@ async fn gangs_of_other_schedulers_go_whole() -> Result<()> {
     let operator = stage.start_operator().await?;
     stage.claim("a", json!({})).await?;
     stage.until_allowed("a", "cpu 8, memory 16Gi").await?;
-    stage.bed.apply(&list(WAYS.iter().map(pod_group))).await?;
+    stage.bed.apply(&all_groups()).await?;
     for number in [1, 2] {
-        stage.bed.apply(&list(WAYS.iter().map(|way| member(way, number)))).await?;
+        stage.bed.apply(&all_members(number)).await?;
     }
     stage.until_pods("a", PodCounts::running(8)).await?;
 

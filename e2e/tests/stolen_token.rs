@@ -215,6 +215,13 @@ fn workloads() -> Vec<Attempt> {
         all.push(attempt(right, "to a lower size", "PATCH", path, json!({"spec": {size: 0}})));
         all.push(attempt(right, "to a higher size", "PATCH", path, json!({"spec": {size: 9}})));
     }
+    let plain = "/apis/batch/v1/namespaces/NS/jobs/plain";
+    for (what, says) in
+        [("in manualSelector, from absent to false", false), ("in manualSelector, to true", true)]
+    {
+        let selector = json!({"spec": {"manualSelector": says}});
+        all.push(attempt(("patch", "batch/jobs"), what, "PATCH", plain, selector));
+    }
     let owned = "/apis/batch/v1/namespaces/NS/jobs/owned";
     all.push(attempt(
         ("patch", "batch/jobs"),

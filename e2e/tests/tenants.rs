@@ -113,6 +113,16 @@ async fn jobs_of_others(bed: &TestBed, thief: &Client) -> Result<()> {
     let jobs: Api<Job> = Api::namespaced(thief.clone(), "team-a");
     let why = "creates and deletes no Jobs but those of QueueJobs";
     by_policy(jobs.delete("plain", &DeleteParams::default()).await.map(drop), why);
+    let selector = async |said: Option<bool>| {
+        let body = Patch::Merge(json!({"spec": {"manualSelector": said}}));
+        jobs.patch("plain", &PatchParams::default(), &body).await
+    };
+    selector(Some(false)).await?;
+    selector(None).await?;
+    by_policy(selector(Some(true)).await.map(drop), "manualSelector of a Job only between absent and false");
+    let starts = Patch::Merge(json!({"spec": {"suspend": false}}));
+    let outcome = jobs.patch("plain", &PatchParams::default(), &starts).await.map(drop);
+    by_policy(outcome, "changes nothing in the spec of a workload but its size");
     for owners in [
         json!([]),
         owner("CronJob", "batch/v1", true),

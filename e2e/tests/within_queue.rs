@@ -222,7 +222,7 @@ async fn the_lowest_priority_yields_and_comes_back() -> anyhow::Result<()> {
     assert!(told.contains("It loses low-"), "{told}");
     stage.release(NAMESPACE).await?;
     until(&stage, "high 1, low 1, middle 2").await?;
-    let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because pods of a higher priority in the queue needed \
+    let said = "GaveWay: Quotient lowered Deployment low from 2 to 1 because other pods of the queue needed \
                 the room; in mode Full Quotient restores the size when the queue and a node have room";
     eventually("the Queue says what became of low", PATIENCE, async || {
         let path = "-o=jsonpath={range .status.unmet[*]}{.reason}: {.message}{\"\\n\"}{end}";

@@ -28,6 +28,7 @@ mod demand;
 mod gates;
 mod grants;
 pub mod guarantee;
+mod incomplete_gangs;
 mod intra_queue;
 mod keyed;
 pub mod labels;

@@ -69,6 +69,9 @@ pub enum Reason {
     SetAside,
     /// Unmet: a pod of its workload is not Ready yet, so no more of them count.
     OneAtATime,
+    /// Unmet: its gang exists in part, and so does another one, whose pods use the room for the rest. Scaled down: its gang yields
+    /// to the other one.
+    GangIncomplete,
 
     /// Passed over: its queue's policy, or that of one above, is Disabled.
     PolicyDisabled,
@@ -94,7 +97,7 @@ pub enum Reason {
     Outranked,
     /// Scaled up: there is room for what was scaled down.
     Restored,
-    /// Unmet: its owner was scaled down for pods of a higher priority.
+    /// Unmet: its owner was scaled down for other pods of its queue.
     GaveWay,
     /// Passed over: a `HorizontalPodAutoscaler` says how many pods its owner wants.
     Autoscaled,
@@ -127,7 +130,7 @@ pub enum Reason {
 
 impl Reason {
     /// Every reason, in the order above.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::Reclaimed,
         Self::Overcommitted,
         Self::MovedAside,
@@ -157,6 +160,7 @@ impl Reason {
         Self::PodsNotCreated,
         Self::SetAside,
         Self::OneAtATime,
+        Self::GangIncomplete,
         Self::PolicyDisabled,
         Self::MirrorPod,
         Self::NodeNotCounted,
@@ -216,6 +220,7 @@ impl Reason {
             Self::PodsNotCreated => "PodsNotCreated",
             Self::SetAside => "SetAside",
             Self::OneAtATime => "OneAtATime",
+            Self::GangIncomplete => "GangIncomplete",
             Self::PolicyDisabled => "PolicyDisabled",
             Self::MirrorPod => "MirrorPod",
             Self::NodeNotCounted => "NodeNotCounted",

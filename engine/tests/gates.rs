@@ -319,3 +319,14 @@ fn of_a_rollout_that_waits_the_newest_revision_comes_first() {
         "#]],
     );
 }
+
+#[test]
+fn what_has_succeeded_counts_for_the_minimum_of_a_gang() {
+    let scenario = "node n1 cpu=4 memory=4Gi
+         queue a admission=Gate
+         owner a/train kind=Job replicas=1 cpu=1 memory=1Gi gang=g min=3 succeeded=2
+         pod a/last cpu=1 memory=1Gi gated created=900 gang=g min=3 owner=train";
+    let removed = |scenario: &str| plan(&story::parse(scenario)).gate_removals.len();
+    assert_eq!(removed(scenario), 1);
+    assert_eq!(removed(&scenario.replace("succeeded=2", "succeeded=1")), 0);
+}

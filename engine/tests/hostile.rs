@@ -86,11 +86,17 @@ fn doubles(what: &str, cluster: impl Fn(usize) -> String) {
     assert!(is_linear(&times), "{what}: {NUMBERS:?} take {times:?}");
 }
 
-/// Asserts that a plan with what `cluster` makes takes at most [`HOSTILE`] times as long as one of ordinary pods.
+/// Asserts that a plan with [`NUMBER`] of what `cluster` makes takes at most [`HOSTILE`] times as long as one of ordinary pods.
 #[track_caller]
 fn no_slower_than_ordinary_pods(what: &str, cluster: impl Fn(usize) -> String) {
-    let ordinary = interned(&full_of(NUMBER, |_| "cpu=1 owner=w".to_owned()));
-    let hostile = interned(&cluster(NUMBER));
+    no_slower_than_as_many(NUMBER, what, cluster);
+}
+
+/// The same of so many.
+#[track_caller]
+fn no_slower_than_as_many(number: usize, what: &str, cluster: impl Fn(usize) -> String) {
+    let ordinary = interned(&full_of(number, |_| "cpu=1 owner=w".to_owned()));
+    let hostile = interned(&cluster(number));
     let mut times = [Duration::MAX; 2];
     for _ in 0..4 {
         times[0] = times[0].min(time(&ordinary, 2));
@@ -99,7 +105,7 @@ fn no_slower_than_ordinary_pods(what: &str, cluster: impl Fn(usize) -> String) {
             return;
         }
     }
-    panic!("{what}: {NUMBER} take {:?}, ordinary pods {:?}", times[1], times[0]);
+    panic!("{what}: {number} take {:?}, ordinary pods {:?}", times[1], times[0]);
 }
 
 /// Nodes for `pods` pods of one cpu, the queues `a`, which uses all of them, and `b`, which claims half of them.
@@ -250,6 +256,14 @@ fn with_gated(number: usize, line: impl Fn(usize) -> String) -> String {
 fn of_gated_pods() {
     no_slower_than_ordinary_pods("gated pods", |number| {
         with_gated(number, |pod| format!("cpu={}m gang=g{} min=8", 100 + pod % 900, pod / 8))
+    });
+}
+
+/// As many as one tenant is tried with on a real control plane, each of another size and priority, in gangs of eight.
+#[test]
+fn of_ten_thousand_gated_pods() {
+    no_slower_than_as_many(10_000, "gated pods in gangs of distinct sizes", |number| {
+        with_gated(number, |pod| format!("cpu={}m priority={} gang=g{} min=8", 1 + pod, pod / 8, pod / 8))
     });
 }
 

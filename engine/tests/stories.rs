@@ -16,6 +16,7 @@ mod growth_and_deletion;
 mod hardening;
 mod hostile;
 mod idle;
+mod incomplete_gangs;
 mod ledger;
 mod modes;
 mod nodes;

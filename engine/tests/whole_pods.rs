@@ -397,3 +397,46 @@ fn what_nobody_lacks_keeps_no_pod_from_being_completed() {
         "#]],
     );
 }
+
+/// What is there to share is the same before and after, and so is what workloads want.
+#[test]
+fn targets_change_when_a_node_can_run_what_none_could() {
+    plays(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         queue b
+         owner a/batch replicas=4 cpu=1 memory=1Gi
+         pod a/p1 cpu=1 memory=1Gi node=n1 started=10 owner=batch
+         pod a/p2 cpu=1 memory=1Gi node=n1 started=20 owner=batch
+         pod a/p3 cpu=1 memory=1Gi node=n1 started=30 owner=batch
+         pod a/p4 cpu=1 memory=1Gi node=n1 started=40 owner=batch
+         owner b/web replicas=4 cpu=1 memory=1Gi selector=zone:x
+         then
+         node n1 cpu=4 memory=4Gi labels=zone:x",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 4c 4Gi, used 4c 4Gi, target 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, target 0c 0
+                4 pods of ReplicaSet web, 1c 1Gi each: NoNodeFits
+            then
+            step 2: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 4c 4Gi
+              b: deserved 2c 2Gi, allocated 0c 0, used 0c 0, preempting 2c 2Gi (WaitingForPreemption)
+                4 pods of ReplicaSet web, 1c 1Gi each: WaitingForPreemption
+              evict a/p4 for b: Reclaimed
+              evict a/p3 for b: Reclaimed
+            step 3: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 0c 0
+                4 pods of ReplicaSet web, 1c 1Gi each: RoomAvailable
+              started b/web-r1003-0
+              started b/web-r1003-1
+            step 4: capacity 4c 4Gi
+              a: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet batch, 1c 1Gi each: ShareInUse
+              b: deserved 2c 2Gi, allocated 2c 2Gi, used 2c 2Gi
+                2 pods of ReplicaSet web, 1c 1Gi each: ShareInUse
+        "#]],
+    );
+}

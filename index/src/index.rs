@@ -114,6 +114,11 @@ impl Index {
         self.namespaces.get(namespace)?.observed_quota()
     }
 
+    /// What `manualSelector` in the spec of this Job says; none if it wants no pods, or is not known.
+    pub fn manual_selector(&self, namespace: &Namespace, job: &str) -> Option<Option<bool>> {
+        self.namespaces.get(namespace)?.manual_selector(job)
+    }
+
     /// The API server accepted the eviction of this pod, which has to be gone by `deadline`.
     ///
     /// Snapshots show the pod as terminating from now on, until the watch shows it terminating itself or gone,

@@ -58,7 +58,10 @@ mod tests;
 
 pub use cause::{cause, paused};
 pub use decoded::{Decoded, Undecodable};
-pub use gangs::{Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
+pub use gangs::{
+    Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
+    Scheduler, Volcano,
+};
 pub use governable::governable;
 pub use index::Index;
 pub use keeps::{Keeps, ListLoss};

@@ -2,7 +2,10 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::Resource as _;
-use quotient_index::{Coscheduling, Index, Kai, Keeps, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano};
+use quotient_index::{
+    Coscheduling, Index, Kai, Keeps, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
+    Volcano,
+};
 use serde_json::Value;
 
 use super::decode::decode;
@@ -52,6 +55,7 @@ pod_groups! {
     Coscheduling "scheduling.x-k8s.io/v1alpha1";
     Volcano "scheduling.volcano.sh/v1beta1";
     Kai "scheduling.run.ai/v2alpha2";
-    KubernetesAlpha "scheduling.k8s.io/v1alpha2";
-    KubernetesBeta "scheduling.k8s.io/v1beta1";
+    KubernetesV1Alpha2 "scheduling.k8s.io/v1alpha2";
+    KubernetesV1Alpha3 "scheduling.k8s.io/v1alpha3";
+    KubernetesV1Beta1 "scheduling.k8s.io/v1beta1";
 }

@@ -42,7 +42,13 @@ impl Starvation<'_> {
 pub(crate) fn needs_a_person(reason: &str) -> bool {
     matches!(
         reason,
-        "PodsRejected" | "UnitAboveShare" | "NoNodeFits" | "AboveLimit" | "RolloutNeedsRoom" | "ForeignQuota"
+        "PodsRejected"
+            | "UnitAboveShare"
+            | "NoNodeFits"
+            | "AboveLimit"
+            | "RolloutNeedsRoom"
+            | "ForeignQuota"
+            | "GangIncomplete"
     )
 }
 

@@ -57,7 +57,7 @@ impl ApiKind {
 const UNFINISHED: &str = "status.phase!=Succeeded,status.phase!=Failed";
 
 /// Every kind that a decision depends on.
-pub(crate) const KINDS: [ApiKind; 20] = [
+pub(crate) const KINDS: [ApiKind; 21] = [
     ApiKind::new("v1", "Namespace", "namespaces").of_cluster(),
     ApiKind::new("v1", "Node", "nodes").of_cluster(),
     ApiKind { field_selector: UNFINISHED, ..ApiKind::new("v1", "Pod", "pods") },
@@ -77,6 +77,7 @@ pub(crate) const KINDS: [ApiKind; 20] = [
     ApiKind::new("scheduling.volcano.sh/v1beta1", "PodGroup", "podgroups").optional(),
     ApiKind::new("scheduling.run.ai/v2alpha2", "PodGroup", "podgroups").optional(),
     ApiKind::new("scheduling.k8s.io/v1alpha2", "PodGroup", "podgroups").optional(),
+    ApiKind::new("scheduling.k8s.io/v1alpha3", "PodGroup", "podgroups").optional(),
     ApiKind::new("scheduling.k8s.io/v1beta1", "PodGroup", "podgroups").optional(),
 ];
 

@@ -30,21 +30,21 @@ enum Place {
 const fn place(reason: Reason) -> Place {
     use Reason::{
         AboveLimit, Autoscaled, Blocked, Budget, CapacityUntrusted, Delayed, EvictionRefused,
-        EvictionsDisabled, Fenced, ForceDeleted, ForeignQuota, Fragmented, GangFloor, GaveWay,
-        GraceShortened, Guarantee, GuaranteedAboveLimit, InvalidSpec, LastReplica, ManagedByKueue, MirrorPod,
-        MovedAside, NamespaceTaken, NoNodeFits, NodeNotCounted, NotScalable, NothingToEvict, OneAtATime,
-        OptedOut, Outranked, Overcommitted, ParentCycle, ParentNotAccepting, ParentNotFound, ParentStalled,
-        PodsNotCreated, PodsRejected, PolicyDisabled, PriorityAboveAsk, Reclaimed, Restored, RollingOut,
-        RolloutNeedsRoom, RoomAvailable, SetAside, ShareInUse, SizeSetByAnother, StuckTerminating,
-        UnitAboveShare, ViewStale, WaitingForLedger, WaitingForNodes, WaitingForPreemption, WaitingForQuota,
+        EvictionsDisabled, Fenced, ForceDeleted, ForeignQuota, Fragmented, GangFloor, GangIncomplete,
+        GaveWay, GraceShortened, Guarantee, GuaranteedAboveLimit, InvalidSpec, LastReplica, ManagedByKueue,
+        MirrorPod, MovedAside, NamespaceTaken, NoNodeFits, NodeNotCounted, NotScalable, NothingToEvict,
+        OneAtATime, OptedOut, Outranked, Overcommitted, ParentCycle, ParentNotAccepting, ParentNotFound,
+        ParentStalled, PodsNotCreated, PodsRejected, PolicyDisabled, PriorityAboveAsk, Reclaimed, Restored,
+        RollingOut, RolloutNeedsRoom, RoomAvailable, SetAside, ShareInUse, SizeSetByAnother,
+        StuckTerminating, UnitAboveShare, ViewStale, WaitingForLedger, WaitingForNodes, WaitingForPreemption,
+        WaitingForQuota,
     };
     match reason {
         Reclaimed | Overcommitted | MovedAside | GraceShortened | ForceDeleted => Place::Eviction,
         WaitingForPreemption | WaitingForQuota | WaitingForLedger | Fenced | NothingToEvict | Blocked
         | EvictionsDisabled | Delayed | StuckTerminating | CapacityUntrusted | ViewStale => Place::Starved,
-        UnitAboveShare | RolloutNeedsRoom | AboveLimit | ForeignQuota | NoNodeFits | PodsRejected => {
-            Place::Unmet(true)
-        }
+        UnitAboveShare | RolloutNeedsRoom | AboveLimit | ForeignQuota | NoNodeFits | PodsRejected
+        | GangIncomplete => Place::Unmet(true),
         ShareInUse | Fragmented | WaitingForNodes | RoomAvailable | PodsNotCreated | SetAside
         | OneAtATime | GaveWay => Place::Unmet(false),
         PolicyDisabled | MirrorPod | NodeNotCounted | LastReplica | GangFloor | Guarantee | Budget

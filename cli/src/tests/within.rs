@@ -86,7 +86,7 @@ fn a_deployment_yields_to_one_of_a_higher_priority() {
             Step 2  capacity 3gpu
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       4gpu    3gpu      3gpu       3gpu  0
-              unmet  a/low  1 pod of 1gpu cannot start: GaveWay (Quotient lowered Deployment low from 3 to 2 because pods of a higher priority in the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room)
+              unmet  a/low  1 pod of 1gpu cannot start: GaveWay (Quotient lowered Deployment low from 3 to 2 because other pods of the queue needed the room; in mode Full Quotient restores the size when the queue and a node have room)
 
             Stable: nothing more would happen.
         "#]],

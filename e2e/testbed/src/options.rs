@@ -16,7 +16,7 @@ pub struct Options {
     /// Have the audit log hold pods and nodes with every write of them, for whoever wants to replay what happened: some
     /// 25 kB a pod.
     pub audit_bodies: bool,
-    /// Serve Kubernetes' own PodGroups, which are not on by default.
+    /// Serve Kubernetes' own PodGroups, which are not on by default, and have the Job controller make them for Indexed Jobs.
     pub pod_groups: bool,
     /// How often quotas are counted anew, every 15 seconds by default. Such a count may miss a pod that is created in that
     /// instant; see [`KUBERNETES_RECOUNTS`].

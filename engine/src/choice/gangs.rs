@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::candidate::{Candidate, WholeGang};
 use super::order::rank;
 use crate::amounts::Amounts;
+use crate::leaf::GangMinimums;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Stage;
 use crate::snapshot::{Owner, Pod, QueueJob, QueueTask};
@@ -20,13 +21,14 @@ pub(super) fn sort_into_stages<'a>(
     owners: &[Owner],
     queue_jobs: &[QueueJob],
 ) -> Vec<(Vec<usize>, Vec<usize>)> {
+    let minimums = GangMinimums::of(owners, queue_jobs);
     let mut gangs: BTreeMap<&'a GangName, (usize, Vec<usize>)> = BTreeMap::new();
     let mut owned: BTreeMap<&'a OwnerUid, Vec<usize>> = BTreeMap::new();
     for (at, candidate) in candidates.iter().enumerate() {
         let pod: &'a Pod = candidate.pod;
         if let Some(gang) = pod.gang() {
             let (needed, members) = gangs.entry(&gang.name).or_default();
-            *needed = (*needed).max(usize::try_from(gang.min_available).unwrap_or(usize::MAX));
+            *needed = (*needed).max(usize::try_from(minimums.left(gang)).unwrap_or(usize::MAX));
             members.push(at);
         } else if let Some(owner) = pod.owner()
             && !owners.is_empty()
@@ -34,13 +36,9 @@ pub(super) fn sort_into_stages<'a>(
             owned.entry(owner).or_default().push(at);
         }
     }
-    // What has succeeded is gone, and counts.
-    let jobs: BTreeMap<GangName, &QueueJob> =
-        queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
     let mut floors = Vec::new();
     for (name, (needed, members)) in gangs {
-        let job = jobs.get(name).copied();
-        let needed = job.map_or(needed, |job| usize::try_from(job.floor()).unwrap_or(usize::MAX));
+        let job = minimums.queue_jobs.get(name);
         let runs = |at: &usize| candidates.get(*at).is_some_and(|member| member.stage == Stage::Committed);
         let mut running: Vec<usize> = members.iter().copied().filter(runs).collect();
         by_rank(candidates, &mut running);

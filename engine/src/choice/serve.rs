@@ -469,6 +469,7 @@ impl<'a> Service<'a> {
             requests: shape.requests.clone(),
             reason,
             lowered: None,
+            incomplete_gang: None,
             rejection: None,
             left_out: shape.left_out.clone(),
         });

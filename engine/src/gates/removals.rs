@@ -68,21 +68,16 @@ fn within_share(
     let mut coming = left(&queue.allocated.max(&queue.target));
     let mut removals = Vec::new();
     for unit in GatedUnit::all(gated.pods(), leaf, &plan.resources) {
-        let is_admitted = has_room(&room, &unit.requests);
+        let is_admitted = unit.requests.times_in(&room, 1) > 0;
         if is_admitted {
             removals.extend(unit.pods.iter().filter_map(|pod| removal(namespace, pod)));
         }
-        if is_admitted || (unit.fits_node && has_room(&coming, &unit.requests)) {
+        if is_admitted || (unit.fits_node && unit.requests.times_in(&coming, 1) > 0) {
             room.subtract_all(&unit.requests);
             coming.subtract_all(&unit.requests);
         }
     }
     removals
-}
-
-/// Whether `room`, which may be negative, has everything that is requested.
-fn has_room(room: &Amounts, requests: &Amounts) -> bool {
-    requests.iter().all(|(resource, requested)| !requested.is_positive() || requested <= room.get(resource))
 }
 
 fn removal(namespace: &Namespace, pod: &Pod) -> Option<GateRemoval> {

@@ -173,6 +173,11 @@ impl<'a> PreemptionPass<'a> {
                 return false;
             }
         }
+        // What is of use only together gets its size back at once: until all of it has room, the room is kept.
+        let restored = |restored: &BTreeMap<usize, u32>| restored.get(&number).copied().unwrap_or_default();
+        if restored(&self.restored) < restored(&before.2).saturating_add(count) {
+            self.restored = before.2;
+        }
         true
     }
 

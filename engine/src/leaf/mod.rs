@@ -1,5 +1,6 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
+mod minimums;
 mod runnable;
 mod unit;
 mod wanted;
@@ -8,6 +9,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+pub(crate) use minimums::GangMinimums;
 pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
 pub(crate) use wanted::Wanted;

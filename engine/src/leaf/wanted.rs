@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use crate::keyed::KeyedMap;
 
-use super::Runnable;
+use super::{GangMinimums, Runnable};
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand};
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
-use crate::snapshot::{NamespaceState, QueueJob, Shape};
+use crate::snapshot::{NamespaceState, Shape};
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
@@ -100,8 +100,7 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
     if by_gang.is_empty() {
         return BTreeMap::new();
     }
-    let jobs: BTreeMap<GangName, &QueueJob> =
-        state.queue_jobs.iter().map(|job| (QueueJob::gang_name(&job.name), job)).collect();
+    let minimums = GangMinimums::of(&state.owners, &state.queue_jobs);
     let mut members: KeyedMap<&GangName, u32> = KeyedMap::default();
     let mut of_owner: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_live()) {
@@ -114,9 +113,9 @@ fn gangs<'a>(state: &NamespaceState, asks: &[&Ask<'a>]) -> BTreeMap<&'a GangName
         }
     }
     let lacking = |(name, asks): (&'a GangName, Vec<&Ask<'a>>)| {
-        let job = jobs.get(name);
-        let minimum = asks.iter().filter_map(|ask| Some(ask.owner.gang.as_ref()?.min_available)).max();
-        let minimum = job.map_or(minimum.unwrap_or_default(), |job| job.floor());
+        let job = minimums.queue_jobs.get(name);
+        let stated = asks.iter().filter_map(|ask| ask.owner.gang.as_ref());
+        let minimum = stated.map(|gang| minimums.left(gang)).max().unwrap_or_default();
         let mut lacks = minimum.saturating_sub(members.get(name).copied().unwrap_or_default());
         let mut lacking = Lacking::default();
         // First what each task needs, then whatever completes the gang.

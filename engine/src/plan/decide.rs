@@ -14,6 +14,7 @@ use crate::choice::{self, Context, QueueState, ReclaimResult};
 use crate::demand::{earliest, first_patience};
 use crate::gates::{self, GatedNamespace, GatedNamespaces};
 use crate::grants::{GrantInput, Grants, cut_to_what_nodes_offer, grants, nothing_lowered};
+use crate::incomplete_gangs;
 use crate::intra_queue::{self, Yielded};
 use crate::leaf::Leaf;
 use crate::names::QueueName;
@@ -125,6 +126,8 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
     say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
+    incomplete_gangs::resolve(&tree, &leaves, snapshot.now, &mut plan);
+    sort_scalings(&mut plan.scalings);
     let due = [next_ripe(snapshot, &usage, &leaves, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
     queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
@@ -245,11 +248,15 @@ fn say_who_yields(yielded: Yielded, plan: &mut Plan) {
     let is_carried_out = |queue: &QueueName| plan.queues.get(queue).is_some_and(|queue| queue.reach.evicts());
     plan.scalings = yielded.scalings;
     plan.scalings.retain(|scaling| is_carried_out(&scaling.queue));
-    plan.scalings.sort_by(|a, b| {
+    plan.passed_over.extend(yielded.passed_over);
+}
+
+/// Those that lower a size first, each group by queue.
+fn sort_scalings(scalings: &mut [Scaling]) {
+    scalings.sort_by(|a, b| {
         let key = |scaling: &Scaling| (!scaling.lowers(), scaling.queue.clone(), scaling.setter.clone());
         key(a).cmp(&key(b))
     });
-    plan.passed_over.extend(yielded.passed_over);
 }
 
 /// When the next pod will have run long enough to go like others, or waited long enough for a node that may be added.

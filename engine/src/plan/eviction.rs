@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::IncompleteGang;
 use crate::amounts::Amounts;
 use crate::names::{Namespace, PodName, PodUid, QueueName};
 use crate::reason::Reason;
@@ -92,13 +93,15 @@ pub struct Unmet {
     pub reason: Reason,
     /// How far Quotient lowered the workload for other pods of the queue, if it did.
     pub lowered: Option<Lowered>,
+    /// The gang that they complete and the one that uses the room for it, if that is what stands in the way.
+    pub incomplete_gang: Option<IncompleteGang>,
     /// Why the API server refuses them, if it does.
     pub rejection: Option<Rejection>,
     /// The rest of what each of them requests.
     pub left_out: LeftOut,
 }
 
-/// A workload whose size Quotient lowered for pods of a higher priority in the same queue.
+/// A workload whose size Quotient lowered for other pods of the same queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lowered {
     /// The object in whose spec the size stands.
@@ -127,7 +130,7 @@ impl fmt::Display for Lowered {
         let Self { setter, from, to, left_alone } = self;
         write!(
             formatter,
-            "Quotient lowered {setter} from {from} to {to} because pods of a higher priority in the queue needed the room; "
+            "Quotient lowered {setter} from {from} to {to} because other pods of the queue needed the room; "
         )?;
         match left_alone {
             None => formatter
@@ -137,7 +140,7 @@ impl fmt::Display for Lowered {
     }
 }
 
-/// Who asks for room.
+/// What asks for room.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Preemptor {
     /// A pod that no node has taken.
@@ -153,5 +156,21 @@ impl Preemptor {
             return Self::Pod(PodName::new(Arc::clone(&owner.name)));
         }
         Self::Owner(owner.kind, owner.name.clone())
+    }
+
+    /// The kind as manifests name it, and the name.
+    pub fn kind_and_name(&self) -> (&str, &str) {
+        match self {
+            Self::Pod(name) => ("Pod", name.as_str()),
+            Self::Owner(kind, name) => (kind.name(), name),
+        }
+    }
+}
+
+/// Kind and name: `Job train`.
+impl fmt::Display for Preemptor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, name) = self.kind_and_name();
+        write!(formatter, "{kind} {name}")
     }
 }

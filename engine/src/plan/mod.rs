@@ -3,6 +3,7 @@
 mod decide;
 mod eviction;
 mod gate_removal;
+mod incomplete_gang;
 mod parents;
 mod planner;
 mod queue_job_plan;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub use decide::plan;
 pub use eviction::{Eviction, Lowered, PassedOver, PodId, Preemptor, Stage, Unmet};
 pub use gate_removal::GateRemoval;
+pub use incomplete_gang::{GangPart, INCOMPLETE_SECONDS, IncompleteGang, Resolution};
 pub use planner::Planner;
 pub use queue_job_plan::{QueueJobName, QueueJobPlan, SlotReason, Standing};
 pub use queue_plan::{PodCounts, QueuePlan, QuotaWrite};

@@ -92,6 +92,7 @@ impl Obstacles<'_, '_> {
                     rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
                     left_out: owner.shape.left_out.clone(),
                     lowered: Lowered::of(owner),
+                    incomplete_gang: None,
                 });
             }
         }
@@ -176,6 +177,7 @@ impl Obstacles<'_, '_> {
                 requests: pod.requests().clone(),
                 reason,
                 lowered: owner.and_then(|owner| Lowered::of(owner)),
+                incomplete_gang: None,
                 rejection: None,
                 left_out: pod.shape.left_out.clone(),
             });

@@ -64,14 +64,15 @@ impl Stamp {
     }
 }
 
-/// What the owners of a leaf want, in whatever order: an eviction changes nothing of it.
+/// What the owners of a leaf want and some node could run, in whatever order: an eviction changes nothing of it.
 fn wanted(leaf: &Leaf<'_>) -> u64 {
     let hash = |owner: &Owner| {
         let mut stamp = Stamp(OFFSET);
         stamp.amounts(&owner.shape.requests);
         stamp.0.wrapping_mul(owner.rightful().into())
     };
-    leaf.state.owners.iter().map(hash).fold(0, u64::wrapping_add)
+    let runnable = leaf.state.owners.iter().filter(|owner| leaf.could_run_shape(&owner.shape));
+    runnable.map(hash).fold(0, u64::wrapping_add)
 }
 
 /// When the newest pod without a controller was created. Such a pod is not created again, so an eviction changes how many there

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use quotient_engine::names::Namespace;
+use kube::Resource as _;
+use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Gang, Ties};
 
 use super::pod_group::{GroupName, PodGroup, Scheduler};
 use crate::index::Index;
 use crate::namespace::GroupNote;
 use crate::table::{Kept, Key, Kind, KindId, Meta};
+use crate::workload::controller;
 
 /// A PodGroup is kept in the version in which it was seen last, and is in the table of that version alone.
 impl<S: Scheduler> Kind for PodGroup<S> {
@@ -30,15 +32,16 @@ impl<S: Scheduler> Kind for PodGroup<S> {
 
     fn put(index: &mut Index, (namespace, name): Key, meta: Meta, object: &Self) -> bool {
         let (group, size) = (group::<S>(&name), object.size());
-        let note = GroupNote { meta, size, place: S::PLACE };
-        index.entry_mut(&namespace).pod_groups.insert(group.clone(), note);
-        index.resize_gang(&namespace, &group, size)
+        let controller = controller(&mut index.texts, object.meta()).map(|controller| controller.uid);
+        let note = GroupNote { meta, size, place: S::PLACE, controller: controller.clone() };
+        index.entry_mut(&namespace).put_pod_group(group.clone(), note);
+        index.resize_gang(&namespace, &group, size, controller.as_ref())
     }
 
     fn remove(index: &mut Index, (namespace, name): &Key) -> bool {
         let group = group::<S>(name);
-        index.entry_mut(namespace).pod_groups.remove(&group);
-        index.resize_gang(namespace, &group, 0)
+        index.entry_mut(namespace).remove_pod_group(&group);
+        index.resize_gang(namespace, &group, 0, None)
     }
 }
 
@@ -48,10 +51,18 @@ fn group<S: Scheduler>(name: &Arc<str>) -> GroupName {
 
 impl Index {
     /// Tells all members of a gang its size. Says whether that is news.
-    fn resize_gang(&mut self, namespace: &Namespace, group: &GroupName, min_available: u32) -> bool {
+    fn resize_gang(
+        &mut self,
+        namespace: &Namespace,
+        group: &GroupName,
+        min_available: u32,
+        controller: Option<&OwnerUid>,
+    ) -> bool {
         let gang = Gang { name: group.gang(), min_available };
         let Some(entry) = self.namespaces.get_mut(namespace) else { return false };
         let ties = &mut self.ties;
-        entry.resize_gang(&gang, |former| ties.get(Ties { gang: Some(gang.clone()), ..former.clone() }))
+        entry.resize_gang(&gang, controller, |former| {
+            ties.get(Ties { gang: Some(gang.clone()), ..former.clone() })
+        })
     }
 }

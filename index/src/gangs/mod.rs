@@ -9,7 +9,8 @@ use quotient_engine::snapshot::Gang;
 
 pub(crate) use pod_group::GroupName;
 pub use pod_group::{
-    Coscheduling, Family, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano,
+    Coscheduling, Family, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
+    Scheduler, Volcano,
 };
 pub(crate) use stated::{Stated, stated};
 

@@ -87,9 +87,11 @@ schedulers! {
     /// `scheduling.run.ai/v2alpha2`.
     Kai = 2, Kai, "v2alpha2", "/minMember";
     /// `scheduling.k8s.io/v1alpha2`, of Kubernetes 1.36.
-    KubernetesAlpha = 3, Kubernetes, "v1alpha2", "/schedulingPolicy/gang/minCount";
+    KubernetesV1Alpha2 = 3, Kubernetes, "v1alpha2", "/schedulingPolicy/gang/minCount";
+    /// `scheduling.k8s.io/v1alpha3`, of Kubernetes 1.37, which may serve it without the next one.
+    KubernetesV1Alpha3 = 5, Kubernetes, "v1alpha3", "/schedulingPolicy/gang/minCount";
     /// `scheduling.k8s.io/v1beta1`, of Kubernetes 1.37.
-    KubernetesBeta = 4, Kubernetes, "v1beta1", "/schedulingPolicy/gang/minCount";
+    KubernetesV1Beta1 = 4, Kubernetes, "v1beta1", "/schedulingPolicy/gang/minCount";
 }
 
 /// A PodGroup, of which only the size matters here.

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use quotient_engine::snapshot::{Gang, Ties};
+use quotient_engine::names::OwnerUid;
+use quotient_engine::snapshot::{Gang, Owner, Ties};
 
 use super::NamespaceEntry;
 use crate::gangs::GroupName;
@@ -16,6 +17,8 @@ pub(crate) struct GroupNote {
     pub(crate) size: u32,
     /// In which version it was seen.
     pub(crate) place: usize,
+    /// The uid of the workload that controls it: the pods of that one are its members.
+    pub(crate) controller: Option<OwnerUid>,
 }
 
 impl NamespaceEntry {
@@ -24,23 +27,54 @@ impl NamespaceEntry {
         Some(self.pod_groups.get(group)?.size)
     }
 
-    /// Gives pods and owners that name this gang its size; `tied` makes ties like others with the gang in them. Says whether
+    /// The PodGroup that this workload controls, if there is one. The Job controller makes one for a Job with `spec.scheduling`, and
+    /// the Job's template does not name it.
+    pub(crate) fn pod_group_of(&self, controller: &OwnerUid) -> Option<&GroupName> {
+        self.groups_by_controller.get(controller)
+    }
+
+    /// Keeps a PodGroup.
+    pub(crate) fn put_pod_group(&mut self, group: GroupName, note: GroupNote) {
+        self.remove_pod_group(&group);
+        if let Some(controller) = &note.controller {
+            self.groups_by_controller.insert(controller.clone(), group.clone());
+        }
+        self.pod_groups.insert(group, note);
+    }
+
+    /// Forgets a PodGroup. Returns what was kept of it.
+    pub(crate) fn remove_pod_group(&mut self, group: &GroupName) -> Option<GroupNote> {
+        let note = self.pod_groups.remove(group)?;
+        if let Some(controller) = &note.controller {
+            self.groups_by_controller.remove(controller);
+        }
+        Some(note)
+    }
+
+    /// Gives pods and owners that name this gang, and the owner that controls it and names none, its size; `tied` makes ties like others with the gang in them. Says whether
     /// anything changed that a decision depends on.
-    pub(crate) fn resize_gang(&mut self, gang: &Gang, mut tied: impl FnMut(&Ties) -> Arc<Ties>) -> bool {
+    pub(crate) fn resize_gang(
+        &mut self,
+        gang: &Gang,
+        controller: Option<&OwnerUid>,
+        mut tied: impl FnMut(&Ties) -> Arc<Ties>,
+    ) -> bool {
         let is_other = |kept: &Option<Gang>| {
             kept.as_ref()
                 .is_some_and(|kept| kept.name == gang.name && kept.min_available != gang.min_available)
         };
+        let controls = |owner: &Owner| owner.gang.is_none() && controller == Some(&owner.uid);
+        let concerns = |owner: &&Owner| is_other(&owner.gang) || (gang.min_available > 0 && controls(owner));
         let state = &self.state;
         let concerns_pods = state.pods.iter().any(|pod| is_other(&pod.ties.gang));
-        if !concerns_pods && !state.owners.iter().any(|owner| is_other(&owner.gang)) {
+        if !concerns_pods && !state.owners.iter().any(|owner| concerns(&owner)) {
             return false;
         }
         let state = Arc::make_mut(&mut self.state);
         for pod in state.pods.iter_mut().filter(|pod| is_other(&pod.ties.gang)) {
             pod.ties = tied(&pod.ties);
         }
-        for owner in state.owners.iter_mut().filter(|owner| is_other(&owner.gang)) {
+        for owner in state.owners.iter_mut().filter(|owner| concerns(&&**owner)) {
             owner.gang = Some(gang.clone());
         }
         concerns_pods || self.has_queues()

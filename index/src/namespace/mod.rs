@@ -51,6 +51,8 @@ pub(crate) struct NamespaceEntry {
     limit_ranges: Vec<ObservedLimitRange>,
     /// PodGroups.
     pub(crate) pod_groups: BTreeMap<GroupName, GroupNote>,
+    /// Those of them that a workload controls, by its uid.
+    groups_by_controller: BTreeMap<OwnerUid, GroupName>,
     /// QueueJobs as they were seen last, by name.
     pub(crate) queue_jobs: BTreeMap<Arc<str>, QueueJobEntry>,
     /// The Jobs of QueueJobs as they were seen last, by name.

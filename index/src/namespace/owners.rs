@@ -26,6 +26,8 @@ pub(crate) struct OwnerNote {
     pub(crate) controller: Option<Arc<Workload>>,
     /// What some container of its template names no request for.
     pub(crate) unspecified: Unspecified,
+    /// What `manualSelector` of a Job says.
+    pub(crate) manual_selector: Option<bool>,
 }
 
 impl OwnerNote {
@@ -40,6 +42,7 @@ impl OwnerNote {
             said: Said::default(),
             controller: None,
             unspecified: Unspecified::default(),
+            manual_selector: None,
         }
     }
 }
@@ -78,6 +81,13 @@ impl NamespaceEntry {
     pub(crate) fn owner(&self, kind: OwnerKind, name: &str) -> Option<(&Owner, Age)> {
         let at = self.find_owner(kind, name).ok()?;
         self.state.owners.get(at).zip(self.owners.get(at).map(|note| note.age))
+    }
+
+    /// What `manualSelector` of the Job of this name says; none if no such Job is kept.
+    pub(crate) fn manual_selector(&self, name: &str) -> Option<Option<bool>> {
+        let of_queue_job = || self.task_jobs.get(name).map(|job| job.manual_selector);
+        let at = self.find_owner(OwnerKind::Job, name).ok();
+        at.and_then(|at| self.owners.get(at)).map(|note| note.manual_selector).or_else(of_queue_job)
     }
 
     /// Forgets the owner of this kind and name. Says whether a decision depended on it.

@@ -39,6 +39,10 @@ impl OwnerObject for Job {
         (succeeded, number(status.failed) > 0 && succeeded == 0 && ready == 0)
     }
 
+    fn manual_selector(&self) -> Option<bool> {
+        self.spec.as_ref()?.manual_selector
+    }
+
     fn of_queue_job(&self) -> Option<TaskJob> {
         task_job(self)
     }

@@ -9,7 +9,7 @@ use quotient_engine::names::{Namespace, OwnerUid};
 use quotient_engine::snapshot::{Owner, OwnerKind, Shape, Size, Unspecified};
 
 use super::rejection::Refusal;
-use crate::gangs::stated;
+use crate::gangs::{Stated, stated};
 use crate::index::Index;
 use crate::namespace::OwnerNote;
 use crate::placement::{self, placement};
@@ -45,6 +45,11 @@ pub(crate) trait OwnerObject: Resource<DynamicType = ()> {
     /// How many of its pods have succeeded, and whether they only fail, where its kind says that.
     fn outcome(&self) -> (u32, bool) {
         (0, false)
+    }
+
+    /// What `manualSelector` in its spec says, where its kind has that.
+    fn manual_selector(&self) -> Option<bool> {
+        None
     }
 
     /// What is kept of it where a QueueJob controls it, which then says what it wants.
@@ -106,7 +111,17 @@ impl<O: OwnerObject> Kind for O {
         // What the quota was counted against had all the requests that it demands.
         let named = refusal == Refusal::QuotaUsedUp;
         let unspecified = if named { Unspecified::default() } else { unspecified(template.spec.as_ref()) };
-        let note = OwnerNote { age: meta.age, asked, wanted, rightful, said, controller, unspecified };
+        let manual_selector = object.manual_selector();
+        let note = OwnerNote {
+            age: meta.age,
+            asked,
+            wanted,
+            rightful,
+            said,
+            controller,
+            unspecified,
+            manual_selector,
+        };
         index.keep_owner(&key.0, owner, note)
     }
 
@@ -154,6 +169,11 @@ impl Index {
             left_out: requested.left_out,
         };
         let gang = template.metadata.as_ref().and_then(|metadata| stated(metadata, spec, Some(&uid)));
+        let controlled = || {
+            let group = self.entry(namespace)?.pod_group_of(&uid)?;
+            Some(Stated::Group(group.clone()))
+        };
+        let gang = gang.or_else(controlled);
         let owner = Owner {
             kind,
             name: name.clone(),

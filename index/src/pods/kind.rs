@@ -190,3 +190,12 @@ fn grace_seconds(spec: Option<&PodSpec>) -> u16 {
     let stated = spec.and_then(|spec| spec.termination_grace_period_seconds).unwrap_or(GRACE_SECONDS);
     u16::try_from(stated.max(0)).unwrap_or(u16::MAX)
 }
+
+impl Index {
+    /// Whether this life of the pod is kept. Only then the answer to a write of it may be applied, as with
+    /// [`holds_setter`](Self::holds_setter).
+    pub fn holds_pod(&self, pod: &PodId) -> bool {
+        let kept = self.namespaces.get(&pod.namespace).and_then(|entry| entry.pod(&pod.name));
+        kept.is_some_and(|(kept, _)| kept.uid == pod.uid)
+    }
+}

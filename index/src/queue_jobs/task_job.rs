@@ -18,6 +18,8 @@ pub(crate) struct TaskJob {
     pub(crate) controller: Arc<str>,
     pub(crate) succeeded: u32,
     pub(crate) failed: u32,
+    /// What `manualSelector` in its spec says.
+    pub(crate) manual_selector: Option<bool>,
     pub(crate) seen: ObservedTaskJob,
 }
 
@@ -53,6 +55,7 @@ pub(crate) fn task_job(job: &Job) -> Option<TaskJob> {
         controller: controller.uid.as_str().into(),
         succeeded: count(status.and_then(|status| status.succeeded)),
         failed: count(status.and_then(|status| status.failed)),
+        manual_selector: spec.manual_selector,
         seen: ObservedTaskJob {
             uid: job.metadata.uid.as_deref().unwrap_or_default().into(),
             parallelism: count(spec.parallelism.or(Some(1))),

@@ -1,9 +1,13 @@
 //! What makes pods a gang, and which pods of it share what.
 
+use kube::Resource as _;
 use serde_json::{Value, json};
 
 use super::{at, index_of};
-use crate::{Coscheduling, Index, Kai, Keeps, KubernetesAlpha, KubernetesBeta, PodGroup, Scheduler, Volcano};
+use crate::{
+    Coscheduling, Index, Kai, Keeps, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup,
+    Scheduler, Volcano,
+};
 
 /// The gang of a pod of the ReplicaSet `r-1` with this metadata, as `name/minimum`.
 fn gang(metadata: &str) -> Option<String> {
@@ -105,8 +109,45 @@ fn a_pod_group_says_how_large_a_gang_is() {
     );
     let core = "schedulingGroup: {podGroupName: g}";
     let kubernetes = "podgroup.scheduling.k8s.io/g";
-    follows_its_pod_group::<KubernetesAlpha>("labels: {}", core, &count, kubernetes);
-    follows_its_pod_group::<KubernetesBeta>("labels: {}", core, &count, kubernetes);
+    follows_its_pod_group::<KubernetesV1Alpha2>("labels: {}", core, &count, kubernetes);
+    follows_its_pod_group::<KubernetesV1Alpha3>("labels: {}", core, &count, kubernetes);
+    follows_its_pod_group::<KubernetesV1Beta1>("labels: {}", core, &count, kubernetes);
+}
+
+/// The Job controller makes a PodGroup for a Job with `spec.scheduling`, and names it in the pods, not in the template.
+#[test]
+fn the_pods_that_a_workload_lacks_are_members_of_the_pod_group_that_it_controls() {
+    let job = "{kind: Job, apiVersion: batch/v1, metadata: {name: train, namespace: a, uid: j}, spec: {parallelism: 3,
+        template: {metadata: {}, spec: {containers: []}}}}";
+    let queue = "{kind: Queue, apiVersion: quotient.dev/v1alpha1, metadata: {name: a, namespace: a, uid: q}, spec: {}}";
+    let controlled = |size: u32| {
+        let mut group =
+            group::<KubernetesV1Alpha3>("a", &json!({"schedulingPolicy": {"gang": {"minCount": size}}}));
+        let owner =
+            json!({"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "j", "controller": true});
+        group.meta_mut().owner_references = Some(vec![serde_json::from_value(owner).unwrap()]);
+        group
+    };
+    let gang = |index: &mut Index| {
+        let snapshot = index.snapshot(at("12:00:00"));
+        let owner = &snapshot.namespaces[&"a".into()].owners[0];
+        owner.gang.as_ref().map(|gang| format!("{}/{}", gang.name, gang.min_available))
+    };
+    let expected = Some("podgroup.scheduling.k8s.io/g/3".to_owned());
+    // Whichever comes first.
+    let mut index = Index::new(crate::IndexSettings::default());
+    super::apply(&mut index, queue);
+    super::apply(&mut index, job);
+    assert_eq!(gang(&mut index), None);
+    assert!(index.apply(&controlled(3)));
+    assert_eq!(gang(&mut index), expected);
+    let mut index = Index::new(crate::IndexSettings::default());
+    super::apply(&mut index, queue);
+    index.apply(&controlled(3));
+    super::apply(&mut index, job);
+    assert_eq!(gang(&mut index), expected);
+    assert!(index.apply(&controlled(2)));
+    assert_eq!(gang(&mut index), Some("podgroup.scheduling.k8s.io/g/2".to_owned()));
 }
 
 /// While a cluster is upgraded, the same PodGroup is seen in two versions.
@@ -114,14 +155,14 @@ fn a_pod_group_says_how_large_a_gang_is() {
 fn in_which_version_a_pod_group_is_seen_makes_no_difference() {
     let mut index = pod_and_owner("labels: {}", "schedulingGroup: {podGroupName: g}");
     let size = json!({"schedulingPolicy": {"gang": {"minCount": 3}}});
-    index.apply(&group::<KubernetesAlpha>("a", &size));
-    index.apply(&group::<KubernetesBeta>("a", &size));
+    index.apply(&group::<KubernetesV1Alpha2>("a", &size));
+    index.apply(&group::<KubernetesV1Beta1>("a", &size));
     // The former version is not served any more.
-    Keeps::<PodGroup<KubernetesAlpha>>::relist_begin(&mut index);
-    Keeps::<PodGroup<KubernetesAlpha>>::relist_finish(&mut index);
+    Keeps::<PodGroup<KubernetesV1Alpha2>>::relist_begin(&mut index);
+    Keeps::<PodGroup<KubernetesV1Alpha2>>::relist_finish(&mut index);
     assert_eq!(shown(&mut index).as_deref(), Some("podgroup.scheduling.k8s.io/g/3"));
     // One that is scheduled pod by pod is no gang.
-    index.apply(&group::<KubernetesBeta>("a", &json!({"schedulingPolicy": {"basic": {}}})));
+    index.apply(&group::<KubernetesV1Beta1>("a", &json!({"schedulingPolicy": {"basic": {}}})));
     assert_eq!(shown(&mut index), None);
 }
 

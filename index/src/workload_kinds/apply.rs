@@ -72,6 +72,7 @@ impl Index {
                 said: Said::default(),
                 controller: owner.controller.clone(),
                 unspecified: unspecified(pods.template.spec.as_ref()),
+                manual_selector: None,
             };
             changed |= self.keep_owner(&key.0, owner, note);
         }

@@ -3,7 +3,8 @@
 use k8s_openapi::api::core::v1::ObjectReference;
 use quotient_crds::names::REPLICAS_BEFORE_ANNOTATION;
 use quotient_engine::names::PodName;
-use quotient_engine::plan::Preemptor;
+use quotient_engine::plan::{INCOMPLETE_SECONDS, Preemptor};
+use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::SetterKind;
 
 use super::Scaled;
@@ -43,10 +44,13 @@ pub(super) fn note(scaled: &Scaled) -> String {
     let back = former.map(|former| {
         format!("It gets its {former} back when there is room ({REPLICAS_BEFORE_ANNOTATION}).")
     });
+    let why = if scaled.reason == Reason::GangIncomplete {
+        format!("its gang and that of {whom} existed in part for {INCOMPLETE_SECONDS} s in queue {queue}")
+    } else {
+        format!("{whom} of a higher priority than {priority} lacks room in queue {queue}")
+    };
     message([
-        format!(
-            "Scaled from {from} to {to} because {whom} of a higher priority than {priority} lacks room in queue {queue}."
-        ),
+        format!("Scaled from {from} to {to} because {why}."),
         back.unwrap_or_default(),
         format!("It loses {}.", listed(pods.iter().map(PodName::to_string))),
     ])
@@ -70,7 +74,6 @@ fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
 mod tests {
     use super::*;
     use quotient_engine::names::QueueName;
-    use quotient_engine::reason::Reason;
     use quotient_engine::snapshot::{OwnerKind, Setter};
 
     fn scaled(from: u32, to: u32, former: Option<u32>) -> Scaled {
@@ -101,6 +104,17 @@ mod tests {
         assert!(many.ends_with("It loses web-0, web-1, web-2 and 16 more."), "{many}");
         let object = reference(&scaled(3, 1, Some(3)));
         assert_eq!((object.kind.as_deref(), object.uid.as_deref()), (Some("Deployment"), Some("d1")));
+    }
+
+    #[test]
+    fn a_gang_that_yields_reads_to_which_one() {
+        let beneficiaries = vec![Preemptor::Owner(OwnerKind::Job, "train".into())];
+        let yields = Scaled { reason: Reason::GangIncomplete, beneficiaries, ..scaled(3, 0, Some(3)) };
+        assert_eq!(
+            note(&yields),
+            "Scaled from 3 to 0 because its gang and that of Job train existed in part for 60 s in queue a/team. It gets its 3 \
+             back when there is room (quotient.dev/replicas-before). It loses web-0, web-1, web-2."
+        );
     }
 
     #[test]

@@ -178,6 +178,7 @@ impl Call {
             Purpose::Size(scaling) => {
                 view.update(|index| index.holds_setter(namespace, &scaling.setter) && keep(index));
             }
+            Purpose::Gate(pod) => view.update(|index| index.holds_pod(pod) && keep(index)),
             // No decision depends on a status, so it wakes no loop. An object that cannot be decoded gets one, too: it says so.
             Purpose::Status { .. } => {
                 view.read(keep);

@@ -33,13 +33,25 @@ pub(crate) use rate::Rate;
 use crate::context::Context;
 use under_way::{Ended, UnderWay};
 
-/// For how long one call of [`Executor::carry_out`] begins operations of a class that is bounded so. Then the next cycle
-/// comes: it gives room that became free to the queues that wait for it, and goes on.
-const BEGINS_FOR: Duration = Duration::from_millis(250);
+/// How long one call of [`Executor::carry_out`] may last. Then the next cycle comes: it gives room that became free to the queues
+/// that wait for it, and goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnLength {
+    /// For how long operations of a class that is bounded so are begun.
+    begins: Duration,
+    /// For how long answers of a class that may stay under way are waited for. While answers come, the wait paces the requests by
+    /// what the API server can do. A call that hangs holds up no other share for longer.
+    waits: Duration,
+}
 
-/// For how long it waits for answers of a class that may stay under way. While answers come, the wait paces the requests by
-/// what the API server can do. A call that hangs holds up no other share for longer.
-const WAITS_FOR: Duration = Duration::from_secs(1);
+impl TurnLength {
+    /// Every cycle that finds free room raises a quota, which costs the API server more the more often it happens.
+    pub(crate) const USUAL: Self = Self { begins: Duration::from_millis(250), waits: Duration::from_secs(1) };
+
+    /// Evictions free room for gated pods: no quota is raised for these.
+    pub(crate) const FOR_GATED: Self =
+        Self { begins: Duration::from_millis(50), waits: Duration::from_millis(50) };
+}
 
 /// An operation that has ended.
 #[derive(Debug)]
@@ -75,6 +87,7 @@ pub(crate) type Postponed = BTreeMap<Class, usize>;
 /// What one call of [`Executor::carry_out`] has left to do.
 struct Turn {
     began: Instant,
+    length: TurnLength,
     lanes: Lanes,
     begun: BTreeMap<Class, usize>,
     postponed: Postponed,
@@ -145,13 +158,14 @@ impl Executor {
     pub(crate) async fn carry_out(
         &mut self,
         operations: Vec<Operation>,
+        length: TurnLength,
         mut settle: impl FnMut(Completed),
     ) -> Postponed {
         let (second, first): (Vec<_>, Vec<_>) =
             operations.into_iter().partition(|operation| operation.purpose.comes_second());
-        let postponed = self.carry_out_phase(first, &mut settle).await;
+        let postponed = self.carry_out_phase(first, length, &mut settle).await;
         if !second.is_empty() {
-            self.carry_out_phase(second, &mut settle).await;
+            self.carry_out_phase(second, length, &mut settle).await;
         }
         postponed
     }
@@ -159,13 +173,14 @@ impl Executor {
     async fn carry_out_phase(
         &mut self,
         operations: Vec<Operation>,
+        length: TurnLength,
         settle: &mut impl FnMut(Completed),
     ) -> Postponed {
         let began = Instant::now();
         let lanes = self.lanes(operations, began);
-        let mut turn = Turn { began, lanes, begun: BTreeMap::new(), postponed: Postponed::new() };
+        let mut turn = Turn { began, length, lanes, begun: BTreeMap::new(), postponed: Postponed::new() };
         self.pace.forget_rested(began);
-        let over = began.checked_add(WAITS_FOR).unwrap_or(began);
+        let over = began.checked_add(length.waits).unwrap_or(began);
         loop {
             while let Some((at, operation)) = self.next_due(&mut turn) {
                 self.under_way.begin(&self.context, operation, at);
@@ -220,7 +235,7 @@ impl Executor {
             let lane = open.min_by_key(|(_, left)| left.front().map(|(place, _)| *place))?.0.clone();
             let class = lane.0;
             let begun = turn.begun.get(&class).copied().unwrap_or_default();
-            if self.is_over(class, turn.began, begun) {
+            if self.is_over(class, turn, begun) {
                 self.unfinished.insert(class, turn.began);
                 turn.leave(class);
                 continue;
@@ -246,12 +261,13 @@ impl Executor {
     }
 
     /// Whether no more operations of `class` are begun in a turn that has begun so many.
-    fn is_over(&self, class: Class, began: Instant, count: usize) -> bool {
+    fn is_over(&self, class: Class, turn: &Turn, count: usize) -> bool {
         if !class.is_bounded_in_time() {
             return false;
         }
-        let is_late = count > 0 && began.elapsed() >= BEGINS_FOR;
-        is_late || count >= self.pace.per_cycle(class) || self.pace.wait(class, began) >= BEGINS_FOR
+        let begins = turn.length.begins;
+        let is_late = count > 0 && turn.began.elapsed() >= begins;
+        is_late || count >= self.pace.per_cycle(class) || self.pace.wait(class, turn.began) >= begins
     }
 
     fn note(&mut self, Ended { purpose, key, outcome }: Ended) -> Completed {

@@ -50,13 +50,13 @@ pub struct ScalingMetrics {
 impl ScalingMetrics {
     pub(super) fn declare(into: &mut Catalogue<'_>) -> Result<Self, prometheus::Error> {
         into.under("Priority inside a queue");
-        let reasons = [Reason::Outranked, Reason::Restored];
+        let reasons = [Reason::Outranked, Reason::GangIncomplete, Reason::Restored];
         let metrics = Self {
             owners: into.counters(metric(
                 "quotient_scalings_total",
                 Unit::Count,
-                &[label("reason", "`Outranked`, `Restored`")],
-                "Workloads that were scaled down for pods of a higher priority in their queue, or up again.",
+                &[label("reason", "`Outranked`, `GangIncomplete`, `Restored`")],
+                "Workloads that were scaled down for other pods of their queue, or up again.",
             ))?,
             pods: into.counter(metric(
                 "quotient_scaled_pods_total",

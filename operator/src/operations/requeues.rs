@@ -1,8 +1,10 @@
 //! Requeues: the controller of rejected pods looks at once when there is room again.
 //!
-//! One annotation on its object makes a controller reconcile. A Job's controller does so within a second, because it gathers
-//! changes that are none of its spec. A Deployment's controller copies its own annotations to its ReplicaSet and leaves others
-//! there alone.
+//! One annotation on its object makes a controller reconcile. A Deployment's controller copies its own annotations to its
+//! ReplicaSet and leaves others there alone.
+//!
+//! A Job's controller reconciles at once only when the spec has changed; other changes it gathers for a second. So
+//! `manualSelector` changes between absent and false as well, which mean the same and matter only when a Job is created.
 
 use std::sync::Arc;
 
@@ -52,6 +54,14 @@ fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>)
         OwnerKind::QueueJob => name.replace('/', "-").into(),
         _ => Arc::clone(name),
     };
+    let mut patch = json!({"metadata": {"annotations": {NUDGED_ANNOTATION: observed.now.to_string()}}});
+    let is_job = matches!(kind, OwnerKind::Job | OwnerKind::QueueJob);
+    let manual_selector = observed.index.manual_selector(namespace, &object).filter(|_| is_job);
+    // A Job that chooses its pods itself keeps saying so.
+    if let Some(said) = manual_selector.filter(|said| *said != Some(true)) {
+        let other = said.is_none().then_some(false);
+        patch.as_object_mut()?.insert("spec".to_owned(), json!({"manualSelector": other}));
+    }
     Some(Operation {
         purpose: Purpose::Requeue {
             namespace: namespace.clone(),
@@ -61,8 +71,6 @@ fn of(Requeue { namespace, kind, name, uid }: &Requeue, observed: &Observed<'_>)
         },
         object: Object { kind: Kind::of_owner(*kind)?, namespace: namespace.clone(), name: object },
         life: Some(Life::of(uid.as_str())),
-        request: Request::Merge(json!({
-            "metadata": {"annotations": {NUDGED_ANNOTATION: observed.now.to_string()}},
-        })),
+        request: Request::Merge(patch),
     })
 }

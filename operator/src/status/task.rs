@@ -13,7 +13,7 @@ use tracing::{debug, warn};
 use super::Blocked;
 use super::changes::StatusChanges;
 use crate::context::Context;
-use crate::executor::{Completed, Executor, Outcome, Pace, Purpose};
+use crate::executor::{Completed, Executor, Outcome, Pace, Purpose, TurnLength};
 use crate::settings::WriteSettings;
 
 /// How often stored statuses are compared even if nothing was decided: another writer may have edited one.
@@ -73,7 +73,7 @@ impl Statuses {
         let Self { executor, changes, .. } = self;
         let (due, mut next) = changes.due(report, Instant::now());
         executor
-            .carry_out(due, |Completed { purpose, outcome, why, .. }| {
+            .carry_out(due, TurnLength::USUAL, |Completed { purpose, outcome, why, .. }| {
                 let Purpose::Status { queue, uid, wanted } = purpose else { return };
                 let now = Instant::now();
                 match outcome {

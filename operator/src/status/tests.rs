@@ -327,6 +327,7 @@ fn short(starved: Reason, unmet: Option<Reason>) -> QueuePlan {
         requests: amounts(2000, 0),
         reason,
         lowered: None,
+        incomplete_gang: None,
         controller: None,
         rejection: None,
         left_out: LeftOut::default(),

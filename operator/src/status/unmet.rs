@@ -14,8 +14,8 @@ use crate::message::{MOST, message as message_of};
 /// The first of what cannot start in the queue's namespace, for the status.
 pub(super) fn listed(namespace: &Namespace, queue: &QueuePlan) -> Vec<Written> {
     let written = |unmet: &Unmet| Written {
-        kind: kind_and_name(&unmet.who).0.to_owned(),
-        name: kind_and_name(&unmet.who).1.to_owned(),
+        kind: unmet.who.kind_and_name().0.to_owned(),
+        name: unmet.who.kind_and_name().1.to_owned(),
         pods: i32::try_from(unmet.pods).unwrap_or(i32::MAX),
         reason: unmet.reason.name().to_owned(),
         message: message(namespace, queue, unmet),
@@ -32,13 +32,16 @@ pub(super) fn total(queue: &QueuePlan) -> i32 {
 /// `ReplicaSet web: 3 pods of cpu 2`.
 pub(super) fn ask(unmet: &Unmet) -> String {
     let noun = if unmet.pods == 1 { "pod" } else { "pods" };
-    format!("{}: {} {noun} of {}", who(&unmet.who), unmet.pods, unmet.requests)
+    format!("{}: {} {noun} of {}", unmet.who, unmet.pods, unmet.requests)
 }
 
 /// What stands in the way of one ask, and what would help.
 pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -> String {
     if let Some(rejection) = &unmet.rejection {
         return rejection.sentence(MOST);
+    }
+    if let Some(gang) = &unmet.incomplete_gang {
+        return message_of(gang.sentences());
     }
     let because = |why: &str| format!("The pods cannot start because {why}.");
     let general = || [because(obstacle(unmet.reason)), way_out(unmet.reason).to_owned()];
@@ -94,14 +97,14 @@ pub(super) fn message(namespace: &Namespace, queue: &QueuePlan, unmet: &Unmet) -
 /// Whether the workload of `unmet` is the one that `entry` sets aside.
 fn is_of(entry: &SetAside, unmet: &Unmet) -> bool {
     let top = unmet.controller.as_ref().map(|top| (&*top.kind, &*top.name));
-    top.unwrap_or_else(|| kind_and_name(&unmet.who)) == (&*entry.kind, &*entry.name)
+    top.unwrap_or_else(|| unmet.who.kind_and_name()) == (&*entry.kind, &*entry.name)
 }
 
 /// What a rolling update waits for, and both ways out.
 fn rollout(queue: &QueuePlan, unmet: &Unmet) -> String {
     let workload = match &unmet.controller {
         Some(controller) => format!("{} {}", controller.kind, controller.name),
-        None => who(&unmet.who),
+        None => unmet.who.to_string(),
     };
     let resources = unmet.requests.resources();
     let used: Amounts = resources.map(|resource| (resource.clone(), queue.used.get(resource))).collect();
@@ -142,6 +145,7 @@ pub const fn obstacle(reason: Reason) -> &'static str {
         Reason::OneAtATime => {
             "pods of the queue did not start lately, and one pod of the workload starts first"
         }
+        Reason::GangIncomplete => "another gang that exists in part uses the room for the rest of this one",
         _ => "other pods use the room",
     }
 }
@@ -194,19 +198,10 @@ pub(crate) const fn way_out(reason: Reason) -> &'static str {
         Reason::OneAtATime => {
             "Every pod that becomes Ready lets one more start; see the events of the workload."
         }
+        Reason::GangIncomplete => {
+            "Quotient lowers one of the two to 0 if it may; else delete or suspend one."
+        }
         _ => "They start as other pods finish.",
-    }
-}
-
-fn who(asker: &Preemptor) -> String {
-    let (kind, name) = kind_and_name(asker);
-    format!("{kind} {name}")
-}
-
-fn kind_and_name(asker: &Preemptor) -> (&str, &str) {
-    match asker {
-        Preemptor::Pod(name) => ("Pod", name.as_str()),
-        Preemptor::Owner(kind, name) => (kind.name(), name),
     }
 }
 
@@ -219,7 +214,7 @@ mod tests {
     use quotient_engine::snapshot::{LeftOut, OwnerKind, Rejection, Setter, SetterKind, Workload};
 
     /// Those that a pod or a queue may wait for.
-    const ALL: [Reason; 21] = [
+    const ALL: [Reason; 22] = [
         Reason::WaitingForPreemption,
         Reason::WaitingForQuota,
         Reason::WaitingForLedger,
@@ -241,6 +236,7 @@ mod tests {
         Reason::PodsNotCreated,
         Reason::SetAside,
         Reason::OneAtATime,
+        Reason::GangIncomplete,
     ];
 
     fn cpu(milli: i128) -> Amounts {
@@ -257,6 +253,7 @@ mod tests {
             rejection: None,
             left_out: LeftOut::default(),
             lowered: None,
+            incomplete_gang: None,
         }
     }
 
@@ -304,7 +301,7 @@ mod tests {
         let setter = Setter { kind: SetterKind::Deployment, name: "web".into(), uid: OwnerUid::new("u-web") };
         let lowered = Lowered { setter, from: 5, to: 3, left_alone: None };
         let unmet = Unmet { lowered: Some(lowered.clone()), ..web(2, Reason::GaveWay) };
-        let told = "Quotient lowered Deployment web from 5 to 3 because pods of a higher priority in the queue needed the \
+        let told = "Quotient lowered Deployment web from 5 to 3 because other pods of the queue needed the \
                     room; in mode Full Quotient restores the size when the queue and a node have room";
         assert_eq!(message(&Namespace::from("a"), &QueuePlan::default(), &unmet), told);
         // Some of its pods lack more than that.

@@ -27,7 +27,10 @@ use kube::Client;
 use kube::runtime::watcher;
 use quotient_crds::{Queue, QueueJob};
 use quotient_index::pods::LeanPod;
-use quotient_index::{Coscheduling, Kai, KubernetesAlpha, KubernetesBeta, PodGroup, Volcano, WorkloadKind};
+use quotient_index::{
+    Coscheduling, Kai, KubernetesV1Alpha2, KubernetesV1Alpha3, KubernetesV1Beta1, PodGroup, Volcano,
+    WorkloadKind,
+};
 use tokio::task::JoinSet;
 
 pub use full_list::{FullList, ListCounts};
@@ -54,11 +57,12 @@ const PODS: &str = "pods";
 const COSCHEDULING: &str = "podgroups.v1alpha1.scheduling.x-k8s.io";
 const VOLCANO: &str = "podgroups.v1beta1.scheduling.volcano.sh";
 const KAI: &str = "podgroups.v2alpha2.scheduling.run.ai";
-const KUBERNETES_ALPHA: &str = "podgroups.v1alpha2.scheduling.k8s.io";
-const KUBERNETES_BETA: &str = "podgroups.v1beta1.scheduling.k8s.io";
+const KUBERNETES_V1ALPHA2: &str = "podgroups.v1alpha2.scheduling.k8s.io";
+const KUBERNETES_V1ALPHA3: &str = "podgroups.v1alpha3.scheduling.k8s.io";
+const KUBERNETES_V1BETA1: &str = "podgroups.v1beta1.scheduling.k8s.io";
 
 /// The kinds that are watched, as they are called in metrics and complaints.
-pub const KINDS: [&str; 20] = [
+pub const KINDS: [&str; 21] = [
     "daemonsets",
     "deployments",
     "horizontalpodautoscalers",
@@ -68,8 +72,9 @@ pub const KINDS: [&str; 20] = [
     NODES,
     "poddisruptionbudgets",
     COSCHEDULING,
-    KUBERNETES_ALPHA,
-    KUBERNETES_BETA,
+    KUBERNETES_V1ALPHA2,
+    KUBERNETES_V1ALPHA3,
+    KUBERNETES_V1BETA1,
     VOLCANO,
     KAI,
     PODS,
@@ -167,8 +172,11 @@ pub fn start(
     tasks.spawn(pod_groups(COSCHEDULING).run::<PodGroup<Coscheduling>>(client.clone(), config()));
     tasks.spawn(pod_groups(VOLCANO).run::<PodGroup<Volcano>>(client.clone(), config()));
     tasks.spawn(pod_groups(KAI).run::<PodGroup<Kai>>(client.clone(), config()));
-    tasks.spawn(pod_groups(KUBERNETES_ALPHA).run::<PodGroup<KubernetesAlpha>>(client.clone(), config()));
-    tasks.spawn(pod_groups(KUBERNETES_BETA).run::<PodGroup<KubernetesBeta>>(client.clone(), config()));
+    tasks
+        .spawn(pod_groups(KUBERNETES_V1ALPHA2).run::<PodGroup<KubernetesV1Alpha2>>(client.clone(), config()));
+    tasks
+        .spawn(pod_groups(KUBERNETES_V1ALPHA3).run::<PodGroup<KubernetesV1Alpha3>>(client.clone(), config()));
+    tasks.spawn(pod_groups(KUBERNETES_V1BETA1).run::<PodGroup<KubernetesV1Beta1>>(client.clone(), config()));
     // Workloads that only the settings know. Another operator's kind that is not there, or not granted, stops nothing.
     for kind in &signs.workloads {
         let feed = feed::Feed { is_optional: true, ..pod_groups(kind.name) };

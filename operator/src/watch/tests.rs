@@ -62,6 +62,7 @@ async fn every_kind_is_listed_in_pages_and_then_watched() {
         ("/apis/quotient.dev/v1alpha1/queues", false),
         ("/apis/scheduling.k8s.io/v1/priorityclasses", false),
         ("/apis/scheduling.k8s.io/v1alpha2/podgroups", false),
+        ("/apis/scheduling.k8s.io/v1alpha3/podgroups", false),
         ("/apis/scheduling.k8s.io/v1beta1/podgroups", false),
         ("/apis/scheduling.run.ai/v2alpha2/podgroups", false),
         ("/apis/scheduling.volcano.sh/v1beta1/podgroups", false),

@@ -77,8 +77,8 @@ impl Room {
         self
     }
 
-    /// Whether one pod with these requests is let in.
-    pub(super) fn has_one(&self, requests: &Amounts) -> bool {
+    /// Whether pods that request so much together are let in.
+    pub(super) fn has(&self, requests: &Amounts) -> bool {
         requests.iter().all(|(resource, amount)| self.0.get(resource).is_none_or(|left| amount <= left))
     }
 
@@ -171,7 +171,7 @@ mod tests {
     fn a_quota_that_is_not_in_force_yet_has_none() {
         let quota = Quota { hard: cpu(9), ..Quota::default() };
         let room = Room::of(&NamespaceState::default(), &quota);
-        assert!(!room.has_one(&shape(1).requests));
+        assert!(!room.has(&shape(1).requests));
     }
 
     #[test]
@@ -179,11 +179,11 @@ mod tests {
         let mut room = Room(cpu(5));
         room.take(&shape(2).requests, 9);
         assert_eq!(room.0, cpu(1));
-        assert!(room.has_one(&shape(1).requests) && !room.has_one(&shape(2).requests));
+        assert!(room.has(&shape(1).requests) && !room.has(&shape(2).requests));
         // What no quota bounds always fits, and takes nothing.
         let gpu: Amounts = [(Resource::from_name("nvidia.com/gpu"), Amount::new(1))].into_iter().collect();
         room.take(&gpu, 3);
-        assert!(room.has_one(&gpu));
+        assert!(room.has(&gpu));
         assert_eq!(room.0, cpu(1));
     }
 }

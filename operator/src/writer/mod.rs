@@ -28,12 +28,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use quotient_engine::ledger::Ledger;
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::Plan;
-use quotient_engine::snapshot::{Mode, Snapshot};
+use quotient_engine::snapshot::{Admission, Mode, Snapshot};
 use tokio::time::Instant;
 use tracing::{debug, info};
 
 use crate::context::Context;
-use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose};
+use crate::executor::{Class, Completed, Executor, Operation, Outcome, Pace, Purpose, TurnLength};
 use crate::ledger::{Dropped, LedgerKeeper, Vacancies};
 use crate::operations::{Observed, Requeue, operations, queue_jobs::next_expiry};
 use crate::particulars::StatusDetails;
@@ -182,7 +182,8 @@ impl Writer {
             executor.wants(*class, &wanted);
             due.extend(memory.due(*class, wanted, plan, executor));
         }
-        let postponed = executor.carry_out(due, |completed| memory.settle(&completed)).await;
+        let length = if frees_for_gated(plan) { TurnLength::FOR_GATED } else { TurnLength::USUAL };
+        let postponed = executor.carry_out(due, length, |completed| memory.settle(&completed)).await;
         if classes.contains(&Class::Eviction) {
             let postponed = postponed.get(&Class::Eviction).copied().unwrap_or_default();
             let postponed = i64::try_from(postponed).unwrap_or(i64::MAX);
@@ -297,6 +298,13 @@ impl Memory {
             Purpose::Status { .. } => {}
         }
     }
+}
+
+/// Whether an eviction of `plan` is for a queue in Gate mode.
+fn frees_for_gated(plan: &Plan) -> bool {
+    let is_gated =
+        |queue: &QueueName| plan.queues.get(queue).is_some_and(|queue| queue.admission == Admission::Gate);
+    plan.evictions.iter().filter_map(|eviction| eviction.beneficiary.as_ref()).any(is_gated)
 }
 
 fn recounted(namespace: &Namespace, is_second: bool, Completed { outcome, why, .. }: &Completed) {

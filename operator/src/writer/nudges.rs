@@ -1,9 +1,8 @@
 //! Telling owners whose pods were refused that there is room again.
 //!
 //! The controller of a ReplicaSet, a StatefulSet, a DaemonSet or a Job whose pods a quota refused tries again ever later, up to
-//! many minutes. When the quota has risen, one annotation on the owner makes its controller look at once (a Job's
-//! within a second: its controller gathers changes that are none of its spec). A Deployment's controller copies its
-//! own annotations to its ReplicaSet and leaves others there alone.
+//! many minutes. When the quota has risen, a patch of the owner makes its controller look at once
+//! ([`requeues`](crate::operations)).
 //!
 //! What admission has charged may be more than there is: while it tries again to write what it charges, because the quota
 //! was written meanwhile, it charges pods that it has refused already. Nobody corrects that for five minutes if no pod
@@ -18,7 +17,7 @@ use std::time::Duration;
 
 use quotient_engine::amounts::Bounds;
 use quotient_engine::names::{Namespace, OwnerUid};
-use quotient_engine::plan::{Plan, Preemptor};
+use quotient_engine::plan::{IncompleteGang, Plan, Preemptor, Resolution, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{NamespaceState, Owner, OwnerKind, Preemption, Queue, Quota, Snapshot};
 use tokio::time::Instant;
@@ -29,8 +28,8 @@ use crate::context::Context;
 use crate::executor::{Completed, Outcome};
 use crate::operations::Requeue;
 
-/// How long one owner is left alone.
-const REST: Duration = Duration::from_secs(2);
+/// How long one owner is left alone. Its controller looks within milliseconds, and creates pods until one is rejected.
+const REST: Duration = Duration::from_millis(500);
 
 /// For how long owners are watched after their quota's rise is in force. Who has no room by then waits for the next.
 const FOLLOWED: Duration = Duration::from_secs(30);
@@ -50,13 +49,39 @@ pub(super) struct Nudger {
     /// Whether the quotas that stand have been taken as risen.
     begun: bool,
     rises: BTreeMap<Namespace, QuotaIncrease>,
-    /// The owners that wait for pods of their own queue to go, by kind and name.
-    promised: BTreeMap<Namespace, BTreeSet<(OwnerKind, Arc<str>)>>,
+    promised: BTreeMap<Namespace, Promises>,
     /// When each owner was nudged last.
     nudged: BTreeMap<OwnerUid, Instant>,
     /// Where admission is to count anew.
     recounts: BTreeSet<Namespace>,
     next: Option<Instant>,
+}
+
+/// Owners that wait for pods of their own queue to go, by kind and name.
+type Promises = BTreeMap<(OwnerKind, Arc<str>), YieldsTo>;
+
+/// What the pods that go make room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum YieldsTo {
+    /// Pods of a higher priority.
+    Priority,
+    /// So many pods, which complete a gang.
+    Gang(u32),
+}
+
+/// The owner that waits for pods of its own queue, if that is what `unmet` says.
+fn promise(unmet: &Unmet) -> Option<((OwnerKind, Arc<str>), YieldsTo)> {
+    let to = match (&unmet.incomplete_gang, unmet.reason) {
+        (Some(IncompleteGang { gang, resolution: Resolution::IsCompleted, .. }), _) => {
+            YieldsTo::Gang(gang.minimum.saturating_sub(gang.members))
+        }
+        (_, Reason::WaitingForPreemption) => YieldsTo::Priority,
+        _ => return None,
+    };
+    match &unmet.who {
+        Preemptor::Owner(kind, name) => Some(((*kind, Arc::clone(name)), to)),
+        Preemptor::Pod(_) => None,
+    }
 }
 
 /// A quota that rose.
@@ -107,12 +132,7 @@ impl Nudger {
     /// The last plan has pods of their own queue go for some owners: these are nudged as soon as there is room.
     pub(super) fn promised(&mut self, plan: &Plan) {
         for (queue, decided) in &plan.queues {
-            let waits = decided.unmet.iter().filter(|unmet| unmet.reason == Reason::WaitingForPreemption);
-            let owners = waits.filter_map(|unmet| match &unmet.who {
-                Preemptor::Owner(kind, name) => Some((*kind, Arc::clone(name))),
-                Preemptor::Pod(_) => None,
-            });
-            let owners: Vec<_> = owners.collect();
+            let owners: Promises = decided.unmet.iter().filter_map(promise).collect();
             if !owners.is_empty() {
                 self.promised.entry(queue.namespace.clone()).or_default().extend(owners);
             }
@@ -136,7 +156,10 @@ impl Nudger {
     ) -> Vec<Requeue> {
         if !self.begun {
             self.begun = true;
-            let ours = |state: &NamespaceState| state.quota.as_ref().is_some_and(|quota| quota.ours);
+            // In Gate mode no pod is rejected.
+            let ours = |state: &NamespaceState| {
+                !state.is_in_gate_mode() && state.quota.as_ref().is_some_and(|quota| quota.ours)
+            };
             let standing = snapshot.namespaces.iter().filter(|(_, state)| ours(state));
             self.risen(standing.map(|(namespace, _)| namespace.clone()).collect());
         }
@@ -169,16 +192,22 @@ impl Nudger {
         promised.retain(|namespace, owners| {
             let Some(state) = snapshot.namespaces.get(namespace) else { return false };
             let yields = |queue: &Queue| queue.preemption == Preemption::LowerPriority;
-            let Some(quota) = state.quota.as_ref().filter(|_| state.queues.iter().any(yields)) else {
-                return false;
-            };
+            let yields = state.queues.iter().any(yields);
+            owners.retain(|_, to| yields || matches!(to, YieldsTo::Gang(_)));
+            let Some(quota) = state.quota.as_ref().filter(|_| !owners.is_empty()) else { return false };
             let mut room = Room::of(state, quota).within_admission(quota, &charged(namespace));
             let lacking = lacking(state);
             let key = |owner: &Owner| (owner.kind, Arc::clone(&owner.name));
-            owners.retain(|promised| lacking.iter().any(|(owner, _)| key(owner) == *promised));
+            let known: BTreeSet<_> = lacking.iter().map(|(owner, _)| key(owner)).collect();
+            owners.retain(|owner, _| known.contains(owner));
             for (owner, missing) in lacking {
-                let is_promised = owners.contains(&key(owner));
-                if !room.has_one(&owner.shape.requests) || !is_promised {
+                // Of a part of what a gang lacks its controller would be refused again, and wait longer.
+                let together = owners.get(&key(owner)).map(|to| match to {
+                    YieldsTo::Priority => 1,
+                    YieldsTo::Gang(lacking) => missing.min(*lacking),
+                });
+                let has_room = |pods: u32| room.has(&owner.shape.requests.times(pods));
+                if !together.is_some_and(has_room) {
                     continue;
                 }
                 match self.nudged.get(&owner.uid).map(|at| rested(*at)) {
@@ -220,8 +249,8 @@ impl Nudger {
         let mut kept_out = 0_u32;
         for (owner, missing) in lacking {
             let requests = &owner.shape.requests;
-            if !room.has_one(requests) {
-                kept_out = kept_out.saturating_add(if seen.has_one(requests) { missing } else { 0 });
+            if !room.has(requests) {
+                kept_out = kept_out.saturating_add(if seen.has(requests) { missing } else { 0 });
                 continue;
             }
             let waits = rise.owners.get(&owner.uid) == Some(&Notified::Not);

@@ -359,6 +359,30 @@ fn what_is_not_the_operators() {
     assert_eq!(court.found(), [Invariant::Gentle, own, own, own, own, own, own]);
 }
 
+#[test]
+fn a_job_is_woken_by_what_means_the_same() {
+    let job = |note: &str, said: Option<bool>, parallelism: u32| {
+        let mut job = json!({"metadata": {"annotations": {"quotient.dev/nudged": note}}, "spec": {"parallelism": parallelism}});
+        if let Some(said) = said {
+            job["spec"]["manualSelector"] = said.into();
+        }
+        job
+    };
+    for (before, after, is_own) in [
+        (job("1", None, 2), job("2", Some(false), 2), true),
+        (job("1", Some(false), 2), job("2", None, 2), true),
+        (job("1", None, 2), job("2", Some(true), 2), false),
+        (job("1", Some(true), 2), job("2", None, 2), false),
+        (job("1", None, 2), job("2", Some(false), 3), false),
+    ] {
+        let mut court = Court::sits();
+        court.other("jobs", "gainer", "train", Some(before.clone()));
+        court.write(true, ("jobs", ""), ("gainer", "train"), None, Some(after.clone()));
+        let expected = if is_own { vec![] } else { vec![Invariant::KeepsToItsOwn] };
+        assert_eq!(court.found(), expected, "{before} {after}");
+    }
+}
+
 /// An owner of this size, and what stands beside it.
 fn sized(size: u32, before: Option<&str>, lowered: Option<&str>) -> Value {
     let mut annotations = json!({"kept": "as it is"});
@@ -616,6 +640,14 @@ fn a_gang_is_let_in_when_all_of_it_is_there_and_whole() {
     assert_eq!(removal("2").found(), [Invariant::GatesWithinShare]);
     let mut lacking = removal("3");
     assert_eq!(lacking.found(), [Invariant::GatesWithinShare, Invariant::GangsWhole]);
+    // What has succeeded counts.
+    let mut court = gated("3");
+    let mut first = member("x-0", "3", false);
+    first["metadata"]["ownerReferences"] = json!([{"kind": "Job", "uid": "j"}]);
+    first["status"] = json!({"phase": "Succeeded"});
+    court.other("pods", "gainer", "x-0", Some(first));
+    court.write(true, ("pods", ""), ("gainer", "x-1"), None, Some(member("x-1", "3", false)));
+    assert_eq!(court.found(), [Invariant::GatesWithinShare]);
     // At rest it is let in in part.
     lacking.judge.rests(lacking.at);
     assert_eq!(lacking.found().last(), Some(&Invariant::GangsWhole));

@@ -218,7 +218,7 @@ fn scaling_report(scaling: &Scaling) -> ScalingReport {
         to: scaling.to,
         former: scaling.former,
         pods: scaling.pods.iter().map(pod_name).collect(),
-        beneficiaries: scaling.beneficiaries.iter().map(unmet::asker).collect(),
+        beneficiaries: scaling.beneficiaries.iter().map(ToString::to_string).collect(),
         reason: scaling.reason.name(),
     }
 }

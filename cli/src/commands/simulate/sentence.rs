@@ -8,8 +8,6 @@ use quotient_engine::reason::Reason;
 use quotient_index::cause;
 use quotient_operator::status::obstacle;
 
-use super::unmet;
-
 /// Why `eviction` is part of `plan`, for people.
 pub(crate) fn why(eviction: &Eviction, plan: &Plan) -> String {
     let queue = &eviction.queue;
@@ -107,7 +105,7 @@ pub(super) fn how_scaled(scaling: &Scaling) -> String {
         text.push_str(&former.to_string());
     }
     if !scaling.beneficiaries.is_empty() {
-        let whom: Vec<String> = scaling.beneficiaries.iter().map(unmet::asker).collect();
+        let whom: Vec<String> = scaling.beneficiaries.iter().map(ToString::to_string).collect();
         text.push_str(" for ");
         text.push_str(&whom.join(", "));
     }

@@ -1,7 +1,7 @@
 //! Pods that cannot start now, in words.
 
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
+use quotient_engine::plan::{Plan, QueuePlan, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_operator::status::obstacle;
 
@@ -13,23 +13,12 @@ pub(crate) fn all(plan: &Plan) -> impl Iterator<Item = (&QueueName, &QueuePlan, 
 
 /// Kind and name, such as `ReplicaSet web`.
 pub(crate) fn what(unmet: &Unmet) -> String {
-    asker(&unmet.who)
-}
-
-/// Who asks: kind and name.
-pub(crate) fn asker(asker: &Preemptor) -> String {
-    match asker {
-        Preemptor::Pod(name) => format!("Pod {name}"),
-        Preemptor::Owner(kind, name) => format!("{} {name}", kind.name()),
-    }
+    unmet.who.to_string()
 }
 
 /// The name alone.
 pub(crate) fn name(unmet: &Unmet) -> &str {
-    match &unmet.who {
-        Preemptor::Pod(name) => name.as_str(),
-        Preemptor::Owner(_, name) => name,
-    }
+    unmet.who.kind_and_name().1
 }
 
 /// `2 pods of 4c cannot start: Fragmented (…)`.
@@ -50,6 +39,9 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
     }
     if let (Reason::GaveWay, Some(lowered)) = (unmet.reason, &unmet.lowered) {
         return lowered.to_string();
+    }
+    if let Some(gang) = &unmet.incomplete_gang {
+        return gang.sentences().join(" ");
     }
     if let Some(first) = unmet.left_out.first.as_ref().filter(|_| unmet.reason == Reason::NoNodeFits) {
         return format!("one requests {first}, which no node offers");

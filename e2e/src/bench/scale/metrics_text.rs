@@ -15,7 +15,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// The histogram `name`, without labels, in a metrics text.
-    pub(super) fn find(text: &str, name: &str) -> anyhow::Result<Self> {
+    pub fn find(text: &str, name: &str) -> anyhow::Result<Self> {
         let field = |suffix: &str| {
             let value = text
                 .lines()

@@ -53,7 +53,11 @@ fn costs(all: &[Series]) -> Table {
 /// One scenario, for a terminal.
 pub fn summary(series: &Series) -> String {
     let all = std::slice::from_ref(series);
-    [times(all), costs(all)].map(|table| table.text()).concat()
+    [Some(times(all)), Some(costs(all)), steps(series)]
+        .into_iter()
+        .flatten()
+        .map(|table| table.text())
+        .collect()
 }
 
 /// The measured part of the page, as Markdown, plots included, which lie in `performance/`.
@@ -84,20 +88,25 @@ pub fn page(all: &[Series], machine: Machine, at: Timestamp) -> String {
         times(all).markdown(),
         costs(all).markdown(),
         kinds.markdown(),
-        all.iter().filter_map(steps).collect::<String>(),
+        all.iter().filter_map(timeline).collect::<String>(),
     )
 }
 
-/// Where the time goes in a scenario that evicts.
-fn steps(series: &Series) -> Option<String> {
-    let timeline = series.typical().filter(|_| series.runs.iter().any(|run| run.victims > 0))?;
+/// Where the time goes in a scenario in which pods start, with a picture.
+fn timeline(series: &Series) -> Option<String> {
+    let (name, table) = (&series.name, steps(series)?);
+    Some(format!("\n### {name}\n\n![{name}](performance/{name}.svg)\n\n{}", table.markdown()))
+}
+
+/// Where the time goes in a scenario in which pods start: when each step happened in its typical run.
+fn steps(series: &Series) -> Option<Table> {
+    let timeline = series.typical()?;
     let mut table = Table::new(["step", ">first", ">middle", ">last"]);
     for step in Step::ALL {
         let Some([first, middle, last]) = timeline.span(step) else { continue };
         table.row([step.says().to_owned(), first.to_string(), middle.to_string(), last.to_string()]);
     }
-    let name = &series.name;
-    Some(format!("\n### {name}\n\n![{name}](performance/{name}.svg)\n\n{}", table.markdown()))
+    Some(table)
 }
 
 /// The most of all runs.

@@ -10,7 +10,8 @@ use super::{Demand, Ground, Kind, NodeGroup, Outcome, QueueAt, Scenario, Work};
 pub fn scenarios() -> Vec<Scenario> {
     let at_once = Duration::ZERO;
     let later = Duration::from_secs(5);
-    let mut all: Vec<_> = [100, 500].map(|cpus| free_room(Kind::Job, cpus)).into();
+    let mut all = vec![first_pod()];
+    all.extend([100, 500].map(|cpus| free_room(Kind::Job, cpus)));
     all.extend([100, 500, 2000].map(|cpus| reclaim_half(Kind::Job, cpus, at_once)));
     all.extend([100, 500].map(|cpus| reclaim_half(Kind::SmallJobs, cpus, at_once)));
     all.extend([100, 500].map(|cpus| reclaim_half(Kind::Deployment, cpus, at_once)));
@@ -40,6 +41,21 @@ fn bare_pods(cpus: u32) -> Scenario {
         ..scenario
     }
     .in_gate_mode()
+}
+
+/// One pod without an owner on an idle cluster.
+fn first_pod() -> Scenario {
+    Scenario {
+        name: "first-pod".to_owned(),
+        says: "ten cpu are idle; a queue without pods starts one pod without an owner".to_owned(),
+        gated: false,
+        ground: Ground {
+            queues: vec![QueueAt::of("other", json!({})), QueueAt::of("gainer", json!({}))],
+            ..Ground::of_cpus(10)
+        },
+        demand: Demand::work(vec![Work::of(Kind::Pods, "gainer", 1)]),
+        outcome: Outcome { gains: vec![("gainer".to_owned(), 1)], fewest: Some(0) },
+    }
 }
 
 /// The control plane's own time: half of the cpus are free, and nobody has to go.

@@ -1,6 +1,6 @@
 //! The API server: RBAC on, every admission plugin that is on by default, and an audit log.
 
-use super::{Layout, ProcessSpec, TestBedError, flag};
+use super::{Layout, POD_GROUPS, ProcessSpec, TestBedError, flag};
 
 const AUDIT_POLICY: &str = include_str!("audit-policy.yaml");
 const AUDIT_POLICY_FILE: &str = "audit-policy.yaml";
@@ -18,9 +18,7 @@ pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
 pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
     let (signing_key, checking_key) = &layout.service_account_keys;
     let process = if layout.pod_groups {
-        process
-            .arg("--feature-gates=GenericWorkload=true")
-            .arg("--runtime-config=scheduling.k8s.io/v1alpha2=true")
+        process.arg(POD_GROUPS).arg("--runtime-config=scheduling.k8s.io/v1alpha2=true")
     } else {
         process
     };

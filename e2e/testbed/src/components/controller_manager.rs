@@ -1,6 +1,6 @@
 //! The controller manager, with the controllers that act on what a test bed has.
 
-use super::{Component, Layout, OPEN_PATHS, ProcessSpec, TestBedError, flag};
+use super::{Component, Layout, OPEN_PATHS, POD_GROUPS, ProcessSpec, TestBedError, flag};
 use crate::layout::MASTERS;
 
 const KUBECONFIG: &str = "kube-controller-manager";
@@ -35,6 +35,7 @@ pub(super) fn prepare(layout: &Layout) -> Result<(), TestBedError> {
 }
 
 pub(super) fn arguments(process: ProcessSpec, layout: &Layout) -> ProcessSpec {
+    let process = if layout.pod_groups { process.arg(POD_GROUPS) } else { process };
     process
         .arg(flag("kubeconfig", &layout.kubeconfig(KUBECONFIG)))
         .arg("--bind-address=127.0.0.1")

@@ -35,6 +35,9 @@ pub(super) struct HealthCheck {
     pub(super) path: &'static str,
 }
 
+/// Kubernetes' own PodGroups, and those that the Job controller makes.
+const POD_GROUPS: &str = "--feature-gates=GenericWorkload=true,WorkloadWithJob=true";
+
 /// What servers answer without asking who one is.
 const OPEN_PATHS: &str = "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics";
 

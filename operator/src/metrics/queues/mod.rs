@@ -386,6 +386,7 @@ mod tests {
             requests: Amounts::new(),
             reason,
             lowered: None,
+            incomplete_gang: None,
             controller: None,
             rejection: None,
             left_out: LeftOut::default(),

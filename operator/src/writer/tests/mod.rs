@@ -3,6 +3,7 @@
 pub(crate) mod again;
 mod drift;
 mod evictions;
+mod gates;
 mod limit_ranges;
 mod modes;
 mod nudges;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use quotient_engine::amounts::Amounts;
 use quotient_engine::names::QueueName;
-use quotient_engine::plan::{Plan, Preemptor, QueuePlan, Unmet};
+use quotient_engine::plan::{GangPart, IncompleteGang, Plan, Preemptor, QueuePlan, Resolution, Unmet};
 use quotient_engine::reason::Reason;
 use quotient_engine::snapshot::{LeftOut, OwnerKind};
 use quotient_index::Keeps;
@@ -138,13 +138,13 @@ async fn every_kind_is_told_in_its_own_group() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rises_in_quick_succession_are_told_every_two_seconds() {
+async fn rises_in_quick_succession_are_told_every_half_second() {
     let mut world = world(&[ours(5, 0, 0), owner("ReplicaSet", "web", 9)]).await;
     assert_eq!(world.raise(6, 1, 0).await, 1);
     put(&world.view, &pod_of("web", "p1"));
     assert_eq!(world.raise(8, 2, 1).await, 1);
     let rest = world.writer.nudger.next().unwrap();
-    assert_eq!(rest.duration_since(Instant::now()), Duration::from_secs(2));
+    assert_eq!(rest.duration_since(Instant::now()), Duration::from_millis(500));
     tokio::time::sleep_until(rest).await;
     assert_eq!(world.cycle().await, 2);
     // What came of it is looked at once.
@@ -212,6 +212,20 @@ async fn a_large_rise_is_told_in_pieces() {
     assert!(world.writer.nudger.next().unwrap() <= Instant::now());
     assert_eq!(world.cycle().await, 70);
     assert!(world.writer.nudger.next().unwrap() > Instant::now());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_gets_another_generation_that_means_the_same() {
+    let wakes = async |said: Option<bool>| {
+        let mut job = owner("Job", "train", 1);
+        job["spec"]["manualSelector"] = said.into();
+        let world = world(&[ours(5, 2, 2), job]).await;
+        world.log.all().pop().unwrap().body["spec"].clone()
+    };
+    assert_eq!(wakes(None).await, json!({"manualSelector": false}));
+    assert_eq!(wakes(Some(false)).await, json!({"manualSelector": null}));
+    // Its selector is its own.
+    assert_eq!(wakes(Some(true)).await, Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
@@ -303,12 +317,45 @@ fn promised() -> Plan {
         requests: Amounts::new(),
         reason: Reason::WaitingForPreemption,
         lowered: None,
+        incomplete_gang: None,
         controller: None,
         rejection: None,
         left_out: LeftOut::default(),
     };
     let decided = QueuePlan { unmet: vec![unmet], ..QueuePlan::default() };
     Plan { queues: [(QueueName::new("a", "team"), decided)].into(), ..Plan::default() }
+}
+
+/// The same where `web` lacks two pods of its gang, to which another gang yields.
+fn completed() -> Plan {
+    let part = |name: &str, members| GangPart {
+        workload: Preemptor::Owner(OwnerKind::ReplicaSet, name.into()),
+        members,
+        minimum: 3,
+    };
+    let mut plan = promised();
+    for unmet in plan.queues.values_mut().flat_map(|queue| &mut queue.unmet) {
+        unmet.reason = Reason::GangIncomplete;
+        unmet.incomplete_gang = Some(IncompleteGang {
+            gang: part("web", 1),
+            other: part("low", 2),
+            resolution: Resolution::IsCompleted,
+        });
+    }
+    plan
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gang_that_another_one_yielded_to_is_told_when_all_of_it_has_room() {
+    let (first, second) = (pod_of("low", "low-0"), pod_of("low", "low-1"));
+    let mut world = world(&[queue("a"), ours(5, 2, 2), owner("ReplicaSet", "web", 2), first, second]).await;
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert_eq!(world.cycle().await, 0);
+    world.writer.nudger.promised(&completed());
+    for (gone, told) in [("low-0", 0), ("low-1", 1)] {
+        world.view.read(|index| Keeps::<Pod>::delete(index, "a", gone, &format!("uid-{gone}")));
+        assert_eq!(world.cycle().await, told, "{gone}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

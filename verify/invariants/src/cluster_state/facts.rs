@@ -49,6 +49,8 @@ pub struct PodFacts {
     pub has_finalizers: bool,
     /// Whether it has succeeded or failed.
     pub has_ended: bool,
+    /// Whether it has succeeded for a Job, which counts it.
+    pub has_succeeded_for_job: bool,
     /// Its gang, if it says how many of it are of use together.
     pub gang: Option<GangFacts>,
     /// Its priority.
@@ -151,6 +153,8 @@ impl PodFacts {
                 .and_then(Value::as_u64),
             has_finalizers: has(pod, "/metadata/finalizers/0"),
             has_ended: matches!(phase.as_deref(), Some("Succeeded" | "Failed")),
+            has_succeeded_for_job: phase.as_deref() == Some("Succeeded")
+                && text(pod, "/metadata/ownerReferences/0/kind").as_deref() == Some("Job"),
             gang: gang(pod),
             priority: pod.pointer("/spec/priority").and_then(Value::as_i64).unwrap_or_default(),
             created: text(pod, "/metadata/creationTimestamp").unwrap_or_default(),

@@ -220,11 +220,16 @@ impl Place {
         leaves.min_by(|(_, one), (_, other)| (&one.created, &one.uid).cmp(&(&other.created, &other.uid)))
     }
 
-    /// How many pods of the gang of this name there are.
+    /// How many pods of the gang of this name there are; those that have succeeded count.
     pub(crate) fn gang(&self, name: &str) -> Members {
-        let live = self.pods.values().filter(|pod| !pod.has_ended && !pod.is_terminating);
+        let counts = |pod: &&PodFacts| pod.has_succeeded_for_job || (!pod.has_ended && !pod.is_terminating);
         let mut members = Members::default();
-        for pod in live.filter(|pod| pod.gang.as_ref().is_some_and(|gang| gang.name == name)) {
+        for pod in self
+            .pods
+            .values()
+            .filter(counts)
+            .filter(|pod| pod.gang.as_ref().is_some_and(|gang| gang.name == name))
+        {
             members.all = members.all.saturating_add(1);
             members.admitted = members.admitted.saturating_add(u32::from(!pod.is_gated));
         }

@@ -65,10 +65,14 @@ fn is_of_a_queue_job(write: &Write<'_>) -> bool {
     is_known && states.iter().flatten().all(|job| is_owned(job))
 }
 
-/// Whether nothing but our annotation differs, and what every write changes.
+/// Whether nothing but our annotation differs, and what every write changes; and of a Job whether `manualSelector` is absent or
+/// false, which means the same.
 fn is_only_a_nudge(write: &Write<'_>) -> bool {
     let (Some(before), Some(after)) = (write.before, write.after) else { return true };
-    without(before, &[NUDGED], None) == without(after, &[NUDGED], None)
+    let chooses = |job: &Value| job.pointer("/spec/manualSelector") == Some(&Value::Bool(true));
+    let toggled = (write.resource == "jobs").then_some("manualSelector");
+    chooses(before) == chooses(after)
+        && without(before, &[NUDGED], toggled) == without(after, &[NUDGED], toggled)
 }
 
 /// Whether nothing differs but how many pods are wanted, and this is less than what stands beside it, or is what stood

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::Case;
 use crate::actors::RUNS_SECONDS;
-use crate::faults::Act;
 use crate::scenario::build::{created, merged, queue_of, seconds};
 use crate::scenario::{Workload, build};
 use crate::server::Kind;
@@ -65,9 +64,9 @@ fn beside() -> Workload {
     }
 }
 
-/// A Job of eight pods of team-1 that are a gang. They run for so many seconds, or for ever.
-fn gang(name: &str, runs: Option<&str>) -> Act {
-    let mut job = build::job("team-1", name, 8, &build::work("1", "1Gi"));
+/// A Job of team-1 whose eight pods are a gang, so many of which it wants at once. They run for so many seconds, or for ever.
+pub(super) fn gang(name: &str, parallelism: u32, runs: Option<&str>) -> Value {
+    let mut job = build::job("team-1", name, parallelism, &build::work("1", "1Gi"));
     if runs.is_some() {
         job["spec"]["completions"] = 8.into();
     }
@@ -76,7 +75,7 @@ fn gang(name: &str, runs: Option<&str>) -> Act {
     if let Some(runs) = runs {
         metadata["annotations"][RUNS_SECONDS] = runs.into();
     }
-    created(Kind::Job, job)
+    job
 }
 
 /// The pods of the first gang run for a while and end, those of the second run for ever.
@@ -86,7 +85,10 @@ fn gangs() -> Workload {
     Workload {
         name: "gated-gangs",
         objects,
-        later: vec![(seconds(12), gang("first", Some("20"))), (seconds(14), gang("second", None))],
+        later: vec![
+            (seconds(12), created(Kind::Job, gang("first", 8, Some("20")))),
+            (seconds(14), created(Kind::Job, gang("second", 8, None))),
+        ],
         length: seconds(60),
         hard: vec![("team-1", "")],
         running_cpu: vec![("team-1", "8")],
@@ -98,7 +100,7 @@ fn gangs() -> Workload {
 pub fn waiting_gang() -> Case {
     let mut workload = gangs();
     workload.name = "gated-waiting-gang";
-    workload.later.push((seconds(16), gang("third", None)));
+    workload.later.push((seconds(16), created(Kind::Job, gang("third", 8, None))));
     Case::new(workload, "three gangs in Gate mode, and room for one and a half")
 }
 

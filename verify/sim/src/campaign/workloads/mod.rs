@@ -2,6 +2,7 @@
 
 pub mod gated;
 mod guarded;
+mod incomplete;
 mod moving;
 pub(crate) mod plain;
 mod trouble;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Case> {
     all.extend(moving::all());
     all.extend(trouble::all());
     all.extend(gated::all());
+    all.extend(incomplete::all());
     all
 }
 

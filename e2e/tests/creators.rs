@@ -1,0 +1,111 @@
+//! What creators of other systems do with a rejected pod, as their sources say, in both modes (docs/tenants/creators.md).
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::Pod;
+use kube::Api;
+use kube::api::PostParams;
+use quotient_e2e::quotient::{PATIENCE, PodCounts, Stage};
+use quotient_e2e::testbed::eventually;
+use quotient_invariants::Tolerance;
+use serde_json::json;
+
+use crate::gate::{gated_queue, gated_stage, pods, running};
+
+/// A system that creates pods, and how it goes on after a rejection.
+#[derive(Clone, Copy)]
+struct Creator {
+    name: &'static str,
+    /// Between two tries; none if it gives up.
+    tries_every: Option<Duration>,
+}
+
+/// GitLab Runner fails the job, Spark's driver asks for executors every second, Argo Workflows requeues after ten seconds.
+const CREATORS: [Creator; 3] = [
+    Creator { name: "gitlab-runner", tries_every: None },
+    Creator { name: "spark-driver", tries_every: Some(Duration::from_secs(1)) },
+    Creator { name: "argo-workflows", tries_every: Some(Duration::from_secs(10)) },
+];
+
+impl Creator {
+    /// Creates its pod: says after how many tries, or with which error it gave up. Ends after `patience`.
+    async fn create(self, all: &Api<Pod>, patience: Duration) -> Result<u32, String> {
+        let pod: Pod = serde_json::from_value(json!({
+            "metadata": {"name": self.name},
+            "spec": {"terminationGracePeriodSeconds": 0, "containers": [
+                {"name": "main", "image": "main", "resources": {"requests": {"cpu": "500m", "memory": "1Gi"}}},
+            ]},
+        }))
+        .map_err(|error| error.to_string())?;
+        let begin = Instant::now();
+        for tries in 1.. {
+            let Err(error) = all.create(&PostParams::default(), &pod).await else { return Ok(tries) };
+            match self.tries_every {
+                Some(pause) if begin.elapsed() + pause < patience => tokio::time::sleep(pause).await,
+                _ => return Err(error.to_string()),
+            }
+        }
+        Err("it tries no more".to_owned())
+    }
+}
+
+/// `old` uses all of the cluster, and half of it is the share of `new`.
+async fn full(stage: &Stage) -> Result<()> {
+    stage.queue("old", json!({})).await?;
+    stage.deployment("old", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("old", PodCounts::running(4)).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quota_lets_creators_fail_or_try_until_room_is_idle() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "64Gi")]).await?;
+    let operator = stage.start_operator().await?;
+    full(&stage).await?;
+    stage.queue("new", json!({})).await?;
+    stage.until_allowed("new", "memory 8Gi").await?;
+    let all = pods(&stage.bed.client(), "new");
+    for creator in CREATORS {
+        let gave_up = creator.create(&all, Duration::from_secs(3)).await.err();
+        let why = gave_up.with_context(|| format!("{} has its pod", creator.name))?;
+        ensure!(why.contains("exceeded quota"), "{}: {why}", creator.name);
+    }
+    // No known workload wants these pods, so none is evicted for them.
+    stage.until_pods("old", PodCounts::running(4)).await?;
+    let tries = |creator: Creator| {
+        let all = all.clone();
+        tokio::spawn(async move { creator.create(&all, PATIENCE).await })
+    };
+    let [_, spark, argo] = CREATORS.map(tries);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    let begin = Instant::now();
+    stage.bed.kubectl(["scale", "deployment/web", "--replicas=2", "--namespace=old"]).await?;
+    for (name, created) in [("spark-driver", spark), ("argo-workflows", argo)] {
+        let tries = created.await?.map_err(anyhow::Error::msg)?;
+        println!("{name} has its pod after {tries} tries, {:?} after room is idle", begin.elapsed());
+        ensure!(tries > 1, "{name} was not rejected");
+    }
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn in_gate_mode_every_creator_has_its_pod_at_once_and_the_pod_its_share() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    full(&stage).await?;
+    gated_queue(&stage, "new", json!({})).await?;
+    let all = pods(&stage.bed.client(), "new");
+    for creator in CREATORS {
+        let tries = creator.create(&all, PATIENCE).await.map_err(anyhow::Error::msg)?;
+        ensure!(tries == 1, "{} needed {tries} tries", creator.name);
+    }
+    eventually("the pods of all creators run", PATIENCE, async || {
+        let found = running(&stage, "new").await?;
+        ensure!(CREATORS.iter().all(|creator| found.contains(creator.name)), "{found:?}");
+        Ok(())
+    })
+    .await?;
+    stage.until_pods("old", PodCounts::running(2)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

@@ -1,0 +1,151 @@
+//! Gate mode on gangs of every kind: QueueJobs, PodGroups of all schedulers, Jobs that are gangs for Kubernetes itself, and pods of
+//! several shapes.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::batch::v1::Job;
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DeleteParams, PostParams};
+use kube::{Api, ResourceExt};
+use quotient_e2e::quotient::{
+    ALL_RIGHTS, GATE_MODE, Operator, PATIENCE, PodCounts, Stage, queue_job, upgrade_chart,
+};
+use quotient_e2e::testbed::eventually;
+use quotient_invariants::Tolerance;
+use serde_json::json;
+
+use crate::gate::{end, gated, gated_queue, gated_stage, member, pod_spec, pods, running, waiting};
+use crate::pod_groups::{self, stage_with_pod_groups};
+
+/// Waits until exactly these pods of the namespace run.
+async fn until_running(stage: &Stage, namespace: &str, expected: &BTreeSet<String>) -> Result<()> {
+    eventually(format!("{expected:?} run"), PATIENCE, async || {
+        let found = running(stage, namespace).await?;
+        ensure!(found == *expected, "{found:?}");
+        Ok(())
+    })
+    .await?;
+    Ok(())
+}
+
+/// A QueueJob gets the slots that there is room for, and its pods are let in; a second one waits until its minimum has room.
+#[tokio::test(flavor = "multi_thread")]
+async fn queue_jobs_run_under_gate_mode() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "4", "64Gi")]).await?;
+    let values = [&ALL_RIGHTS[..], &[GATE_MODE]].concat();
+    upgrade_chart(&stage.bed, &values).await?;
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    stage.submit("team", queue_job("first", 2, 3, 1, 1)).await?;
+    stage.until_jobs("team", "first 3/3").await?;
+    stage.submit("team", queue_job("second", 2, 2, 1, 1)).await?;
+    // The slot above the minimum of the first one is lent.
+    stage.until_jobs("team", "first 2/2, second 2/2").await?;
+    ensure!(gated(&stage, "team").await?.is_empty());
+    stage.pods_succeed("team", "first", 2).await?;
+    stage.until_jobs("team", "first 1/1, second 2/2").await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Of each kind of PodGroup a gang of two, created in turns, on room for three pods: one gang after the other runs, and never
+/// one pod of a gang.
+#[tokio::test(flavor = "multi_thread")]
+async fn pod_groups_of_all_kinds_are_let_in_whole() -> Result<()> {
+    let stage = stage_with_pod_groups(&[("node-1", "3", "64Gi")]).await?;
+    upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    gated_queue(&stage, "a", json!({})).await?;
+    stage.bed.apply(&pod_groups::all_groups()).await?;
+    for number in [1, 2] {
+        stage.bed.apply(&pod_groups::all_members(number)).await?;
+    }
+    let mut left = pod_groups::WAYS.len();
+    while left > 0 {
+        let waits = u32::try_from(2 * (left - 1))?;
+        stage.until_pods("a", waiting(2, waits)).await?;
+        let names = running(&stage, "a").await?;
+        let gangs: BTreeSet<&str> =
+            names.iter().filter_map(|name| name.split_once('-')).map(|(_, gang)| gang).collect();
+        ensure!(gangs.len() == 1, "{names:?}");
+        for name in &names {
+            end(&stage, "a", name).await?;
+        }
+        left -= 1;
+    }
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// The Job controller makes a PodGroup for an Indexed Job (gate `WorkloadWithJob`), whose pods are then a gang.
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_that_kubernetes_makes_gangs_of_are_let_in_whole() -> Result<()> {
+    let stage = stage_with_pod_groups(&[("node-1", "4", "64Gi")]).await?;
+    upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    gated_queue(&stage, "a", json!({})).await?;
+    let jobs: Api<Job> = Api::namespaced(stage.bed.client(), "a");
+    for name in ["first", "second"] {
+        let job = json!({
+            "metadata": {"name": name},
+            "spec": {
+                "completionMode": "Indexed", "completions": 3, "parallelism": 3,
+                "template": {"spec": pod_spec()},
+            },
+        });
+        jobs.create(&PostParams::default(), &serde_json::from_value(job)?).await?;
+    }
+    stage.until_pods("a", waiting(3, 3)).await?;
+    let is_of_group = |pod: &Pod| {
+        pod.spec.as_ref().is_some_and(|spec| {
+            spec.scheduling_group.as_ref().is_some_and(|group| group.pod_group_name.is_some())
+        })
+    };
+    let all = stage.pods("a").await?;
+    ensure!(all.iter().all(is_of_group), "{:?}", all.iter().map(ResourceExt::name_any).collect::<Vec<_>>());
+    let of = |names: &BTreeSet<String>| {
+        names
+            .iter()
+            .map(|name| name.split('-').next().unwrap_or_default().to_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    let first = of(&running(&stage, "a").await?);
+    ensure!(first.len() == 1, "{first:?}");
+    for name in &first {
+        jobs.delete(name, &DeleteParams::background()).await?;
+    }
+    stage.until_pods("a", PodCounts::running(3)).await?;
+    let second = of(&running(&stage, "a").await?);
+    ensure!(second.len() == 1 && second.is_disjoint(&first), "{second:?}");
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// A gang whose members request different amounts takes room for all of them, and a younger single pod does not take it away.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gang_of_several_shapes_is_let_in_whole() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    let all = pods(&stage.bed.client(), "team");
+    let sized = |name: &str, cpu: &str, annotations| -> Result<Pod> {
+        let mut pod = serde_json::to_value(member(name, &annotations)?)?;
+        pod["spec"]["containers"][0]["resources"]["requests"]["cpu"] = cpu.into();
+        Ok(serde_json::from_value(pod)?)
+    };
+    let gang = json!({"quotient.dev/gang": "g", "quotient.dev/gang-min-available": "3"});
+    all.create(&PostParams::default(), &sized("holder", "2", json!({}))?).await?;
+    until_running(&stage, "team", &["holder".to_owned()].into()).await?;
+    for (name, cpu) in [("leader", "1"), ("worker-1", "1500m"), ("worker-2", "1500m")] {
+        all.create(&PostParams::default(), &sized(name, cpu, gang.clone())?).await?;
+    }
+    all.create(&PostParams::default(), &sized("single", "500m", json!({}))?).await?;
+    // The gang of four cpu lacks two of them, and keeps the other two from the single pod.
+    stage.until_pods("team", waiting(1, 4)).await?;
+    ensure!(gated(&stage, "team").await?.len() == 4);
+    end(&stage, "team", "holder").await?;
+    until_running(&stage, "team", &["leader", "worker-1", "worker-2"].map(str::to_owned).into()).await?;
+    ensure!(gated(&stage, "team").await? == ["single".to_owned()].into());
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}

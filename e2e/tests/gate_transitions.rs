@@ -1,0 +1,168 @@
+//! What becomes of pods while Gate mode begins, pauses, loses its policies, or is uninstalled.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::api::admissionregistration::v1::{MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding};
+use kube::Api;
+use kube::api::DeleteParams;
+use quotient_e2e::quotient::{GATE_MODE, Operator, PATIENCE, PodCounts, Stage, upgrade_chart};
+use quotient_e2e::testbed::{AuditMark, eventually};
+use quotient_invariants::Tolerance;
+use serde_json::json;
+
+use crate::gate::{
+    create, end, gated, gated_queue, gated_stage, is_gated, running, until_gating, until_none_is_gated,
+    until_quota, waiting,
+};
+
+const POLICY: &str = "quotient-gates";
+
+/// The evictions since then.
+fn evictions(stage: &Stage, since: AuditMark) -> Result<usize> {
+    let events = stage.bed.audit().events_since(since)?;
+    Ok(events.iter().filter(|event| event.is_about("pods/eviction")).count())
+}
+
+/// A Deployment of three on room for two: the third pod is rejected, then gated, then let in, and no running pod is touched.
+#[tokio::test(flavor = "multi_thread")]
+async fn from_quota_to_gate_and_back_no_pod_is_evicted_and_none_stays_gated() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "2", "64Gi")]).await?;
+    stage.queue("team", json!({})).await?;
+    // Without the quota all three pods would come in.
+    until_quota(&stage, "team", true).await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    stage.deployment("team", "web", 3, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
+    stage.until_pods("team", PodCounts::running(2)).await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    let (first, mark) = (running(&stage, "team").await?, stage.bed.audit().mark()?);
+
+    stage.patch_queue("team", "team", json!({"admission": "Gate"})).await?;
+    until_gating(&stage, "team").await?;
+    until_quota(&stage, "team", false).await?;
+    // The controller of the rejected pod does not wait for its back-off to end.
+    stage.until_pods("team", waiting(2, 1)).await?;
+    create(&stage, "team", ["bare".to_owned()]).await?;
+    ensure!(gated(&stage, "team").await?.contains("bare"));
+
+    stage.patch_queue("team", "team", json!({"admission": "Quota"})).await?;
+    until_none_is_gated(&stage, "team").await?;
+    until_quota(&stage, "team", true).await?;
+    stage.until_quiet_for(Duration::from_secs(2)).await?;
+    stage.until_pods("team", waiting(2, 2)).await?;
+    ensure!(running(&stage, "team").await? == first);
+    ensure!(evictions(&stage, mark)? == 0);
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// A paused queue keeps what it is allocated, also while another one wants its share, and lets in as far as there is room.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pause_lets_in_what_has_room_and_gives_nothing_away() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    for team in ["paused", "other"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    create(&stage, "paused", (0..4).map(|number| format!("p-{number}"))).await?;
+    stage.until_pods("paused", PodCounts::running(4)).await?;
+    stage.until_quiet_for(Duration::from_secs(1)).await?;
+    stage.patch_queue("paused", "paused", json!({"pausedUntil": "2100-01-01T00:00:00Z"})).await?;
+    let mark = stage.bed.audit().mark()?;
+    create(&stage, "other", ["o-0".to_owned(), "o-1".to_owned()]).await?;
+    stage.until_pods("other", waiting(0, 2)).await?;
+    create(&stage, "paused", ["p-4".to_owned()]).await?;
+    stage.until_quiet_for(Duration::from_secs(3)).await?;
+    ensure!(
+        gated(&stage, "other").await?.len() == 2
+            && gated(&stage, "paused").await? == ["p-4".to_owned()].into()
+    );
+    ensure!(evictions(&stage, mark)? == 0);
+    // What ends in the paused queue is its own.
+    end(&stage, "paused", "p-0").await?;
+    until_none_is_gated(&stage, "paused").await?;
+    stage.until_pods("paused", PodCounts::running(4)).await?;
+    // After the pause the other queue gets its half.
+    stage.patch_queue("paused", "paused", json!({"pausedUntil": null})).await?;
+    stage.until_pods("other", PodCounts::running(2)).await?;
+    stage.until_pods("paused", PodCounts::running(2)).await?;
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Without the policy pods come in ungated. They are on loan: another queue gets its share back all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_its_policy_pods_come_in_on_loan() -> Result<()> {
+    let (stage, operator) = gated_stage(&[("node-1", "4", "64Gi")]).await?;
+    for team in ["a", "b"] {
+        gated_queue(&stage, team, json!({})).await?;
+    }
+    let client = stage.bed.client();
+    let now = DeleteParams::default();
+    Api::<MutatingAdmissionPolicyBinding>::all(client.clone()).delete(POLICY, &now).await?;
+    Api::<MutatingAdmissionPolicy>::all(client).delete(POLICY, &now).await?;
+    eventually("pods are not gated", PATIENCE, async || {
+        create(&stage, "a", ["try".to_owned()]).await?;
+        let pods = stage.pods("a").await?;
+        end(&stage, "a", "try").await?;
+        ensure!(!pods.iter().any(is_gated), "they are");
+        Ok(())
+    })
+    .await?;
+    create(&stage, "a", (0..4).map(|number| format!("a-{number}"))).await?;
+    stage.until_pods("a", PodCounts::running(4)).await?;
+    create(&stage, "b", (0..2).map(|number| format!("b-{number}"))).await?;
+    stage.until_pods("b", PodCounts::running(2)).await?;
+    stage.until_pods("a", PodCounts::running(2)).await?;
+
+    // With the policy again the next pod waits.
+    upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
+    until_gating(&stage, "a").await?;
+    create(&stage, "a", ["late".to_owned()]).await?;
+    stage.until_pods("a", waiting(2, 1)).await?;
+    ensure!(gated(&stage, "a").await? == ["late".to_owned()].into());
+    operator.stop().await?;
+    stage.end(Tolerance::default()).await
+}
+
+/// Uninstalled with gated pods: they wait, running pods are untouched, the check names them before, and `release` lets them in
+/// although nothing of Quotient runs any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn uninstalled_with_gated_pods_they_wait_until_they_are_released() -> Result<()> {
+    let stage = Stage::set(&[("node-1", "2", "64Gi")]).await?;
+    upgrade_chart(&stage.bed, &[GATE_MODE]).await?;
+    let operator = Operator::start_as_installed(&stage.bed, &stage.programs.operator).await?;
+    gated_queue(&stage, "team", json!({})).await?;
+    create(&stage, "team", (0..3).map(|number| format!("p-{number}"))).await?;
+    stage.until_pods("team", waiting(2, 1)).await?;
+    let first = running(&stage, "team").await?;
+    let asks = async |words: &[&str]| -> Result<(bool, String)> {
+        let asked = tokio::process::Command::new(&stage.programs.command_line)
+            .args(words)
+            .env("KUBECONFIG", stage.bed.kubeconfig_path())
+            .output()
+            .await?;
+        Ok((asked.status.success(), String::from_utf8_lossy(&asked.stdout).into_owned()))
+    };
+    let (is_clean, told) = asks(&["uninstall", "--check"]).await?;
+    ensure!(!is_clean && told.contains("1 gated pod of team would wait for ever"), "{told}");
+
+    // Of the release, the policies and the operator go; the kinds stay, as Helm leaves them.
+    operator.stop().await?;
+    let policies = [
+        "delete",
+        "mutatingadmissionpolicies,mutatingadmissionpolicybindings,validatingadmissionpolicies,validatingadmissionpolicybindings",
+        "-l",
+        "app.kubernetes.io/name=quotient",
+    ];
+    stage.bed.kubectl(policies).await?;
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    stage.until_pods("team", waiting(2, 1)).await?;
+    ensure!(gated(&stage, "team").await?.len() == 1 && running(&stage, "team").await? == first);
+    let (is_done, told) = asks(&["release", "team"]).await?;
+    ensure!(is_done, "{told}");
+    until_none_is_gated(&stage, "team").await?;
+    ensure!(running(&stage, "team").await? == first);
+    let (is_clean, told) = asks(&["uninstall", "--check"]).await?;
+    ensure!(is_clean, "{told}");
+    Ok(stage.bed.stop().await?)
+}

@@ -1,0 +1,106 @@
+//! A gang of which some members exist, and not as many as it needs.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use crate::amounts::{Amounts, Resource};
+use crate::demand::Ask;
+use crate::leaf::{GangMinimums, Leaf};
+use crate::names::GangName;
+use crate::plan::{GangPart, Preemptor};
+use crate::snapshot::{Owner, OwnerKind, Pod, SetterKind};
+
+/// A gang of which some members exist, and not as many as it needs.
+pub(super) struct PartialGang<'a> {
+    /// The first of the workloads that lack members.
+    pub(super) owner: &'a Owner,
+    /// All of them.
+    pub(super) owners: Vec<&'a Owner>,
+    pub(super) members: Vec<&'a Pod>,
+    minimum: u32,
+    /// What its members use, of the governed resources.
+    pub(super) uses: Amounts,
+    /// What it lacks to its minimum.
+    pub(super) lacks: Amounts,
+}
+
+impl<'a> PartialGang<'a> {
+    /// Those of a leaf, the first to be completed first: by priority, then age. None if there are less than two.
+    pub(super) fn all(leaf: &Leaf<'a>, resources: &[Resource]) -> Vec<Self> {
+        let mut asks: BTreeMap<&'a GangName, Vec<&Ask<'a>>> = BTreeMap::new();
+        // A QueueJob gets its slots as a whole.
+        for ask in leaf.demand.asks.iter().filter(|ask| ask.owner.kind != OwnerKind::QueueJob) {
+            if let Some(gang) = ask.owner.gang.as_ref().filter(|gang| gang.min_available > 0) {
+                asks.entry(&gang.name).or_default().push(ask);
+            }
+        }
+        // One alone waits for no other.
+        if asks.len() < 2 {
+            return Vec::new();
+        }
+        let mut members: BTreeMap<&GangName, Vec<&'a Pod>> = BTreeMap::new();
+        for pod in leaf.state.pods.iter().filter(|pod| pod.is_live()) {
+            let gang = pod.gang().filter(|gang| asks.contains_key(&gang.name));
+            gang.into_iter().for_each(|gang| members.entry(&gang.name).or_default().push(pod));
+        }
+        let minimums = GangMinimums::of(&leaf.state.owners, &leaf.state.queue_jobs);
+        let partial = |(name, asks): (&GangName, Vec<&Ask<'a>>)| {
+            let stated = asks.iter().filter_map(|ask| ask.owner.gang.as_ref());
+            let minimum = stated.map(|gang| minimums.left(gang)).max()?;
+            Self::of(&asks, minimum, members.remove(name)?, resources)
+        };
+        let mut gangs: Vec<Self> = asks.into_iter().filter_map(partial).collect();
+        gangs.sort_by(|a, b| {
+            let key = |gang: &Self| (Reverse(gang.owner.priority), gang.owner.created);
+            key(a)
+                .cmp(&key(b))
+                .then_with(|| (&a.owner.name, &a.owner.uid).cmp(&(&b.owner.name, &b.owner.uid)))
+        });
+        gangs
+    }
+
+    /// The gang of these asks, which are in order, and members, of which so many have to run. None if it is complete, if its workloads lack too few pods to
+    /// complete it, or if one of them is lowered or set aside.
+    fn of(asks: &[&Ask<'a>], minimum: u32, members: Vec<&'a Pod>, resources: &[Resource]) -> Option<Self> {
+        let mut left = minimum.saturating_sub(u32::try_from(members.len()).unwrap_or(u32::MAX));
+        let is_put_off = |ask: &&&Ask<'_>| ask.held_back > 0 || ask.set_aside.is_some();
+        if left == 0 || asks.iter().any(|ask| is_put_off(&ask)) {
+            return None;
+        }
+        let mut lacks = Amounts::new();
+        for ask in asks {
+            let pods = ask.pods.min(left);
+            lacks.add_all(&ask.owner.shape.requests.times(pods));
+            left = left.saturating_sub(pods);
+        }
+        if left > 0 {
+            return None;
+        }
+        let mut uses = Amounts::new();
+        members.iter().for_each(|pod| uses.add_all(pod.requests()));
+        let owners: Vec<&Owner> = asks.iter().map(|ask| ask.owner).collect();
+        let (uses, lacks) = (uses.of(resources), lacks.of(resources));
+        Some(Self { owner: owners.first()?, owners, members, minimum, uses, lacks })
+    }
+
+    /// The part of it that exists.
+    pub(super) fn part(&self) -> GangPart {
+        GangPart {
+            workload: Preemptor::of(self.owner),
+            members: u32::try_from(self.members.len()).unwrap_or(u32::MAX),
+            minimum: self.minimum,
+        }
+    }
+
+    /// Whether it is of one Job whose size may be lowered, and all of its members are pods of that Job.
+    pub(super) fn can_be_held(&self) -> bool {
+        let size = &self.owner.size;
+        let is_job = size.setter.as_ref().is_some_and(|setter| setter.kind == SetterKind::Job);
+        let is_its = |pod: &&Pod| pod.owner() == Some(&self.owner.uid);
+        self.owners.len() == 1
+            && is_job
+            && size.left_alone.is_none()
+            && size.written > 0
+            && self.members.iter().all(is_its)
+    }
+}

@@ -1,0 +1,150 @@
+//! Gangs that exist in part as stories: which one is completed, which one yields, and when.
+
+use expect_test::expect;
+
+use crate::story::{decides, plays};
+
+/// Room for four pods, two gangs of three Jobs' pods with two pods each.
+const HALVES: &str = "node n1 cpu=4 memory=4Gi
+     queue a
+     owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10
+     owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20
+     pod a/x1 cpu=1 memory=1Gi node=n1 started=990 created=980 owner=x gang=x min=3
+     pod a/x2 cpu=1 memory=1Gi node=n1 started=990 created=981 owner=x gang=x min=3
+     pod a/y1 cpu=1 memory=1Gi node=n1 started=990 created=982 owner=y gang=y min=3
+     pod a/y2 cpu=1 memory=1Gi node=n1 started=990 created=983 owner=y gang=y min=3";
+
+#[test]
+fn after_a_minute_the_younger_gang_yields_and_later_comes_back_whole() {
+    plays(
+        &format!(
+            "{HALVES}
+             then after=60
+             then
+             delete owner a/x
+             delete pod a/x1
+             delete pod a/x2"
+        ),
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 3c 3Gi, used 4c 4Gi, target 3c 3Gi
+                1 pods of Job x, 1c 1Gi each: GangIncomplete
+                1 pods of Job y, 1c 1Gi each: GangIncomplete
+            then, 60 s later
+            step 2: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 3c 3Gi, used 4c 4Gi, target 3c 3Gi
+                1 pods of Job x, 1c 1Gi each: GangIncomplete
+                1 pods of Job y, 1c 1Gi each: GangIncomplete
+              scale a/y from 3 to 0 of 3 for Job x, without y1 y2: GangIncomplete
+              started a/x-r1062-0
+            step 3: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 3c 3Gi, target 3c 3Gi
+                3 pods of Job y, 1c 1Gi each: GaveWay
+            then
+            step 4: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 1c 1Gi
+                3 pods of Job y, 1c 1Gi each: GaveWay
+              scale a/y from 0 to 3: Restored
+              started a/y-r1064-0
+              started a/y-r1064-1
+              started a/y-r1064-2
+            step 5: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 4c 4Gi, used 4c 4Gi
+        "#]],
+    );
+}
+
+#[test]
+fn the_higher_priority_is_completed_first() {
+    decides(
+        "node n1 cpu=4 memory=4Gi
+         queue a
+         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=10
+         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=20 priority=5
+         pod a/x1 cpu=1 memory=1Gi node=n1 created=100 owner=x gang=x min=3
+         pod a/x2 cpu=1 memory=1Gi node=n1 created=101 owner=x gang=x min=3
+         pod a/y1 cpu=1 memory=1Gi node=n1 created=102 owner=y gang=y min=3 priority=5
+         pod a/y2 cpu=1 memory=1Gi node=n1 created=103 owner=y gang=y min=3 priority=5
+         quota a cpu=4 memory=4Gi",
+        &expect![[r#"
+            step 1: capacity 4c 4Gi
+              a: deserved 4c 4Gi, allocated 3c 3Gi, used 4c 4Gi, target 3c 3Gi
+                1 pods of Job y, 1c 1Gi each: GangIncomplete
+                1 pods of Job x, 1c 1Gi each: GangIncomplete
+              scale a/x from 3 to 0 of 3 for Job y, without x1 x2: GangIncomplete
+              lower a to 3c 3Gi
+        "#]],
+    );
+}
+
+#[test]
+fn the_fewest_gangs_yield_and_the_last_ones_first() {
+    decides(
+        "node n1 cpu=7 memory=7Gi
+         queue a
+         owner a/v kind=Job replicas=4 cpu=1 memory=1Gi gang=v min=4 created=10
+         owner a/x kind=Job replicas=3 cpu=1 memory=1Gi gang=x min=3 created=20
+         owner a/y kind=Job replicas=3 cpu=1 memory=1Gi gang=y min=3 created=30
+         owner a/z kind=Job replicas=3 cpu=1 memory=1Gi gang=z min=3 created=40
+         pod a/v1 cpu=1 memory=1Gi node=n1 created=100 owner=v gang=v min=4
+         pod a/v2 cpu=1 memory=1Gi node=n1 created=101 owner=v gang=v min=4
+         pod a/x1 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
+         pod a/x2 cpu=1 memory=1Gi node=n1 created=102 owner=x gang=x min=3
+         pod a/y1 cpu=1 memory=1Gi node=n1 created=103 owner=y gang=y min=3
+         pod a/z1 cpu=1 memory=1Gi node=n1 created=104 owner=z gang=z min=3
+         pod a/z2 cpu=1 memory=1Gi node=n1 created=105 owner=z gang=z min=3
+         quota a cpu=7 memory=7Gi",
+        &expect![[r#"
+            step 1: capacity 7c 7Gi
+              a: deserved 7c 7Gi, allocated 7c 7Gi, used 7c 7Gi
+                2 pods of Job v, 1c 1Gi each: GangIncomplete
+                1 pods of Job x, 1c 1Gi each: GangIncomplete
+                2 pods of Job y, 1c 1Gi each: GangIncomplete
+                1 pods of Job z, 1c 1Gi each: GangIncomplete
+              scale a/z from 3 to 0 of 3 for Job v, without z1 z2: GangIncomplete
+        "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_held_is_told_and_left_alone() {
+    for (line, why) in
+        [("owner a/y kind=ReplicaSet", "no Job"), ("owner a/y kind=Job leftAlone=OptedOut", "opted out")]
+    {
+        let scenario = HALVES
+            .replace("owner a/x kind=Job", "owner a/x kind=ReplicaSet")
+            .replace("owner a/y kind=Job", line)
+            .replace("created=9", "created=1");
+        let told = crate::story::decide(&scenario);
+        assert!(
+            told.contains("x, 1c 1Gi each: GangIncomplete")
+                && told.contains("y, 1c 1Gi each: GangIncomplete"),
+            "{why}: {told}"
+        );
+        assert!(!told.contains("scale"), "{why}: {told}");
+    }
+    for queue in ["queue a mode=Quota", "queue a eviction=Never", "queue a paused=99999"] {
+        let told = crate::story::decide(&HALVES.replace("queue a", queue).replace("created=9", "created=1"));
+        assert!(told.contains("GangIncomplete") && !told.contains("scale"), "{queue}: {told}");
+    }
+}
+
+#[test]
+fn a_gang_behind_others_that_run_is_not_incomplete_because_of_one() {
+    // One gang that is complete, or single pods, end some time. A gang that has not begun uses no room.
+    for beside in [
+        "owner a/y kind=Job replicas=2 cpu=1 memory=1Gi gang=y min=2 created=20",
+        "owner a/y kind=Job replicas=3 cpu=1 memory=1Gi created=20",
+        "owner a/y kind=Job replicas=2 cpu=1 memory=1Gi created=20\n owner a/z kind=Job replicas=3 cpu=1 memory=1Gi gang=z min=3 created=20",
+    ] {
+        let lines: Vec<&str> = HALVES.lines().filter(|line| !line.contains("owner a/y")).collect();
+        let mut scenario = lines.join("\n").replace("created=9", "created=1");
+        if !beside.contains("gang=y") {
+            scenario = scenario.replace("owner=y gang=y min=3", "owner=y");
+        } else {
+            scenario = scenario.replace("gang=y min=3", "gang=y min=2");
+        }
+        let told = crate::story::decide(&format!("{scenario}\n{beside}\nquota a cpu=4 memory=4Gi"));
+        assert!(!told.contains("GangIncomplete") && !told.contains("scale"), "{beside}: {told}");
+    }
+}
