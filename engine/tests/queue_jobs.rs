@@ -523,7 +523,7 @@ fn a_floor_yields_to_a_higher_priority_where_the_queue_says_so() {
             then
             step 6: capacity 6c
               a: deserved 6c, allocated 6c, used 6c
-                4 pods of QueueJob high, 1c each: ShareInUse
+                4 pods of QueueJob high, 1c each: WaitingForPreemption
                 4 pods of QueueJob equal, 1c each: ShareInUse
               a/equal: 0 slots, Waiting (WaitingForRoom)
               a/high: 4 slots, 0 now, Waiting (WaitingForQuota)

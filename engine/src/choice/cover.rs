@@ -49,7 +49,7 @@ impl<'a> Simulation<'a> {
             }
             let rest = lacking(self);
             // Whatever is covered stays covered.
-            let suffices = |simulation: &Self| lacking(simulation).fits_in(&rest);
+            let suffices = |simulation: &Self, _: &Candidate<'a>| lacking(simulation).fits_in(&rest);
             let chosen = self.mark();
             self.reprieve(mark, &suffices);
             // What a pod that stays leaves of a budget may let another go.
@@ -83,8 +83,8 @@ impl<'a> Simulation<'a> {
                 return;
             }
             if let Some(candidate) = stock.get_mut(&at).and_then(Vec::pop) {
-                match self.allows(at, &candidate, scope, (&lacks, reclaimed)) {
-                    Ok(()) => self.take(at, candidate, scope),
+                match self.allows(&candidate, scope, (&lacks, reclaimed)) {
+                    Ok(()) => self.take(candidate, scope.beneficiary, scope.reason),
                     Err(rule) => {
                         refused.extend(candidate.pods().iter().map(|pod| &pod.uid));
                         if let Some(rule) = rule {
@@ -141,7 +141,7 @@ impl<'a> Simulation<'a> {
             let is_left = |pod: &&Pod| !self.gone.contains(&pod.uid) && !refused.contains(&pod.uid);
             if !candidate.requests().overlaps(&ask)
                 || !candidate.pods().iter().all(is_left)
-                || self.takes_of_target(at, candidate, scope, reclaimed)
+                || self.takes_of_target(candidate, scope, reclaimed)
             {
                 continue;
             }
@@ -162,55 +162,45 @@ impl<'a> Simulation<'a> {
     /// Whether `candidate` may go after all that went before; else the rule, if one keeps it.
     fn allows(
         &mut self,
-        at: Index,
         candidate: &Candidate<'a>,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
     ) -> Result<(), Option<Reason>> {
+        let at = candidate.leaf;
         let takes = self.takes_of(at, scope);
         let helps =
             |one: &Resource| candidate.requests().get(one).is_positive() && takes.get(one).is_positive();
         if !lacks.resources().any(helps) {
             return Err(None);
         }
-        if !self.is_spare(at, &self.counted(at, candidate), reclaimed, scope) {
+        if !self.is_spare(at, &self.counted(candidate), reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
-        let gone = std::mem::take(&mut self.gone);
-        let allowed = self.budgets(at).map(|budgets| budgets.allow(std::slice::from_ref(candidate), &gone));
-        self.gone = gone;
-        if !allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
+        if !self.budgets_allow(at, std::slice::from_ref(candidate)) {
             return Err(Some(Reason::Budget));
         }
-        if self.takes_of_target(at, candidate, scope, reclaimed) {
-            return Err(None);
-        }
-        Ok(())
+        if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }
     }
 
-    /// Whether `candidate` takes a part of the target of the leaf at `at` where targets are spared.
-    fn takes_of_target(
-        &self,
-        at: Index,
-        candidate: &Candidate<'a>,
-        scope: &Scope,
-        reclaimed: &Amounts,
-    ) -> bool {
+    /// Whether `candidate` takes a part of the target of its leaf where targets are spared.
+    fn takes_of_target(&self, candidate: &Candidate<'a>, scope: &Scope, reclaimed: &Amounts) -> bool {
         if !scope.spares_targets {
             return false;
         }
-        let (all, takes) = (candidate.all_requests(), self.takes_of(at, scope));
+        let (all, takes) = (candidate.all_requests(), self.takes_of(candidate.leaf, scope));
         // What is above a limit goes anyway.
-        reclaimed.resources().any(|one| all.get(one) > takes.get(one)) && !self.is_above_a_limit(at)
+        reclaimed.resources().any(|one| all.get(one) > takes.get(one))
+            && !self.is_above_a_limit(candidate.leaf)
     }
 
-    /// Evicts `candidate` with all that go with it.
-    pub(super) fn take(&mut self, at: Index, candidate: Candidate<'a>, scope: &Scope) {
+    /// Removes `candidate` with all that go with it.
+    pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<Index>, reason: Reason) {
+        let leaf = candidate.leaf;
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();
-        self.remove(at, candidate, scope.beneficiary, scope.reason);
+        self.remove(candidate, beneficiary, reason);
         for pod in followers {
-            self.remove(at, Candidate::surplus(pod), scope.beneficiary, scope.reason);
+            self.remove(Candidate::follower(leaf, pod), beneficiary, reason);
         }
     }
 }

@@ -30,17 +30,18 @@ mod simulation;
 mod stuck;
 mod unbound;
 
-pub(crate) use budgets::Budgets;
-pub(crate) use candidate::Candidate;
+pub(crate) use candidate::{Bond, Candidate, Together};
 pub(crate) use candidates::{
-    Candidates, candidates, is_protected, next_unprotected, non_preemptible, replicas,
+    Candidates, Replicas, candidates, is_protected, next_unprotected, non_preemptible, replicas,
 };
-pub(crate) use nodes::{At, NodeCandidate, NodeResources, Score};
+pub(crate) use nodes::{Group, NodeResources, Search};
 pub(crate) use order::rank;
 pub(crate) use outcome::ReclaimResult;
 pub(crate) use queue_state::QueueState;
-pub(crate) use select::select;
+pub(crate) use rules::Rules;
+pub(crate) use select::{select, select_together};
 pub(crate) use serve::evictions;
+pub(crate) use simulation::{Mark, Simulation};
 pub(crate) use unbound::unbound;
 
 use crate::amounts::{Amounts, Resource};
@@ -82,11 +83,12 @@ impl<'a> Context<'a> {
             let is_overdue = pod.deletion.is_none_or(|by| by.plus_seconds(OVERDUE_SECONDS) <= now);
             pod.evicted && pod.is_charged() && !is_overdue
         };
-        queue_state.namespace_usage.pods.terminating > 0 && queue_state.state.pods.iter().any(leaves)
+        queue_state.leaf.namespace_usage.pods.terminating > 0
+            && queue_state.leaf.state.pods.iter().any(leaves)
     }
 
     /// The leaves, by their places.
-    fn leaves(&self) -> impl Iterator<Item = (Index, &'a QueueState<'a>)> + use<'a> {
+    pub(crate) fn leaves(&self) -> impl Iterator<Item = (Index, &'a QueueState<'a>)> + use<'a> {
         let queue_states = self.queue_states;
         queue_states.iter().enumerate().filter_map(|(at, queue_state)| Some((at, queue_state.as_ref()?)))
     }

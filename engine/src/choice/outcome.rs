@@ -43,13 +43,14 @@ impl ReclaimResult {
         let queue_state = |at: Index| context.queue_state(at);
         let mut workloads: BTreeMap<Index, Workloads<'_>> = BTreeMap::new();
         for victim in victims {
-            let Some(giver) = queue_state(victim.at) else { continue };
+            let Some(giver) = queue_state(victim.candidate.leaf) else { continue };
             let over = giver.staying().less(giver.target);
             let over = context.resources.iter().filter(|one| over.get(one).is_positive());
-            let allocated = self.lowered.get(&victim.at).unwrap_or(giver.allocated);
+            let allocated = self.lowered.get(&victim.candidate.leaf).unwrap_or(giver.allocated);
             // Who is moved comes back.
             let in_force = victim.reason == Reason::MovedAside || giver.is_fenced(allocated, over);
-            let workloads = workloads.entry(victim.at).or_insert_with(|| Workloads::of(giver.state));
+            let workloads =
+                workloads.entry(victim.candidate.leaf).or_insert_with(|| Workloads::of(giver.leaf.state));
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
                     pod: id(giver, pod),
@@ -64,9 +65,9 @@ impl ReclaimResult {
                     stage: victim.candidate.stage,
                     priority: pod.priority,
                     requests: pod.requests().clone(),
-                    used: giver.namespace_usage.charged.clone(),
+                    used: giver.leaf.namespace_usage.charged.clone(),
                     deserved: giver.deserved.clone(),
-                    grace_seconds: giver.eviction.grace_seconds(pod.grace_seconds.into()),
+                    grace_seconds: giver.leaf.eviction.grace_seconds(pod.grace_seconds.into()),
                 };
                 self.evictions.push((eviction, in_force));
             }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::nodes::{At, Group, NodeCandidate, NodeResources, Question, Search};
-use super::rules::Scope;
+use super::candidate::Candidate;
+use super::nodes::{At, Group, NodeResources, Question, Search};
+use super::rules::{Rules, Scope};
 use super::simulation::{Level, Simulation};
 use crate::amounts::{Amount, Amounts};
 use crate::reason::Reason;
@@ -42,7 +43,7 @@ impl<'a> Simulation<'a> {
         let Some(queue_state) = self.context.queue_state(at) else { return Amounts::new() };
         let mut unbound = Amounts::new();
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && queue_state.leaf.could_run(pod);
-        for pod in queue_state.state.pods.iter().filter(waits) {
+        for pod in queue_state.leaf.state.pods.iter().filter(waits) {
             unbound.add_all(pod.requests());
         }
         let staying = self.staying.get(at).cloned().unwrap_or_default();
@@ -56,9 +57,15 @@ impl<'a> Simulation<'a> {
             self.place(node, shape);
             return Ok(());
         }
+        let group = Group {
+            inside: scope.inside,
+            within_target: scope.within_target.then_some(scope.beneficiary).flatten(),
+            priority: scope.priority,
+            exists: true,
+        };
         let mut tried = Vec::new();
         loop {
-            let Some((node, victims)) = self.cheapest(shape, scope, &tried) else {
+            let Some((node, victims)) = self.cheapest(shape, group, &tried, scope) else {
                 let possible = self
                     .node_resources
                     .as_ref()
@@ -66,8 +73,8 @@ impl<'a> Simulation<'a> {
                 return Err(if possible { Reason::Fragmented } else { Reason::NoNodeFits });
             };
             let mark = self.mark();
-            for node_candidate in &victims {
-                self.take(node_candidate.leaf, node_candidate.candidate.clone(), scope);
+            for candidate in &victims {
+                self.take(candidate.clone(), scope.beneficiary, scope.reason);
             }
             self.place(node, shape);
             if !scope.within_target || self.place_elsewhere(node, &victims) {
@@ -83,10 +90,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Places the pods that make room on `node` on others, all of them together.
-    fn place_elsewhere(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> bool {
-        let pods: Vec<&'a Pod> =
-            victims.iter().flat_map(|one| one.candidate.everything().collect::<Vec<_>>()).collect();
-        pods.into_iter().all(|pod| {
+    fn place_elsewhere(&mut self, node: At, victims: &[Candidate<'a>]) -> bool {
+        victims.iter().flat_map(Candidate::everything).all(|pod| {
             let other = self
                 .node_resources
                 .as_mut()
@@ -95,24 +100,22 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    fn cheapest(
+    /// The node that is the cheapest to free for a pod of `shape`, none of those `tried`, and the victims that `rules` let go.
+    pub(crate) fn cheapest(
         &mut self,
         shape: &'a Shape,
-        scope: &Scope,
+        group: Group,
         tried: &[At],
-    ) -> Option<(At, Vec<NodeCandidate<'a>>)> {
+        rules: &dyn Rules<'a>,
+    ) -> Option<(At, Vec<Candidate<'a>>)> {
         let node_resources = self.node_resources.take()?;
-        let known = if scope.within_target { self.search_everywhere.take() } else { self.search.take() };
-        let mut search = known.unwrap_or_else(|| self.search(&node_resources, scope.within_target));
-        let group = Group {
-            inside: scope.inside,
-            within_target: scope.within_target.then_some(scope.beneficiary).flatten(),
-            priority: scope.priority,
-        };
-        let mut asked = Asked { node_resources: &node_resources, shape, scope, simulation: self };
+        let everywhere = group.within_target.is_some();
+        let known = if everywhere { self.search_everywhere.take() } else { self.search.take() };
+        let mut search = known.unwrap_or_else(|| self.search(&node_resources, everywhere));
+        let mut asked = Asked { node_resources: &node_resources, shape, rules, simulation: self };
         let found = search.cheapest(group, tried, &mut asked);
         self.node_resources = Some(node_resources);
-        let known = if scope.within_target { &mut self.search_everywhere } else { &mut self.search };
+        let known = if everywhere { &mut self.search_everywhere } else { &mut self.search };
         *known = Some(search);
         found
     }
@@ -121,15 +124,9 @@ impl<'a> Simulation<'a> {
     fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
         let gives = |at: &Index| everywhere || self.over.get(*at).is_some_and(|over| !over.is_empty());
         let leaves =
-            self.context.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.never_evicted);
-        let candidates = leaves.flat_map(|(at, queue_state)| {
-            queue_state
-                .leaf
-                .candidates(self.context.snapshot)
-                .may_go
-                .iter()
-                .map(move |candidate| (at, candidate))
-        });
+            self.context.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.leaf.never_evicted);
+        let candidates =
+            leaves.flat_map(|(_, queue_state)| &queue_state.leaf.candidates(self.context.snapshot).may_go);
         Search::new(node_resources, candidates)
     }
 
@@ -148,7 +145,7 @@ impl<'a> Simulation<'a> {
 struct Asked<'s, 'a> {
     node_resources: &'s NodeResources<'a>,
     shape: &'a Shape,
-    scope: &'s Scope,
+    rules: &'s dyn Rules<'a>,
     simulation: &'s mut Simulation<'a>,
 }
 
@@ -165,14 +162,12 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
         self.simulation.context.capacity
     }
 
-    fn is_gone(&self, victim: &NodeCandidate<'a>) -> bool {
-        self.simulation.is_gone(&victim.candidate)
+    fn is_gone(&self, victim: &Candidate<'a>) -> bool {
+        self.simulation.is_gone(victim)
     }
 
-    fn may_go(&mut self, node: At, victims: &[NodeCandidate<'a>]) -> Vec<bool> {
-        let shortfall = self.node_resources.shortfall(node, self.shape).unwrap_or_default();
-        let reclaimed = shortfall.of(self.simulation.context.resources);
-        self.simulation.may_go(victims, &reclaimed, self.scope)
+    fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool> {
+        self.rules.may_go(self.simulation, victims, shortfall)
     }
 
     fn level(&self, leaf: Index) -> Level {

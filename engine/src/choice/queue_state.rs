@@ -1,20 +1,15 @@
 //! One leaf, after grants are made.
 
 use crate::amounts::{Amounts, Resource};
-use crate::demand::{Ask, Trust};
 use crate::keyed::KeyedMap;
-use crate::leaf::{Leaf, Wanted};
+use crate::leaf::{Fitting, Leaf, Wanted};
 use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::{EvictionRules, NamespaceState, Pod, Queue};
-use crate::usage::NamespaceUsage;
+use crate::snapshot::Pod;
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueState<'a> {
     pub(crate) name: &'a QueueName,
-    pub(crate) queue: &'a Queue,
-    pub(crate) state: &'a NamespaceState,
-    pub(crate) namespace_usage: &'a NamespaceUsage,
     pub(crate) leaf: &'a Leaf<'a>,
     pub(crate) target: &'a Amounts,
     /// What it deserves, for guarantees: they reach as far.
@@ -27,14 +22,6 @@ pub(crate) struct QueueState<'a> {
     pub(crate) owed: &'a Amounts,
     /// What was owed to it, is not granted, and does not come any more.
     pub(crate) lost: &'a Amounts,
-    /// The owners of it that want more pods than there are, most important first.
-    pub(crate) asks: &'a [Ask<'a>],
-    /// Which of its pods do not count, and how many of those that its owners lack do.
-    pub(crate) trust: &'a Trust,
-    /// What may be taken from it, inherited rules included.
-    pub(crate) eviction: EvictionRules,
-    /// Whether its pods are never evicted, by policy.
-    pub(crate) never_evicted: bool,
 }
 
 /// What of a leaf's target its pods do not hold.
@@ -126,10 +113,9 @@ impl<'a> QueueState<'a> {
     ///
     /// `staying` is what its pods hold once all are gone that leave or are chosen.
     pub(crate) fn need(&self, staying: &Amounts, asked: &Asked) -> Need<'a> {
-        let count = |place: usize| asked.units.get(place).copied().unwrap_or_default();
         let mut before = asked.claimed.clone();
-        for (place, wanted) in self.leaf.wanted.iter().enumerate().filter(|(place, _)| count(*place) > 0) {
-            before.add_all(&wanted.requests.times(count(place)));
+        for (wanted, count) in self.leaf.wanted.iter().zip(&asked.units) {
+            before.add_all(&wanted.requests.times(*count));
         }
         let granted_before = asked.granted.plus(&asked.begun);
         // Admission charges pods that no node could run: a unit that finds no room in the quota beside them is never created.
@@ -143,18 +129,16 @@ impl<'a> QueueState<'a> {
         if left.room.is_empty() {
             return need;
         }
-        // What fits is decided first, in the order in which controllers create pods; what is granted goes to any that fit.
-        for (place, wanted) in self.leaf.wanted.iter().enumerate() {
-            let fits = wanted.fitting(&left.room).min(wanted.units.saturating_sub(count(place)));
-            left.room = left.room.less(&wanted.requests.times(fits));
-            need.units.push(Units { place, wanted, granted: 0, owed: 0, lacking: fits });
-        }
-        for units in &mut need.units {
-            units.granted = units.wanted.fitting(&left.granted).min(units.lacking);
-            units.lacking = units.lacking.saturating_sub(units.granted);
-            let granted = units.wanted.requests.times(units.granted);
-            left.granted.subtract_all(&granted);
-            need.kept.subtract_all(&granted);
+        let fitting = Wanted::fit_all(&self.leaf.wanted, &asked.units, &mut left.room, &mut left.granted);
+        for (place, Fitting { wanted, units, granted }) in fitting.into_iter().enumerate() {
+            need.kept.subtract_all(&wanted.requests.times(granted));
+            need.units.push(Units {
+                place,
+                wanted,
+                granted,
+                owed: 0,
+                lacking: units.saturating_sub(granted),
+            });
         }
         let (begun, mut waiting, mut all_owed) = (left.granted.clone(), Amounts::new(), Amounts::new());
         for units in &mut need.units {
@@ -186,7 +170,7 @@ impl<'a> QueueState<'a> {
 
     /// What of its target it claims by its spec, used or not.
     fn claim(&self) -> Amounts {
-        self.queue.request.amounts().min(self.target)
+        self.leaf.queue.request.amounts().min(self.target)
     }
 
     /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
@@ -194,15 +178,15 @@ impl<'a> QueueState<'a> {
     /// back is all that is needed.
     pub(crate) fn withdrawn(&self) -> Amounts {
         let mut withdrawn = Amounts::new();
-        if self.state.queue_jobs.is_empty() {
+        if self.leaf.state.queue_jobs.is_empty() {
             return withdrawn;
         }
         let mut pods: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-        for owner in self.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
+        for owner in self.leaf.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
             let count = pods.entry(owner).or_default();
             *count = count.saturating_add(1);
         }
-        for task in self.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
+        for task in self.leaf.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
             let pods = pods.get(&task.owner).copied().unwrap_or_default();
             withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
         }
@@ -219,7 +203,7 @@ impl<'a> QueueState<'a> {
         allocated: &Amounts,
         resources: impl IntoIterator<Item = &'r Resource>,
     ) -> bool {
-        let Some(quota) = &self.state.quota else { return false };
+        let Some(quota) = &self.leaf.state.quota else { return false };
         let mut is_over = false;
         resources.into_iter().all(|resource| {
             let allocated = allocated.get(resource);

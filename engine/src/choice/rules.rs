@@ -3,13 +3,23 @@
 use std::collections::BTreeMap;
 
 use super::candidate::Candidate;
-use super::nodes::NodeCandidate;
 use super::simulation::Simulation;
 use crate::amounts::{Amounts, Resource};
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
 use crate::tree::Index;
+
+/// Which victims may go.
+pub(crate) trait Rules<'a> {
+    /// Which of `victims`, in this order, may go together for an ask that lacks `reclaimed`.
+    fn may_go(
+        &self,
+        simulation: &mut Simulation<'a>,
+        victims: &[Candidate<'a>],
+        reclaimed: &Amounts,
+    ) -> Vec<bool>;
+}
 
 /// The queue that an eviction makes room for, and the queues that lose pods to it.
 #[derive(Clone, Copy)]
@@ -44,6 +54,33 @@ impl Scope {
     }
 }
 
+/// Between queues: the victims have not been chosen, their queues hold too much of something that is lacking (or, within targets,
+/// more than they are guaranteed), no guarantee is touched and budgets allow it.
+impl<'a> Rules<'a> for Scope {
+    fn may_go(
+        &self,
+        simulation: &mut Simulation<'a>,
+        victims: &[Candidate<'a>],
+        reclaimed: &Amounts,
+    ) -> Vec<bool> {
+        let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
+        let mut verdicts = Vec::new();
+        for candidate in victims {
+            let (already, beside) = taken.entry(candidate.leaf).or_default();
+            let (already, mut together) = (already.clone(), beside.clone());
+            let verdict = simulation.verdict(candidate, &already, &mut together, reclaimed, self);
+            if let Ok(with) = &verdict {
+                taken.insert(candidate.leaf, (with.clone(), together));
+            }
+            if let (1, Err(Some(rule))) = (victims.len(), &verdict) {
+                simulation.keep(candidate.leaf, candidate.pods().iter().copied(), *rule);
+            }
+            verdicts.push(verdict.is_ok());
+        }
+        verdicts
+    }
+}
+
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
@@ -52,7 +89,7 @@ impl<'a> Simulation<'a> {
         scope.may_evict
             && (own_limit || scope.beneficiary != Some(at))
             && scope.inside.is_none_or(inside)
-            && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.never_evicted)
+            && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.leaf.never_evicted)
     }
 
     /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
@@ -91,56 +128,30 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// What the leaf at `at` loses with `candidate`, of what counts as demand.
-    pub(super) fn counted(&self, at: Index, candidate: &Candidate<'a>) -> Amounts {
+    /// What the leaf of `candidate` loses with it, of what counts as demand.
+    pub(super) fn counted(&self, candidate: &Candidate<'a>) -> Amounts {
+        let trust =
+            self.context.queue_state(candidate.leaf).map(|queue_state| &queue_state.leaf.demand.trust);
         let mut counted = Amounts::new();
         for pod in candidate.everything().filter(|pod| !self.gone.contains(&pod.uid)) {
-            if self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod)) {
+            if trust.is_none_or(|trust| trust.counts(pod)) {
                 counted.add_all(pod.requests());
             }
         }
         counted
     }
 
-    /// Which of `victims` on one node, in this order, may go together for an ask that lacks `reclaimed` there: they have not
-    /// been chosen, their queues hold too much of something that is lacking (or, within targets, more than they are
-    /// guaranteed), no guarantee is touched and budgets allow it.
-    pub(super) fn may_go(
-        &mut self,
-        victims: &[NodeCandidate<'a>],
-        reclaimed: &Amounts,
-        scope: &Scope,
-    ) -> Vec<bool> {
-        let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
-        let alone = victims.len() == 1;
-        let mut verdicts = Vec::new();
-        for node_candidate in victims {
-            let (at, candidate) = (node_candidate.leaf, &node_candidate.candidate);
-            let (already, beside) = taken.entry(at).or_default();
-            let (already, mut together) = (already.clone(), beside.clone());
-            let verdict = self.verdict(at, candidate, &already, &mut together, reclaimed, scope);
-            if let Ok(with) = &verdict {
-                taken.insert(at, (with.clone(), together));
-            }
-            if let (true, Err(Some(rule))) = (alone, &verdict) {
-                self.keep(at, candidate.pods().iter().copied(), *rule);
-            }
-            verdicts.push(verdict.is_ok());
-        }
-        verdicts
-    }
-
-    /// What the leaf at `at` loses with `candidate` beside what it loses `already`; or the rule that keeps the candidate, if
+    /// What the leaf of `candidate` loses with it beside what it loses `already`; or the rule that keeps the candidate, if
     /// it is one to be told.
     fn verdict(
         &mut self,
-        at: Index,
         candidate: &Candidate<'a>,
         already: &Amounts,
         beside: &mut Vec<Candidate<'a>>,
         reclaimed: &Amounts,
         scope: &Scope,
     ) -> Result<Amounts, Option<Reason>> {
+        let at = candidate.leaf;
         if !self.gives(at, scope) || self.is_gone(candidate) {
             return Err(None);
         }
@@ -151,37 +162,36 @@ impl<'a> Simulation<'a> {
         }
         let stays_above = |one: &Candidate<'a>| {
             let others = others.plus(&candidate.all_requests()).less(&one.all_requests());
-            self.is_above_target(at, one, &others, reclaimed, scope)
+            self.is_above_target(one, &others, reclaimed, scope)
         };
-        if !self.is_above_target(at, candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above)
-        {
+        if !self.is_above_target(candidate, &others, reclaimed, scope) || !beside.iter().all(stays_above) {
             return Err(None);
         }
         if let Some(rule) = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)) {
             return Err(Some(rule).filter(|rule| *rule == Reason::PriorityAboveAsk));
         }
-        let with = already.plus(&self.counted(at, candidate));
+        let with = already.plus(&self.counted(candidate));
         if !self.is_spare(at, &with, reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
         beside.push(candidate.clone());
-        let gone = std::mem::take(&mut self.gone);
-        let allowed = self.budgets(at).map(|budgets| budgets.allow(beside, &gone));
-        self.gone = gone;
-        if allowed.and_then(|all| all.last().copied()).unwrap_or_default() {
-            Ok(with)
-        } else {
-            Err(Some(Reason::Budget))
-        }
+        if self.budgets_allow(at, beside) { Ok(with) } else { Err(Some(Reason::Budget)) }
     }
 
-    /// Whether the leaf at `at` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
+    /// Whether the budgets of the leaf at `at` allow the last of `victims` to go after the others.
+    pub(crate) fn budgets_allow(&mut self, at: Index, victims: &[Candidate<'a>]) -> bool {
+        let gone = std::mem::take(&mut self.gone);
+        let allowed = self.budgets(at).map(|budgets| budgets.allow(victims, &gone));
+        self.gone = gone;
+        allowed.and_then(|all| all.last().copied()).unwrap_or_default()
+    }
+
+    /// Whether the leaf of `candidate` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some
     /// of it.
     ///
     /// A gang cannot do without its minimum: that is above the target only as far as its surplus is not all that is.
     fn is_above_target(
         &self,
-        at: Index,
         candidate: &Candidate<'a>,
         others: &Amounts,
         reclaimed: &Amounts,
@@ -191,7 +201,8 @@ impl<'a> Simulation<'a> {
         let followers = candidate.followers().iter().filter(|pod| !self.gone.contains(&pod.uid));
         followers.for_each(|pod| gone.add_all(pod.requests()));
         let helps = |one: &Resource| candidate.pods().iter().any(|pod| pod.requests().get(one).is_positive());
-        let is_above = |one: &Resource| scope.within_target || self.over_on_nodes(at, one) > gone.get(one);
+        let is_above =
+            |one: &Resource| scope.within_target || self.over_on_nodes(candidate.leaf, one) > gone.get(one);
         reclaimed.resources().any(|one| helps(one) && is_above(one))
     }
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::candidate::Candidate;
 use super::outcome::ReclaimResult;
 use super::queue_state::{Asked, Need, Units};
 use super::rules::Scope;
@@ -83,7 +84,7 @@ pub(super) struct PromiseState {
 impl<'a> Service<'a> {
     fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.namespace_usage.stuck);
+        let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.leaf.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let unplaced = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         for (at, need) in &needs {
@@ -119,7 +120,8 @@ impl<'a> Service<'a> {
             for (at, need) in later.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
                 self.serve(at, need);
             }
-            let losers = self.simulation.victims.iter().skip(start.victims).map(|victim| victim.at);
+            let losers =
+                self.simulation.victims.iter().skip(start.victims).map(|victim| victim.candidate.leaf);
             order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
             if order.is_empty() {
                 break;
@@ -231,8 +233,9 @@ impl<'a> Service<'a> {
     /// By priority and size, largest first.
     fn in_order(&self, need: &Need<'a>) -> Vec<Units<'a>> {
         let mut units = need.units.clone();
-        let key =
-            |units: &Units<'a>| (units.wanted.priority, size(&units.wanted.requests, self.context.capacity));
+        let key = |units: &Units<'a>| {
+            (units.wanted.owner.priority, size(&units.wanted.requests, self.context.capacity))
+        };
         units.sort_by_key(|units| Reverse(key(units)));
         units
     }
@@ -291,7 +294,7 @@ impl<'a> Service<'a> {
         promise: Promise,
     ) -> Result<(), Reason> {
         let limited = self.context.snapshot.settings.victim_priority == VictimPriority::NotAboveAsk;
-        let priority = limited.then_some(wanted.priority);
+        let priority = limited.then_some(wanted.owner.priority);
         let is_only_kept = promise != Promise::None && self.is_under_way;
         let mark = self.simulation.mark();
         let requests = wanted.requests.times(units);
@@ -326,7 +329,7 @@ impl<'a> Service<'a> {
             }
         }
         let bounds = self.bounds(at);
-        self.simulation.reprieve(mark, &|simulation| {
+        self.simulation.reprieve(mark, &|simulation, _| {
             bounds.iter().all(|bound| simulation.short(*bound, &requests).is_empty())
         });
         // What is asked for beyond the most that a plan looks at is taken anywhere.
@@ -372,7 +375,7 @@ impl<'a> Service<'a> {
 
     /// What keeps pods from being evicted for a queue now, whatever it asks for.
     fn hindrance(&self, queue_state: &QueueState<'_>) -> Option<Reason> {
-        queue_state.queue.is_delayed(self.context.snapshot.now).then_some(Reason::Delayed)
+        queue_state.leaf.queue.is_delayed(self.context.snapshot.now).then_some(Reason::Delayed)
     }
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
@@ -452,7 +455,7 @@ impl<'a> Service<'a> {
             self.taken.obstacles.insert(at, reason);
         }
         let Some((shape, _)) = wanted.pods.first() else { return };
-        self.tell_of(at, wanted.who.clone(), reason, pods, shape);
+        self.tell_of(at, Preemptor::of(wanted.owner), reason, pods, shape);
     }
 
     /// Says why so many pods of `shape` wait.
@@ -482,7 +485,7 @@ impl<'a> Service<'a> {
         let context = self.context;
         let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
         let staying = self.simulation.staying.clone();
-        let suffices = |simulation: &Simulation<'a>| {
+        let suffices = |simulation: &Simulation<'a>, _: &Candidate<'a>| {
             let within_limits = context.tree.branches.iter().enumerate().all(|(at, branch)| {
                 let mut limits = branch.queue.limit.iter();
                 limits.all(|(one, limit)| {
@@ -500,7 +503,8 @@ impl<'a> Service<'a> {
 
     fn finish(mut self) -> ReclaimResult {
         let ranks = self.simulation.ranks();
-        let givers: BTreeSet<Index> = self.simulation.victims.iter().map(|victim| victim.at).collect();
+        let givers: BTreeSet<Index> =
+            self.simulation.victims.iter().map(|victim| victim.candidate.leaf).collect();
         for at in givers {
             let (Some(queue_state), Some(staying)) =
                 (self.context.queue_state(at), self.simulation.staying.get(at))

@@ -18,8 +18,6 @@ use crate::tree::Index;
 /// A candidate that was chosen, and the queue that gains its room.
 #[derive(Clone, Debug)]
 pub(super) struct Victim<'a> {
-    /// The leaf that loses it.
-    pub(super) at: Index,
     pub(super) candidate: Candidate<'a>,
     /// The leaf that gains by it.
     pub(super) beneficiary: Option<Index>,
@@ -31,12 +29,12 @@ pub(super) struct Victim<'a> {
 pub(super) type Level = Vec<Fraction>;
 
 /// The cluster while victims are chosen.
-pub(super) struct Simulation<'a> {
-    pub(super) context: Context<'a>,
+pub(crate) struct Simulation<'a> {
+    pub(crate) context: Context<'a>,
     /// The nodes; none where no pod asks for a place.
-    pub(super) node_resources: Option<NodeResources<'a>>,
+    pub(crate) node_resources: Option<NodeResources<'a>>,
     /// Where pods of queues above their targets are, and where pods of any queue are.
-    pub(super) search: Option<Search<'a>>,
+    pub(crate) search: Option<Search<'a>>,
     pub(super) search_everywhere: Option<Search<'a>>,
     /// What is free once things have settled and kept for no queue; negative where too much is held.
     pub(super) free: Amounts,
@@ -59,7 +57,7 @@ pub(super) struct Simulation<'a> {
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: Vec<Amounts>,
     budgets: BTreeMap<Index, Budgets<'a>>,
-    pub(super) gone: FxHashSet<&'a PodUid>,
+    pub(crate) gone: FxHashSet<&'a PodUid>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
@@ -75,14 +73,14 @@ pub(super) struct Simulation<'a> {
 
 /// A state to go back to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     pub(super) victims: usize,
     placed: usize,
     promised: usize,
 }
 
 impl<'a> Simulation<'a> {
-    pub(super) fn new(context: Context<'a>) -> Self {
+    pub(crate) fn new(context: Context<'a>) -> Self {
         let tree = context.tree;
         let of_leaves = |of: &dyn Fn(&QueueState<'a>) -> Amounts| -> Vec<Amounts> {
             context
@@ -92,16 +90,6 @@ impl<'a> Simulation<'a> {
                 .collect()
         };
         let occupied = tree.sums(of_leaves(&|queue_state| queue_state.settled()));
-        let nothing = Amounts::new();
-        let mut free = context.capacity.of(context.resources);
-        for root in &tree.roots {
-            free.subtract_all(&occupied.get(*root).unwrap_or(&nothing).of(context.resources));
-        }
-        let slack = tree.branches.iter().zip(&occupied).map(|(branch, occupied)| {
-            // A leaf's own limit is in its target already.
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit - occupied.get(one))).collect()
-        });
         let deserved = tree.sums(of_leaves(&|queue_state| queue_state.deserved.clone()));
         let floor = tree.branches.iter().zip(&deserved).map(|(branch, deserved)| {
             let guaranteed = branch.queue.guaranteed.iter();
@@ -111,8 +99,8 @@ impl<'a> Simulation<'a> {
             node_resources: None,
             search: None,
             search_everywhere: None,
-            free,
-            slack: slack.collect(),
+            free: tree.left(&context.capacity.of(context.resources), &occupied),
+            slack: tree.slack(&occupied),
             staying: tree.sums(of_leaves(&|queue_state| queue_state.staying().clone())),
             over: tree.sums(of_leaves(&|queue_state| queue_state.overuse())),
             floor: floor.collect(),
@@ -135,7 +123,7 @@ impl<'a> Simulation<'a> {
 
     pub(super) fn budgets(&mut self, at: Index) -> Option<&mut Budgets<'a>> {
         let queue_state = self.context.queue_state(at)?;
-        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(queue_state.state)))
+        Some(self.budgets.entry(at).or_insert_with(|| Budgets::of(queue_state.leaf.state)))
     }
 
     /// What a list with an entry a branch says of `resource`.
@@ -178,12 +166,22 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark { victims: self.victims.len(), placed: self.placed.len(), promised: self.promised.len() }
     }
 
+    /// What was chosen since `mark`, in the order of choice.
+    pub(crate) fn victims_since(&self, mark: Mark) -> impl Iterator<Item = &Candidate<'a>> {
+        self.victims.iter().skip(mark.victims).map(|victim| &victim.candidate)
+    }
+
+    /// What the pods of the leaf at `at` hold that stay.
+    pub(crate) fn held_by(&self, at: Index) -> Amounts {
+        self.staying.get(at).cloned().unwrap_or_default()
+    }
+
     /// Goes back to how it was at `mark`.
-    pub(super) fn undo(&mut self, mark: Mark) {
+    pub(crate) fn undo(&mut self, mark: Mark) {
         for (at, amounts) in self.promised.split_off(mark.promised) {
             self.account(at, &amounts, true);
         }
@@ -194,7 +192,7 @@ impl<'a> Simulation<'a> {
             }
         }
         let back = self.victims.split_off(mark.victims);
-        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
+        back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
         if !back.is_empty() {
             // Nodes may be cheaper again than what is known of them.
             [&mut self.search, &mut self.search_everywhere].into_iter().flatten().for_each(Search::forget);
@@ -250,7 +248,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Puts a pod of `shape` on a node.
-    pub(super) fn place(&mut self, node: At, shape: &'a Shape) {
+    pub(crate) fn place(&mut self, node: At, shape: &'a Shape) {
         if let Some(node_resources) = &mut self.node_resources {
             node_resources.take(node, &shape.requests);
         }
@@ -258,25 +256,20 @@ impl<'a> Simulation<'a> {
         self.placed.push((node, shape));
     }
 
-    /// Removes `candidate` of the leaf at `at`.
-    pub(super) fn remove(
-        &mut self,
-        at: Index,
-        candidate: Candidate<'a>,
-        beneficiary: Option<Index>,
-        reason: Reason,
-    ) {
-        self.shift(at, &candidate, false);
-        self.victims.push(Victim { at, candidate, beneficiary, reason });
+    /// Removes `candidate`.
+    pub(super) fn remove(&mut self, candidate: Candidate<'a>, beneficiary: Option<Index>, reason: Reason) {
+        self.shift(&candidate, false);
+        self.victims.push(Victim { candidate, beneficiary, reason });
     }
 
     /// Whether some of its pods are chosen already.
-    pub(super) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
+    pub(crate) fn is_gone(&self, candidate: &Candidate<'a>) -> bool {
         candidate.pods().iter().any(|pod| self.gone.contains(&pod.uid))
     }
 
-    /// Counts `candidate` of the leaf at `at` as gone, or as there again.
-    fn shift(&mut self, at: Index, candidate: &Candidate<'a>, is_back: bool) {
+    /// Counts `candidate` as gone, or as there again.
+    fn shift(&mut self, candidate: &Candidate<'a>, is_back: bool) {
+        let at = candidate.leaf;
         let requests = candidate.all_requests().of(self.context.resources);
         let before = self.occupies(at);
         self.hold(at, &requests, is_back);
@@ -310,22 +303,22 @@ impl<'a> Simulation<'a> {
 
     /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
     /// where they are is moved if it has room elsewhere.
-    pub(super) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self) -> bool) {
+    pub(crate) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self, &Candidate<'a>) -> bool) {
         let mut whole_gangs = self.whole_gangs(mark);
         let mut go = Vec::new();
         for victim in self.victims.split_off(mark.victims).into_iter().rev() {
             // Without the rest of its gang, which goes as a whole, it is of no use.
-            let gang = victim.candidate.pod.gang().filter(|_| victim.candidate.gang.is_none());
-            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.at, &gang.name))) {
+            let gang = victim.candidate.pod.gang().filter(|_| !victim.candidate.is_gang());
+            if gang.is_some_and(|gang| whole_gangs.contains(&(victim.candidate.leaf, &gang.name))) {
                 go.push(victim);
                 continue;
             }
-            self.shift(victim.at, &victim.candidate, true);
-            if !(suffices(self) && self.has_room_again(&victim.candidate)) {
-                self.shift(victim.at, &victim.candidate, false);
+            self.shift(&victim.candidate, true);
+            if !(suffices(self, &victim.candidate) && self.has_room_again(&victim.candidate)) {
+                self.shift(&victim.candidate, false);
                 go.push(victim);
             } else if let Some(gang) = victim.candidate.pod.gang() {
-                whole_gangs.remove(&(victim.at, &gang.name));
+                whole_gangs.remove(&(victim.candidate.leaf, &gang.name));
             }
         }
         self.victims.extend(go.into_iter().rev());
@@ -385,13 +378,13 @@ impl<'a> Simulation<'a> {
 
     /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
     pub(super) fn bring_back_all(&mut self, at: Index, mark: Mark) {
-        if !self.victims.iter().skip(mark.victims).any(|victim| victim.at == at) {
+        if !self.victims.iter().skip(mark.victims).any(|victim| victim.candidate.leaf == at) {
             return;
         }
         let since = self.victims.split_off(mark.victims).into_iter();
-        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.at == at);
+        let (back, others): (Vec<_>, Vec<_>) = since.partition(|victim| victim.candidate.leaf == at);
         self.victims.extend(others);
-        back.iter().rev().for_each(|victim| self.shift(victim.at, &victim.candidate, true));
+        back.iter().rev().for_each(|victim| self.shift(&victim.candidate, true));
     }
 
     /// The gangs that go as a whole, each with its leaf; none if no victim since `mark` is of a gang.
@@ -400,12 +393,12 @@ impl<'a> Simulation<'a> {
         if since.all(|victim| victim.candidate.pod.gang().is_none()) {
             return FxHashSet::default();
         }
-        let whole = self.victims.iter().filter(|victim| victim.candidate.gang.is_some());
-        whole.filter_map(|victim| Some((victim.at, &victim.candidate.pod.gang()?.name))).collect()
+        let whole = self.victims.iter().filter(|victim| victim.candidate.is_gang());
+        whole.filter_map(|victim| Some((victim.candidate.leaf, &victim.candidate.pod.gang()?.name))).collect()
     }
 
     fn occupies(&self, at: Index) -> Amounts {
-        let staying = self.staying.get(at).cloned().unwrap_or_default();
+        let staying = self.held_by(at);
         self.kept.get(at).map_or_else(Amounts::new, |kept| kept.max(&staying))
     }
 
@@ -433,7 +426,8 @@ impl<'a> Simulation<'a> {
 
     /// Books that a pod that does not count as demand is there, or is not.
     fn count(&mut self, at: Index, pod: &Pod, is_there: bool) {
-        let counts = self.context.queue_state(at).is_none_or(|queue_state| queue_state.trust.counts(pod));
+        let counts =
+            self.context.queue_state(at).is_none_or(|queue_state| queue_state.leaf.demand.trust.counts(pod));
         if let Some(uncounted) = self.uncounted.get_mut(at).filter(|_| !counts) {
             let requests = pod.requests().of(self.context.resources);
             if is_there { uncounted.add_all(&requests) } else { uncounted.subtract_all(&requests) }
@@ -462,7 +456,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    fn change_room(&mut self, pod: &Pod, gives: bool) {
+    /// Gives the room of `pod` to its node, or takes it.
+    pub(crate) fn change_room(&mut self, pod: &Pod, gives: bool) {
         let Some(node_resources) = &mut self.node_resources else { return };
         let Some(node) = pod.node.as_ref().and_then(|node| node_resources.find(node)) else { return };
         if gives {
@@ -488,7 +483,7 @@ impl<'a> Simulation<'a> {
     pub(super) fn ranks(&self) -> FxHashMap<&'a PodUid, u32> {
         let mut victims: BTreeMap<Index, FxHashSet<&'a PodUid>> = BTreeMap::new();
         for victim in &self.victims {
-            let of_leaf = victims.entry(victim.at).or_default();
+            let of_leaf = victims.entry(victim.candidate.leaf).or_default();
             of_leaf.extend(victim.candidate.pods().iter().map(|pod| &pod.uid));
         }
         let mut ranks = FxHashMap::default();
@@ -517,11 +512,11 @@ pub(super) fn is_unbound(pod: &Pod) -> bool {
 /// What live pods of a leaf request that wait for a node and would take the place of any that is freed.
 fn unbound(queue_state: &QueueState<'_>) -> Amounts {
     let mut sum = Amounts::new();
-    if queue_state.namespace_usage.pods.pending > 0 {
+    if queue_state.leaf.namespace_usage.pods.pending > 0 {
         let waits = |pod: &&Pod| is_unbound(pod) && pod.is_live() && pod.non_preemptible.is_none();
-        queue_state.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
+        queue_state.leaf.state.pods.iter().filter(waits).for_each(|pod| sum.add_all(pod.requests()));
         // Those that no node could run take no place.
-        let not_counted = queue_state.namespace_usage.all_staying().less(queue_state.staying());
+        let not_counted = queue_state.leaf.namespace_usage.all_staying().less(queue_state.staying());
         sum = sum.less(&not_counted);
     }
     sum

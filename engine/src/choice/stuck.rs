@@ -58,7 +58,7 @@ impl<'a> Service<'a> {
         if node_patience(pod, &self.context.snapshot.settings, self.context.snapshot.now).is_some() {
             return Err(Reason::WaitingForNodes);
         }
-        if let Some(reason) = why_ignored(pod, queue_state.trust) {
+        if let Some(reason) = why_ignored(pod, &queue_state.leaf.demand.trust) {
             return Err(reason);
         }
         if !node_resources.could_run(&pod.shape) {
@@ -82,7 +82,9 @@ impl<'a> Service<'a> {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         self.simulation.undo(mark);
-        if pod.stuck.is_some() && within(&|one| queue_state.queue.guaranteed.get(one).unwrap_or_default()) {
+        if pod.stuck.is_some()
+            && within(&|one| queue_state.leaf.queue.guaranteed.get(one).unwrap_or_default())
+        {
             // A moved pod is within its queue's share, so it is created again, perhaps before the pod that it made room for.
             let scope = Scope {
                 within_target: true,
@@ -100,6 +102,6 @@ impl<'a> Service<'a> {
 
 /// Who asks: the pod's owner if it is known, else the pod itself.
 fn asker(queue_state: &QueueState<'_>, pod: &Pod) -> Preemptor {
-    let owner = queue_state.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
+    let owner = queue_state.leaf.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
     owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), Preemptor::of)
 }

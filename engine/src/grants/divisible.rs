@@ -1,15 +1,19 @@
 //! Raising what comes in no units: claims without pods, and guarantees.
 
-use super::raise::Free;
+use super::raise::{Free, Lacking};
 use crate::amounts::{Amount, Amounts};
 use crate::shares::{Room, WaterFilling, sums};
 use crate::tree::Index;
 
 /// Raises the leaves at `short` by what their targets hold beside their units: first as far as it is owed to them, then as
 /// far as guarantees go, then all, the lowest A/T first.
-pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
-    let parts: Vec<(Index, Amounts)> = short.iter().map(|at| (*at, divisible(free, *at))).collect();
-    let parts: Vec<(Index, Amounts)> = parts.into_iter().filter(|(_, part)| !part.is_empty()).collect();
+pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index], lacking: &[Lacking]) {
+    let part = |(at, lacking): (&Index, &Lacking)| {
+        let firm = free.firm.get(*at).cloned().unwrap_or_default();
+        (*at, lacking.divisible.min(&free.input.target(*at).less(&firm)))
+    };
+    let parts: Vec<(Index, Amounts)> =
+        short.iter().zip(lacking).map(part).filter(|(_, part)| !part.is_empty()).collect();
     if parts.is_empty() {
         return;
     }
@@ -21,18 +25,6 @@ pub(super) fn raise_divisible(free: &mut Free<'_, '_>, short: &[Index]) {
     for guaranteed in [true, false] {
         pour(free, &parts, guaranteed);
     }
-}
-
-/// What the target of a leaf holds beside its pods and all its units.
-fn divisible(free: &Free<'_, '_>, at: Index) -> Amounts {
-    let Some(leaf) = free.input.leaf(at) else { return Amounts::new() };
-    let target = free.input.target(at);
-    let mut rest = target.less(&leaf.charged());
-    for wanted in &leaf.wanted {
-        rest.subtract_all(&wanted.requests.times(wanted.fitting(&rest)));
-    }
-    let firm = free.firm.get(at).cloned().unwrap_or_default();
-    rest.min(&target.less(&firm))
 }
 
 fn pour(free: &mut Free<'_, '_>, parts: &[(Index, Amounts)], guaranteed: bool) {

@@ -24,7 +24,7 @@ use crate::amounts::{Amount, Amounts, Resource};
 use crate::leaf::Leaf;
 use crate::shares::{get, sums};
 use crate::snapshot::{GrantGate, Snapshot};
-use crate::tree::{Branch, Index, Tree};
+use crate::tree::{Index, Tree};
 
 /// What grants are made from; every list has an entry a branch.
 #[derive(Clone, Copy)]
@@ -85,20 +85,9 @@ impl<'a> GrantInput<'a> {
             .collect()
     }
 
-    /// What is left of `all` beside what the roots have of `sums`; negative where they have more.
-    fn left(&self, all: &Amounts, sums: &[Amounts]) -> Amounts {
-        let mut left = all.of(self.resources);
-        self.tree.roots.iter().filter_map(|root| sums.get(*root)).for_each(|sum| left.subtract_all(sum));
-        left
-    }
-
-    /// What is left below the limit of every parent beside `sums`. The limit of a leaf is in its target already.
+    /// What is left below the limit of every parent beside `sums`.
     fn slack(&self, sums: &[Amounts]) -> Vec<Amounts> {
-        let slack = |(branch, sum): (&Branch<'_>, &Amounts)| {
-            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
-            limits.map(|(one, limit)| (one.clone(), limit.less(sum.get(one)))).collect()
-        };
-        self.tree.branches.iter().zip(sums).map(slack).collect()
+        self.tree.slack(sums).iter().map(|slack| slack.less(&Amounts::new())).collect()
     }
 
     /// Of every leaf what `of` says of `resource`.
@@ -191,28 +180,11 @@ fn at_no_cost(input: &GrantInput<'_>, resource: &Resource) -> Vec<Amount> {
 /// Cuts what is `owed` to what is free, or will be once all that leave are gone and all lowered quotas are in force, below
 /// every limit and everywhere: what a refused eviction or a lost ledger leaves of it.
 fn cut_to_what_comes(input: &GrantInput<'_>, firm: &[Amounts], owed: &mut [Amounts]) {
-    if owed.iter().all(Amounts::is_empty) {
-        return;
-    }
-    let (tree, nothing) = (input.tree, Amounts::new());
-    let settled = tree.sums(input.settled(firm));
-    let mut coming = input.left(input.capacity, &settled);
-    let mut slack = input.slack(&settled);
-    for at in input.at_leaves() {
-        let Some(owed) = owed.get_mut(at).filter(|owed| !owed.is_empty()) else { continue };
-        *owed = owed.min(&coming.less(&nothing));
-        for (index, branch) in tree.path_up(at).filter(|(_, branch)| !branch.is_leaf()) {
-            let left = slack.get(index).unwrap_or(&nothing);
-            for (one, _) in branch.queue.limit.iter() {
-                owed.set(one, owed.get(one).min(left.get(one)));
-            }
-        }
-        coming.subtract_all(owed);
-        for (index, _) in tree.path_up(at) {
-            if let Some(slack) = slack.get_mut(index) {
-                *slack = slack.less(owed);
-            }
-        }
+    if owed.iter().any(|owed| !owed.is_empty()) {
+        let settled = input.tree.sums(input.settled(firm));
+        let coming = input.tree.left(&input.capacity.of(input.resources), &settled);
+        let owed = owed.iter_mut().enumerate().filter(|(_, owed)| !owed.is_empty());
+        cut(input.tree, owed, coming, input.slack(&settled));
     }
 }
 
@@ -223,10 +195,29 @@ pub(crate) fn cut_to_what_nodes_offer(
     firm: &[Amounts],
     owed: &mut BTreeMap<Index, Amounts>,
 ) {
-    let mut left = input.left(input.offered, firm);
-    for owed in owed.values_mut() {
+    let offered = input.tree.left(&input.offered.of(input.resources), firm);
+    cut(input.tree, owed.iter_mut().map(|(at, owed)| (*at, owed)), offered, Vec::new());
+}
+
+/// Cuts what is `owed` to what is `left`, and below parents to their `slack`, one leaf after the other.
+fn cut<'o>(
+    tree: &Tree<'_>,
+    owed: impl Iterator<Item = (Index, &'o mut Amounts)>,
+    mut left: Amounts,
+    mut slack: Vec<Amounts>,
+) {
+    for (at, owed) in owed {
         *owed = owed.min(&left.less(&Amounts::new()));
+        for (index, branch) in tree.path_up(at) {
+            let Some(slack) = slack.get(index).filter(|_| !branch.is_leaf()) else { continue };
+            for (one, _) in branch.queue.limit.iter() {
+                owed.set(one, owed.get(one).min(slack.get(one)));
+            }
+        }
         left.subtract_all(owed);
+        for (index, _) in tree.path_up(at) {
+            slack.get_mut(index).into_iter().for_each(|slack| *slack = slack.less(owed));
+        }
     }
 }
 

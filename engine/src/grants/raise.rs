@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::divisible::raise_divisible;
 use super::{GrantInput, Loans};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::leaf::{Fitting, Leaf, Wanted};
 use crate::shares::Fraction;
 use crate::tree::Index;
 
@@ -32,8 +33,8 @@ pub(super) fn raise(input: &GrantInput<'_>, firm: &mut [Amounts], owed: &mut [Am
         return;
     }
     let mut free = Free::of(input, firm, owed, loans);
-    free.raise_units(&short);
-    raise_divisible(&mut free, &short);
+    let lacking = free.raise_units(&short);
+    raise_divisible(&mut free, &short, &lacking);
 }
 
 impl<'a, 'g> Free<'a, 'g> {
@@ -61,7 +62,7 @@ impl<'a, 'g> Free<'a, 'g> {
             }
         }
         let below = input.tree.sums(occupied);
-        let now = input.left(input.offered, &below);
+        let now = input.tree.left(&input.offered.of(input.resources), &below);
         let mut promised = Amounts::new();
         for owed in owed.iter() {
             promised.add_all(owed);
@@ -71,7 +72,7 @@ impl<'a, 'g> Free<'a, 'g> {
         free.grant_what_is_charged();
         free.now = free.now.less(&nothing);
         let settled = input.tree.sums(input.settled(free.firm));
-        free.coming = input.left(input.capacity, &settled).less(&free.now);
+        free.coming = input.tree.left(&input.capacity.of(input.resources), &settled).less(&free.now);
         free
     }
 
@@ -92,8 +93,9 @@ impl<'a, 'g> Free<'a, 'g> {
     }
 
     /// Unit by unit, as far as each is free as a whole.
-    fn raise_units(&mut self, short: &[Index]) {
-        let mut lists: Vec<Units> = short.iter().map(|at| Units::of(self.input, *at, self.firm)).collect();
+    fn raise_units(&mut self, short: &[Index]) -> Vec<Lacking> {
+        let mut lists: Vec<Lacking> =
+            short.iter().map(|at| Lacking::of(self.input, *at, self.firm)).collect();
         let mut queue: BinaryHeap<Reverse<(Turn, usize)>> = BinaryHeap::new();
         for (number, (at, list)) in short.iter().zip(&lists).enumerate() {
             if !list.left.is_empty() {
@@ -111,10 +113,11 @@ impl<'a, 'g> Free<'a, 'g> {
                 queue.push(Reverse((self.turn(at), number)));
             }
         }
+        lists
     }
 
     /// Grants the first unit of `list` that fits. Those that do not will not fit later either.
-    fn grant_next(&mut self, at: Index, list: &mut Units) -> bool {
+    fn grant_next(&mut self, at: Index, list: &mut Lacking) -> bool {
         let mut given = None;
         list.left.retain_mut(|(requests, units)| {
             if given.is_some() {
@@ -208,30 +211,28 @@ impl<'a, 'g> Free<'a, 'g> {
 
 type Turn = (bool, Fraction, Index);
 
-/// The units of one leaf that fit in its target beside its pods, and are not granted yet.
-pub(crate) struct Units {
+/// What the target of one leaf holds beside its pods, and is not granted yet.
+pub(super) struct Lacking {
     /// What its pods are charged, with the units that are granted.
-    pub(crate) filled: Amounts,
+    filled: Amounts,
     /// What one unit requests, and how many.
-    pub(crate) left: Vec<(Amounts, u32)>,
+    left: Vec<(Amounts, u32)>,
+    /// What comes in no units.
+    pub(super) divisible: Amounts,
 }
 
-impl Units {
+impl Lacking {
     fn of(input: &GrantInput<'_>, at: Index, firm: &[Amounts]) -> Self {
-        let Some(leaf) = input.leaf(at) else { return Self { filled: Amounts::new(), left: Vec::new() } };
-        let target = input.target(at);
-        let charged = leaf.charged();
-        let mut room = target.less(&charged);
-        let mut units = Self { filled: charged, left: Vec::new() };
-        let firm = firm.get(at).cloned().unwrap_or_default();
-        for wanted in &leaf.wanted {
-            let fits = wanted.fitting(&room);
-            room.subtract_all(&wanted.requests.times(fits));
-            let has_room = wanted.fitting(&firm.less(&units.filled)).min(fits);
-            units.filled.add_all(&wanted.requests.times(has_room));
-            units.left.push((wanted.requests.clone(), fits.saturating_sub(has_room)));
+        let wanted = input.leaf(at).map(|leaf| leaf.wanted.as_slice()).unwrap_or_default();
+        let mut filled = input.leaf(at).map(Leaf::charged).unwrap_or_default();
+        let mut divisible = input.target(at).less(&filled);
+        let mut granted = firm.get(at).map(|firm| firm.less(&filled)).unwrap_or_default();
+        let fitting = Wanted::fit_all(wanted, &[], &mut divisible, &mut granted);
+        for Fitting { wanted, granted, .. } in &fitting {
+            filled.add_all(&wanted.requests.times(*granted));
         }
-        units.left.retain(|(_, count)| *count > 0);
-        units
+        let left =
+            fitting.iter().map(|one| (one.wanted.requests.clone(), one.units.saturating_sub(one.granted)));
+        Self { filled, left: left.filter(|(_, count)| *count > 0).collect(), divisible }
     }
 }

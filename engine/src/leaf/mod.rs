@@ -10,18 +10,19 @@ use std::sync::Arc;
 
 pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
-pub(crate) use wanted::Wanted;
+pub(crate) use wanted::{Fitting, Wanted};
 
 use crate::amounts::{Amounts, Resource};
 use crate::choice::{self, Candidates};
 use crate::demand::{Demand, FreeRoom};
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
-use crate::tree::Tree;
+use crate::tree::{Index, Tree};
 use crate::usage::{NamespaceUsage, Usage};
 
 /// The queue that governs a namespace, what is there, and what is wanted.
 pub(crate) struct Leaf<'a> {
+    at: Index,
     pub(crate) queue: &'a Queue,
     pub(crate) state: &'a NamespaceState,
     pub(crate) namespace_usage: &'a NamespaceUsage,
@@ -55,7 +56,7 @@ impl<'a> Leaf<'a> {
     ) -> Vec<Option<Self>> {
         let free = FreeRoom::new(snapshot, usage);
         let runnable = Rc::new(Runnable::new(snapshot));
-        let of_branch = |branch: &crate::tree::Branch<'a>| {
+        let of_branch = |(at, branch): (Index, &crate::tree::Branch<'a>)| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
@@ -66,6 +67,7 @@ impl<'a> Leaf<'a> {
                 let wanted = Wanted::all(state, &demand, &runnable, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
+                    at,
                     queue,
                     state,
                     namespace_usage,
@@ -81,7 +83,7 @@ impl<'a> Leaf<'a> {
                 }
             })
         };
-        tree.branches.iter().map(of_branch).collect()
+        tree.branches.iter().enumerate().map(of_branch).collect()
     }
 
     /// What it brings to the division of capacity.
@@ -98,7 +100,8 @@ impl<'a> Leaf<'a> {
     /// Its live pods as candidates for an eviction. Those that no node could run leave nothing that others could use.
     pub(crate) fn candidates(&self, snapshot: &'a Snapshot) -> &Candidates<'a> {
         let counts = |pod: &Pod| self.could_run(pod);
-        self.candidates.get_or_init(|| choice::candidates(self.state, self.eviction, snapshot, &counts))
+        self.candidates
+            .get_or_init(|| choice::candidates(self.at, self.state, self.eviction, snapshot, &counts))
     }
 
     /// Whether some node could run a pod of this shape.

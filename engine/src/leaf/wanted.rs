@@ -9,20 +9,21 @@ use super::Runnable;
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand};
 use crate::names::{GangName, OwnerUid};
-use crate::plan::Preemptor;
-use crate::snapshot::{NamespaceState, QueueJob, Shape};
+use crate::snapshot::{NamespaceState, Owner, QueueJob, Shape};
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) who: Preemptor,
-    pub(crate) priority: i32,
+    /// The owner; of a gang the first.
+    pub(crate) owner: &'a Owner,
     /// The pods of one unit.
     pub(crate) pods: Vec<(&'a Arc<Shape>, u32)>,
     /// What one unit requests, of the governed resources.
     pub(crate) requests: Amounts,
     /// How many units.
     pub(crate) units: u32,
+    /// How many of these, the last, wait for the former size of their owner.
+    pub(crate) held_back: u32,
     /// The gang that the unit completes; none for single pods.
     pub(crate) completes: Option<GangName>,
 }
@@ -48,11 +49,11 @@ impl<'a> Wanted<'a> {
         for ask in asks {
             let owner = ask.owner;
             let single = |units: u32| Self {
-                who: Preemptor::of(owner),
-                priority: owner.priority,
+                owner,
                 pods: vec![(&owner.shape, 1)],
                 requests: owner.shape.requests.of(resources),
                 units,
+                held_back: 0,
                 completes: None,
             };
             let gang = owner.gang.as_ref().and_then(|gang| gangs.get_mut(&gang.name));
@@ -69,7 +70,8 @@ impl<'a> Wanted<'a> {
                     (requests.of(resources), owner.gang.as_ref().map(|gang| gang.name.clone()));
                 all.push(Self { pods, requests, completes, ..single(1) });
             }
-            all.push(single(ask.counted.saturating_sub(taken)));
+            let units = ask.counted.saturating_sub(taken);
+            all.push(Self { held_back: ask.held_back.min(units), ..single(units) });
         }
         all.retain(|wanted| wanted.units > 0 && !wanted.requests.is_empty());
         all
@@ -78,6 +80,36 @@ impl<'a> Wanted<'a> {
     /// How many of its units fit in `room`.
     pub(crate) fn fitting(&self, room: &Amounts) -> u32 {
         u32::try_from(self.requests.times_in(room, self.units.into())).unwrap_or(u32::MAX)
+    }
+}
+
+/// How many of a leaf's alike units have room.
+pub(crate) struct Fitting<'l, 'a> {
+    pub(crate) wanted: &'l Wanted<'a>,
+    /// How many fit in its target.
+    pub(crate) units: u32,
+    /// How many of these fit in what is granted.
+    pub(crate) granted: u32,
+}
+
+impl<'a> Wanted<'a> {
+    /// The units of `all` that fit in `room`, in the order in which controllers create them, and those that fit in `granted`. Both
+    /// are left with the rest. Units of which `besides` counts some are counted already.
+    pub(crate) fn fit_all<'l>(
+        all: &'l [Self],
+        besides: &[u32],
+        room: &mut Amounts,
+        granted: &mut Amounts,
+    ) -> Vec<Fitting<'l, 'a>> {
+        let besides = besides.iter().copied().chain(std::iter::repeat(0));
+        let fitting = all.iter().zip(besides).map(|(wanted, besides)| {
+            let units = wanted.fitting(room).min(wanted.units.saturating_sub(besides));
+            room.subtract_all(&wanted.requests.times(units));
+            let has_room = wanted.fitting(granted).min(units);
+            granted.subtract_all(&wanted.requests.times(has_room));
+            Fitting { wanted, units, granted: has_room }
+        });
+        fitting.collect()
     }
 }
 

@@ -124,10 +124,12 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     leave_out_waiting_gangs(&mut plan);
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(snapshot, &tree, &leaves, &decided.targets, stuck_terminating, &mut plan);
-    say_who_yields(intra_queue::yielded(snapshot, &usage, &queue_states, &plan), &mut plan);
+    let mut yielded = intra_queue::yielded(context, &plan);
+    let yielding_slots = std::mem::take(&mut yielded.slots);
+    say_who_yields(yielded, &mut plan);
     let due = [next_ripe(snapshot, &usage, &leaves, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-    queue_jobs::decide(snapshot, &tree, &leaves, &mut plan);
+    queue_jobs::decide(snapshot, &tree, &leaves, &yielding_slots, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;
@@ -158,9 +160,6 @@ fn queue_states<'a>(
         let leaf = leaf.as_ref()?;
         Some(QueueState {
             name: &branch.name,
-            queue: branch.queue,
-            state: leaf.state,
-            namespace_usage: leaf.namespace_usage,
             leaf,
             target: targets.get(at)?,
             deserved: &shares.get(at)?.deserved,
@@ -168,10 +167,6 @@ fn queue_states<'a>(
             firm: granted.firm.get(at)?,
             owed: granted.owed.get(at)?,
             lost: granted.lost.get(at)?,
-            asks: &leaf.demand.asks,
-            trust: &leaf.demand.trust,
-            eviction: leaf.eviction,
-            never_evicted: leaf.never_evicted,
         })
     };
     tree.branches.iter().zip(leaves).enumerate().map(queue_state).collect()

@@ -26,8 +26,15 @@ const FIRST_REST_SECONDS: i64 = 60;
 /// The longest that it rests.
 const LONGEST_REST_SECONDS: i64 = 3600;
 
-/// Decides on the slots of all QueueJobs, once everything else is decided.
-pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf<'_>>], plan: &mut Plan) {
+/// Decides on the slots of all QueueJobs, once everything else is decided. The pods `yielding` lose theirs to others of their
+/// queue.
+pub(super) fn decide(
+    snapshot: &Snapshot,
+    tree: &Tree<'_>,
+    leaves: &[Option<Leaf<'_>>],
+    yielding: &FxHashSet<PodUid>,
+    plan: &mut Plan,
+) {
     if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
         return;
     }
@@ -45,7 +52,8 @@ pub(super) fn decide(snapshot: &Snapshot, tree: &Tree<'_>, leaves: &[Option<Leaf
         let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
         let reach = leaf.and_then(|(queue, _)| plan.queues.get(queue)).map(|queue| &queue.reach);
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
-        let pods_of_tasks = pods_of_tasks(state, &going);
+        let nothing = FxHashSet::default();
+        let pods_of_tasks = pods_of_tasks(state, &going, if takes { yielding } else { &nothing });
         let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, yields, takes };
         let jobs = match leaf {
             Some((queue, leaf)) => {
@@ -88,12 +96,15 @@ struct TaskPods {
     leaving: u32,
     /// Of these, the ones that are still to be evicted.
     going: u32,
+    /// Of those that stay, the ones that lose their slots to others of the queue.
+    yielding: u32,
 }
 
 /// The pods of every owner, by the owner's uid.
 fn pods_of_tasks<'a>(
     state: &'a NamespaceState,
     going: &FxHashSet<PodUid>,
+    yielding: &FxHashSet<PodUid>,
 ) -> KeyedMap<&'a OwnerUid, TaskPods> {
     let mut pods_of_tasks: KeyedMap<&OwnerUid, TaskPods> = KeyedMap::default();
     for pod in state.pods.iter().filter(|pod| pod.is_charged()) {
@@ -106,6 +117,7 @@ fn pods_of_tasks<'a>(
         };
         *counter = counter.saturating_add(1);
         task_pods.going = task_pods.going.saturating_add(u32::from(is_going && !pod.is_terminating()));
+        task_pods.yielding = task_pods.yielding.saturating_add(u32::from(yielding.contains(&pod.uid)));
         let started = pod.is_live() && !is_going && pod.phase == Phase::Running;
         task_pods.started = task_pods.started.saturating_add(u32::from(started));
     }
@@ -200,9 +212,11 @@ impl Place<'_> {
     fn divide(&self, input: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
-        let asks = |(job, late): &(&QueueJob, &bool)| !job.is_resting(self.now) && !**late;
+        let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
+        let asks = |(job, late): &(&QueueJob, &bool)| may_ask(job) && !**late;
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
-        let claims: Vec<GangClaim> = asking.iter().map(|job| self.claim(job)).collect();
+        let claims: Vec<GangClaim> =
+            asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
         let rivals: Vec<Rival> = input.asks.iter().filter_map(rival).collect();
         let slots = slots::divide(&input.room, &claims, &rivals, &plan.capacity, &plan.resources);
         let standings: Vec<slots::Standing> =
@@ -212,12 +226,12 @@ impl Place<'_> {
         let mut given = slots.into_iter().zip(now);
         let decided = jobs.iter().zip(late).map(|(job, late)| {
             let mut decided = self.count(job);
-            let asks = !job.is_resting(self.now) && !late;
+            let asks = may_ask(job) && !late;
             let (slots, now) = asks.then(|| given.next()).flatten().unwrap_or_else(|| {
                 let kept = kept(job, job.invalid.is_none() || job.suspended || job.ended.is_some());
                 (GangSlots { fits: false, tasks: kept.clone() }, kept)
             });
-            let unfit = if claim_fits(&self.claim(job), input, plan) {
+            let unfit = if claim_fits(self.claim(job, QueueTask::left), input, plan) {
                 SlotReason::WaitingForRoom
             } else {
                 SlotReason::GangAboveShare
@@ -281,12 +295,31 @@ impl Place<'_> {
         started >= job.floor() && job.tasks.iter().all(each)
     }
 
-    fn claim(&self, job: &QueueJob) -> GangClaim {
-        let task = |task: &QueueTask| TaskClaim {
-            requests: task.shape.requests.clone(),
-            most: task.left(),
-            floor: task.floor(),
-            running: self.task_pods(task).staying.saturating_add(self.to_come(task)),
+    /// Whether so many of its pods yield that less than its minimum is left.
+    fn yields_wholly(&self, job: &QueueJob) -> bool {
+        let most = || job.tasks.iter().map(|task| (task, self.most(job, task)));
+        let all = most().map(|(_, most)| most).fold(0, u32::saturating_add);
+        self.yields(job)
+            && (all < job.floor() || most().any(|(task, most)| most < task.floor().min(task.left())))
+    }
+
+    fn yields(&self, job: &QueueJob) -> bool {
+        job.tasks.iter().any(|task| self.task_pods(task).yielding > 0)
+    }
+
+    /// How many pods of a task may run at most: none in the place of one that yields.
+    fn most(&self, job: &QueueJob, task: &QueueTask) -> u32 {
+        let now = task.parallelism.saturating_sub(self.task_pods(task).yielding);
+        if self.yields(job) { now.min(task.left()) } else { task.left() }
+    }
+
+    /// What it asks for, where each task may have at most so many pods.
+    fn claim(&self, job: &QueueJob, most: impl Fn(&QueueTask) -> u32) -> GangClaim {
+        let task = |task: &QueueTask| {
+            let pods = self.task_pods(task);
+            let running = pods.staying.saturating_add(self.to_come(task)).saturating_sub(pods.yielding);
+            let (requests, most) = (task.shape.requests.clone(), most(task));
+            TaskClaim { requests, most, floor: task.floor(), running }
         };
         let tasks: Vec<TaskClaim> = job.tasks.iter().map(task).collect();
         let may_run =
@@ -411,8 +444,8 @@ fn rival(ask: &Ask<'_>) -> Option<Rival> {
 }
 
 /// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: &GangClaim, input: &GrantInput<'_>, plan: &Plan) -> bool {
-    let alone = GangClaim { admitted: true, ..claim.clone() };
+fn claim_fits(claim: GangClaim, input: &GrantInput<'_>, plan: &Plan) -> bool {
+    let alone = GangClaim { admitted: true, ..claim };
     let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
     slots.iter().all(|slots| slots.fits && slots.total() > 0)
 }

@@ -89,6 +89,23 @@ impl<'a> Tree<'a> {
         sums
     }
 
+    /// What is left of `all` beside what the roots have of `sums`; negative where they have more.
+    pub(crate) fn left(&self, all: &Amounts, sums: &[Amounts]) -> Amounts {
+        let mut left = all.clone();
+        self.roots.iter().filter_map(|root| sums.get(*root)).for_each(|sum| left.subtract_all(sum));
+        left
+    }
+
+    /// What is left below the limit of every parent beside `sums`; negative where there is more. The limit of a leaf is in its
+    /// target already.
+    pub(crate) fn slack(&self, sums: &[Amounts]) -> Vec<Amounts> {
+        let slack = |(branch, sum): (&Branch<'_>, &Amounts)| {
+            let limits = branch.queue.limit.iter().filter(|_| !branch.is_leaf());
+            limits.map(|(one, limit)| (one.clone(), limit - sum.get(one))).collect()
+        };
+        self.branches.iter().zip(sums).map(slack).collect()
+    }
+
     /// Whether a pause of the queue at `at` or of one above it lasts.
     pub(crate) fn is_paused(&self, at: Index) -> bool {
         self.branches.get(at).is_some_and(|branch| branch.reach.pause.is_some())
