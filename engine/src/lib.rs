@@ -24,6 +24,7 @@ pub mod advance;
 pub mod amounts;
 mod capacity;
 mod choice;
+mod cluster;
 mod demand;
 mod gates;
 mod grants;

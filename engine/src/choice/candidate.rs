@@ -5,13 +5,13 @@ use std::rc::Rc;
 use crate::amounts::Amounts;
 use crate::plan::Stage;
 use crate::snapshot::Pod;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// A pod that may be evicted, or pods that go together.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate<'a> {
     /// The leaf that would lose it.
-    pub(crate) leaf: Index,
+    pub(crate) leaf: BranchId,
     /// The pod; of a gang the member that would go last.
     pub(crate) pod: &'a Pod,
     /// What goes together, if it is more than the pod.
@@ -52,7 +52,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// A pod that goes with others of the leaf at `leaf`.
-    pub(crate) const fn follower(leaf: Index, pod: &'a Pod) -> Self {
+    pub(crate) const fn follower(leaf: BranchId, pod: &'a Pod) -> Self {
         Self { leaf, pod, together: None, protected: false, stage: Stage::Surplus }
     }
 

@@ -14,7 +14,7 @@ use crate::snapshot::{
     EvictionRules, GangPolicy, LastReplica, NamespaceState, NonPreemptible, Phase, Pod, Snapshot, Ties,
 };
 use crate::time::Timestamp;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// The pods of a queue, sorted into those that may be evicted and those that a rule protects.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct Candidates<'a> {
 /// Last, once they have started: pods that ask to be left alone, that run for less than the queue's minimum, that
 /// nobody would recreate, pods of DaemonSets, and the last replica of an owner in each pool of nodes (S-MCM).
 pub(crate) fn candidates<'a>(
-    leaf: Index,
+    leaf: BranchId,
     state: &'a NamespaceState,
     rules: EvictionRules,
     snapshot: &'a Snapshot,
@@ -91,7 +91,7 @@ pub(crate) fn non_preemptible(pod: &Pod) -> Option<Reason> {
 
 /// Every one of `pods` by itself.
 fn of_pods<'a>(
-    leaf: Index,
+    leaf: BranchId,
     pods: impl Iterator<Item = &'a Pod>,
     rules: EvictionRules,
     snapshot: &Snapshot,

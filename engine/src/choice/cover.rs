@@ -14,7 +14,7 @@ use crate::names::PodUid;
 use crate::plan::Stage;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// The pods of all givers that go before any of the next kind.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,12 +70,12 @@ impl<'a> Simulation<'a> {
         lacking: &dyn Fn(&Self) -> Amounts,
     ) {
         let (mut givers, lacks) = (Givers::default(), lacking(self));
-        for (at, _) in self.context.leaves() {
+        for at in self.context.each_leaf().map(|leaf| leaf.at) {
             if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacks) {
                 givers.insert(at, self);
             }
         }
-        let mut stock: BTreeMap<Index, Vec<Candidate<'a>>> = BTreeMap::new();
+        let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
         while let Some(at) = givers.first(self) {
             let mut lacks = lacking(self);
@@ -111,30 +111,26 @@ impl<'a> Simulation<'a> {
     }
 
     /// What may be taken from the leaf at `at`.
-    fn takes_of(&self, at: Index, scope: &Scope) -> Amounts {
-        if scope.beneficiary.is_none() && scope.inside == Some(at) {
-            // Above its own limit it does not matter what its target is.
-            return self.staying.get(at).cloned().unwrap_or_default();
-        }
-        self.over.get(at).cloned().unwrap_or_default()
+    fn takes_of(&self, at: BranchId, scope: &Scope) -> &Amounts {
+        // Above its own limit it does not matter what its target is.
+        if scope.is_own_limit(at) { &self.staying[at] } else { &self.over[at] }
     }
 
     /// The fewest pods of this kind that cover what the leaf at `at` may give of `lacks`; the first goes first.
     fn chosen(
         &mut self,
-        at: Index,
+        at: BranchId,
         kind: Kind,
         scope: &Scope,
         (lacks, reclaimed): (&Amounts, &Amounts),
         refused: &FxHashSet<&'a PodUid>,
     ) -> Vec<Candidate<'a>> {
-        let Some(queue_state) = self.context.queue_state(at) else { return Vec::new() };
-        let all = queue_state.leaf.candidates(self.context.snapshot);
+        let Some(leaf) = self.context.leaf(at) else { return Vec::new() };
+        let all = leaf.candidates(self.context.snapshot);
         let ask = self.takes_of(at, scope).min(lacks);
         if ask.is_empty() {
             return Vec::new();
         }
-        let own_limit = scope.beneficiary.is_none() && scope.inside == Some(at);
         let mut able = Vec::new();
         let mut kept: Vec<(&'a Pod, Reason)> = Vec::new();
         for candidate in all.may_go.iter().filter(|candidate| Kind::of(candidate) <= kind) {
@@ -146,7 +142,11 @@ impl<'a> Simulation<'a> {
                 continue;
             }
             // Above its own limit it does not matter what others could use.
-            let rule = candidate.pods().iter().find_map(|pod| self.rule(pod, scope)).filter(|_| !own_limit);
+            let rule = candidate
+                .pods()
+                .iter()
+                .find_map(|pod| self.rule(pod, scope))
+                .filter(|_| !scope.is_own_limit(at));
             match rule {
                 Some(rule) => kept.extend(candidate.pods().iter().map(|pod| (*pod, rule))),
                 None => able.push(candidate.clone()),
@@ -194,7 +194,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Removes `candidate` with all that go with it.
-    pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<Index>, reason: Reason) {
+    pub(crate) fn take(&mut self, candidate: Candidate<'a>, beneficiary: Option<BranchId>, reason: Reason) {
         let leaf = candidate.leaf;
         let followers: Vec<&'a Pod> =
             candidate.followers().iter().copied().filter(|pod| !self.gone.contains(&pod.uid)).collect();

@@ -9,17 +9,17 @@ use super::simulation::{Level, Simulation};
 use crate::amounts::{Amount, Amounts};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 impl<'a> Simulation<'a> {
     /// The nodes, without what pods take that wait for one already, and pods that are about to be created.
     ///
     /// Of a queue above its target the least important of them are the first to go: no room is kept for them. Those within the
     /// target that no node has room for are returned.
-    pub(super) fn look_at_nodes(&mut self) -> Vec<(Index, &'a Pod)> {
+    pub(super) fn look_at_nodes(&mut self) -> Vec<(BranchId, &'a Pod)> {
         let mut node_resources = NodeResources::of(self.context.snapshot, self.context.usage);
         let mut unplaced = Vec::new();
-        let mut within: BTreeMap<Index, Amounts> = BTreeMap::new();
+        let mut within: BTreeMap<BranchId, Amounts> = BTreeMap::new();
         for (namespace, pod) in super::unbound(self.context.snapshot) {
             let leaf = self.context.tree.leaves.get(namespace).copied();
             if let Some(at) = leaf {
@@ -39,15 +39,12 @@ impl<'a> Simulation<'a> {
     }
 
     /// What of its target the leaf at `at` has for pods without a node.
-    fn beside_bound(&self, at: Index) -> Amounts {
-        let Some(queue_state) = self.context.queue_state(at) else { return Amounts::new() };
+    fn beside_bound(&self, at: BranchId) -> Amounts {
+        let Some(leaf) = self.context.leaf(at) else { return Amounts::new() };
         let mut unbound = Amounts::new();
-        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && queue_state.leaf.could_run(pod);
-        for pod in queue_state.leaf.state.pods.iter().filter(waits) {
-            unbound.add_all(pod.requests());
-        }
-        let staying = self.staying.get(at).cloned().unwrap_or_default();
-        queue_state.target.less(&staying.less(&unbound))
+        let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live() && leaf.could_run(pod);
+        leaf.state.pods.iter().filter(waits).for_each(|pod| unbound.add_all(pod.requests()));
+        self.context.targets[at].less(&self.staying[at].less(&unbound))
     }
 
     /// Places one pod of `shape`: where there is room, or where pods go that may go. Says why if neither can be.
@@ -122,21 +119,17 @@ impl<'a> Simulation<'a> {
 
     /// The candidates, by node: of the leaves above their targets, or of every leaf.
     fn search(&self, node_resources: &NodeResources<'a>, everywhere: bool) -> Search<'a> {
-        let gives = |at: &Index| everywhere || self.over.get(*at).is_some_and(|over| !over.is_empty());
-        let leaves =
-            self.context.leaves().filter(|(at, queue_state)| gives(at) && !queue_state.leaf.never_evicted);
-        let candidates =
-            leaves.flat_map(|(_, queue_state)| &queue_state.leaf.candidates(self.context.snapshot).may_go);
+        let gives = |at: BranchId| everywhere || !self.over[at].is_empty();
+        let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
+        let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
         Search::new(node_resources, candidates)
     }
 
     /// What is still lacking of `amounts` where `inside` is the branch that bounds it; none for the cluster.
-    pub(super) fn short(&self, inside: Option<Index>, amounts: &Amounts) -> Amounts {
-        let nothing = Amounts::new();
-        let left = inside.map_or(Some(&self.free), |at| self.slack.get(at)).unwrap_or(&nothing);
-        let bounded =
-            inside.and_then(|at| self.context.tree.branches.get(at)).map(|branch| &branch.queue.limit);
-        let asked = amounts.resources().filter(|one| bounded.is_none_or(|bounds| bounds.get(one).is_some()));
+    pub(super) fn short(&self, inside: Option<BranchId>, amounts: &Amounts) -> Amounts {
+        let left = inside.map_or(&self.free, |at| &self.slack[at]);
+        let limit = inside.map(|at| &self.context.tree.branches[at].queue.limit);
+        let asked = amounts.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
         asked.map(|one| (one.clone(), Amount::ZERO.less(left.get(one)))).collect()
     }
 }
@@ -170,7 +163,7 @@ impl<'a> Question<'a> for Asked<'_, 'a> {
         self.rules.may_go(self.simulation, victims, shortfall)
     }
 
-    fn level(&self, leaf: Index) -> Level {
+    fn level(&self, leaf: BranchId) -> Level {
         self.simulation.level(leaf)
     }
 }

@@ -1,15 +1,11 @@
 //! One leaf, after grants are made.
 
 use crate::amounts::{Amounts, Resource};
-use crate::keyed::KeyedMap;
 use crate::leaf::{Fitting, Leaf, Wanted};
-use crate::names::{OwnerUid, QueueName};
-use crate::snapshot::Pod;
 
 /// One leaf, after grants are made.
 #[derive(Clone, Copy)]
 pub(crate) struct QueueState<'a> {
-    pub(crate) name: &'a QueueName,
     pub(crate) leaf: &'a Leaf<'a>,
     pub(crate) target: &'a Amounts,
     /// What it deserves, for guarantees: they reach as far.
@@ -20,8 +16,6 @@ pub(crate) struct QueueState<'a> {
     pub(crate) firm: &'a Amounts,
     /// What was freed for it, or is being freed, and is not granted yet.
     pub(crate) owed: &'a Amounts,
-    /// What was owed to it, is not granted, and does not come any more.
-    pub(crate) lost: &'a Amounts,
 }
 
 /// What of a leaf's target its pods do not hold.
@@ -94,19 +88,14 @@ impl Asked {
 }
 
 impl<'a> QueueState<'a> {
-    /// What its pods will hold once all that leave are gone.
-    pub(crate) fn staying(&self) -> &'a Amounts {
-        &self.leaf.staying
-    }
-
     /// What it occupies by its target once every lowered quota is in force and everything on its way out is gone.
     pub(crate) fn settled(&self) -> Amounts {
-        self.firm.max(self.staying())
+        self.firm.max(&self.leaf.staying)
     }
 
     /// What its pods hold above its target and are not about to give back.
     pub(crate) fn overuse(&self) -> Amounts {
-        self.staying().less(&self.target.max(self.firm))
+        self.leaf.staying.less(&self.target.max(self.firm))
     }
 
     /// What of its target its pods do not hold. A part of a unit is of no use, so nothing is needed for it.
@@ -171,26 +160,6 @@ impl<'a> QueueState<'a> {
     /// What of its target it claims by its spec, used or not.
     fn claim(&self) -> Amounts {
         self.leaf.queue.request.amounts().min(self.target)
-    }
-
-    /// What those of its QueueJobs' pods request that are more than their Jobs may run: the Job controller removes them. It
-    /// counts where a queue is above its limit, as admission lets in too much for a moment now and then, and a slot given
-    /// back is all that is needed.
-    pub(crate) fn withdrawn(&self) -> Amounts {
-        let mut withdrawn = Amounts::new();
-        if self.leaf.state.queue_jobs.is_empty() {
-            return withdrawn;
-        }
-        let mut pods: KeyedMap<&OwnerUid, u32> = KeyedMap::default();
-        for owner in self.leaf.state.pods.iter().filter(|pod| pod.is_live()).filter_map(Pod::owner) {
-            let count = pods.entry(owner).or_default();
-            *count = count.saturating_add(1);
-        }
-        for task in self.leaf.state.queue_jobs.iter().flat_map(|job| &job.tasks) {
-            let pods = pods.get(&task.owner).copied().unwrap_or_default();
-            withdrawn.add_all(&task.shape.requests.times(pods.saturating_sub(task.parallelism)));
-        }
-        withdrawn
     }
 
     /// Whether admission lets in no more of `resources` than is `allocated`, and knows of more: only then is an eviction

@@ -8,7 +8,7 @@ use crate::amounts::{Amounts, Resource};
 use crate::guarantee::preemptable;
 use crate::reason::Reason;
 use crate::snapshot::Pod;
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// Which victims may go.
 pub(crate) trait Rules<'a> {
@@ -25,11 +25,11 @@ pub(crate) trait Rules<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     /// The leaf that asks; none where a limit is exceeded.
-    pub(super) beneficiary: Option<Index>,
+    pub(super) beneficiary: Option<BranchId>,
     /// Whether pods go at all, or only what is free serves it.
     pub(super) may_evict: bool,
     /// The queue inside which pods are taken; none for the whole cluster.
-    pub(super) inside: Option<Index>,
+    pub(super) inside: Option<BranchId>,
     /// The highest priority that victims may have, if priorities are compared.
     pub(super) priority: Option<i32>,
     /// Whether pods go that their own queues may have, above what these are guaranteed.
@@ -41,7 +41,7 @@ pub(super) struct Scope {
 
 impl Scope {
     /// Where the limit of the queue at `at` is exceeded.
-    pub(super) const fn of_limit(at: Index) -> Self {
+    pub(super) const fn of_limit(at: BranchId) -> Self {
         Self {
             beneficiary: None,
             may_evict: true,
@@ -51,6 +51,11 @@ impl Scope {
             spares_targets: false,
             reason: Reason::Overcommitted,
         }
+    }
+
+    /// Whether it is the limit of the queue at `at` that is exceeded.
+    pub(super) fn is_own_limit(&self, at: BranchId) -> bool {
+        self.beneficiary.is_none() && self.inside == Some(at)
     }
 }
 
@@ -63,7 +68,7 @@ impl<'a> Rules<'a> for Scope {
         victims: &[Candidate<'a>],
         reclaimed: &Amounts,
     ) -> Vec<bool> {
-        let mut taken: BTreeMap<Index, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
+        let mut taken: BTreeMap<BranchId, (Amounts, Vec<Candidate<'a>>)> = BTreeMap::new();
         let mut verdicts = Vec::new();
         for candidate in victims {
             let (already, beside) = taken.entry(candidate.leaf).or_default();
@@ -83,13 +88,13 @@ impl<'a> Rules<'a> for Scope {
 
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
-    pub(super) fn gives(&self, at: Index, scope: &Scope) -> bool {
-        let inside = |top: Index| self.context.tree.path_up(at).any(|(index, _)| index == top);
+    pub(super) fn gives(&self, at: BranchId, scope: &Scope) -> bool {
+        let inside = |top: BranchId| self.context.tree.path_up(at).any(|(index, _)| index == top);
         let own_limit = scope.beneficiary.is_none();
         scope.may_evict
             && (own_limit || scope.beneficiary != Some(at))
             && scope.inside.is_none_or(inside)
-            && self.context.queue_state(at).is_some_and(|queue_state| !queue_state.leaf.never_evicted)
+            && self.context.leaf(at).is_some_and(|leaf| !leaf.never_evicted)
     }
 
     /// Whether a rule keeps `pod` from going in this scope, whatever else goes.
@@ -102,29 +107,22 @@ impl<'a> Simulation<'a> {
 
     /// Whether taking `takes` more from the leaf at `at` touches no guarantee of `reclaimed`, or of what is asked for and short:
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
-    pub(super) fn is_spare(&self, at: Index, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
-        let gains = |index: Index| {
-            scope.beneficiary.is_some_and(|beneficiary| {
-                self.context.tree.path_up(beneficiary).any(|(above, _)| above == index)
-            })
+    pub(super) fn is_spare(&self, at: BranchId, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
+        let tree = self.context.tree;
+        let gains = |index: BranchId| {
+            let asks = |beneficiary| tree.path_up(beneficiary).any(|(above, _)| above == index);
+            scope.beneficiary.is_some_and(asks)
         };
-        let is_reclaimed = |one: &&Resource| {
+        let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
+        let is_reclaimed = |one: &Resource| {
             reclaimed.get(one).is_positive()
-                || scope.beneficiary.is_some_and(|beneficiary| self.contests(beneficiary, one))
+                || contested.is_some_and(|contested| contested.get(one).is_positive())
         };
-        let reclaims: Amounts =
-            takes.resources().filter(is_reclaimed).map(|one| (one.clone(), takes.get(one))).collect();
-        let nothing = Amounts::new();
-        self.context.tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
-            let has = if index == at { &self.staying } else { &self.occupied };
-            let uncounted = self.uncounted.get(index).unwrap_or(&nothing);
-            let used = has.get(index).unwrap_or(&nothing).less(uncounted);
-            self.floor.get(index).is_none_or(|floor| {
-                let spare = preemptable(&used, floor);
-                reclaims.iter().all(|(one, amount)| {
-                    floor.get(one).is_none_or(|floor| !floor.is_positive() || amount <= spare.get(one))
-                })
-            })
+        tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+            let used = if index == at { &self.staying[index] } else { &self.occupied[index] };
+            let spare = preemptable(&used.less(&self.uncounted[index]), &self.floor[index]);
+            let mut guaranteed = self.floor[index].iter().filter(|(_, floor)| floor.is_positive());
+            guaranteed.all(|(one, _)| !is_reclaimed(one) || takes.get(one) <= spare.get(one))
         })
     }
 
@@ -179,7 +177,7 @@ impl<'a> Simulation<'a> {
     }
 
     /// Whether the budgets of the leaf at `at` allow the last of `victims` to go after the others.
-    pub(crate) fn budgets_allow(&mut self, at: Index, victims: &[Candidate<'a>]) -> bool {
+    pub(crate) fn budgets_allow(&mut self, at: BranchId, victims: &[Candidate<'a>]) -> bool {
         let gone = std::mem::take(&mut self.gone);
         let allowed = self.budgets(at).map(|budgets| budgets.allow(victims, &gone));
         self.gone = gone;

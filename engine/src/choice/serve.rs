@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::Context;
 use super::candidate::Candidate;
 use super::outcome::ReclaimResult;
 use super::queue_state::{Asked, Need, Units};
 use super::rules::Scope;
 use super::simulation::{Mark, Simulation};
-use super::{Context, QueueState};
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::first_patience;
 use crate::guarantee::remaining_on_path;
-use crate::leaf::Wanted;
+use crate::leaf::{Leaf, Wanted};
 use crate::plan::{Preemptor, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Shape, VictimPriority};
-use crate::tree::Index;
+use crate::tree::{BranchId, BranchMap};
 
 /// How often queues are served that lost more than they had too much.
 const MOST_ROUNDS: usize = 8;
@@ -31,12 +31,13 @@ pub(crate) fn evictions(context: Context<'_>) -> ReclaimResult {
     let mut taken = ReclaimResult::default();
     let nothing = Asked::default();
     let needs: Needs<'_> = context
-        .leaves()
-        .map(|(at, queue_state)| (at, queue_state.need(queue_state.staying(), &nothing)))
+        .queue_states()
+        .map(|queue_state| (queue_state.leaf.at, queue_state.need(&queue_state.leaf.staying, &nothing)))
         .collect();
     taken.lacking = needs.iter().map(|(at, need)| (*at, need.lacking.clone())).collect();
     if context.snapshot.reclaim_gate.held().is_some() {
-        taken.owed = context.leaves().map(|(at, queue_state)| (at, queue_state.owed.clone())).collect();
+        taken.owed =
+            context.each_leaf().map(|leaf| (leaf.at, context.granted.owed[leaf.at].clone())).collect();
         return taken;
     }
     let simulation = Simulation::new(context);
@@ -64,12 +65,12 @@ pub(super) struct Service<'a> {
     /// Whether what was chosen before is on its way: then only as much is asked for as was promised then.
     pub(super) is_under_way: bool,
     pods_left: u32,
-    pub(super) promises: BTreeMap<Index, PromiseState>,
+    pub(super) promises: BTreeMap<BranchId, PromiseState>,
     pub(super) taken: ReclaimResult,
 }
 
 /// What leaves need, by their places.
-type Needs<'a> = BTreeMap<Index, Need<'a>>;
+type Needs<'a> = BTreeMap<BranchId, Need<'a>>;
 
 /// What was asked for a leaf so far.
 #[derive(Default)]
@@ -84,20 +85,21 @@ pub(super) struct PromiseState {
 impl<'a> Service<'a> {
     fn run(mut self, mut needs: Needs<'a>) -> ReclaimResult {
         let asks = needs.values().any(|need| !need.units.is_empty());
-        let stuck = self.context.leaves().any(|(_, queue_state)| queue_state.leaf.namespace_usage.stuck);
+        let stuck = self.context.each_leaf().any(|leaf| leaf.namespace_usage.stuck);
         let exceeded = self.simulation.free.iter().any(|(_, amount)| amount < Amount::ZERO);
         let unplaced = if asks || stuck || exceeded { self.simulation.look_at_nodes() } else { Vec::new() };
         for (at, need) in &needs {
             self.simulation.keep_only(*at, need.kept.clone());
         }
-        let mut asks: BTreeMap<Index, Amounts> = needs.iter().map(|(at, need)| (*at, need.all())).collect();
+        let mut asks: BTreeMap<BranchId, Amounts> =
+            needs.iter().map(|(at, need)| (*at, need.all())).collect();
         for (at, pod) in &unplaced {
             asks.entry(*at).or_default().add_all(pod.requests());
         }
         let unplaced = self.set_apart(unplaced);
         self.simulation.contest(&asks);
         self.serve_pods(unplaced);
-        let mut order: Vec<Index> = needs.keys().copied().collect();
+        let mut order: Vec<BranchId> = needs.keys().copied().collect();
         order.sort_by_key(|at| self.turn(*at));
         // A whole pod may be more than its queue has too much; what it lacks then is part of its claim.
         for _ in 0..MOST_ROUNDS {
@@ -107,10 +109,8 @@ impl<'a> Service<'a> {
                 self.back_promises(at, need);
             }
             self.account_for_unbacked();
-            let waits = |at: &Index| {
-                self.context.queue_state(*at).is_some_and(|queue_state| self.hindrance(queue_state).is_some())
-            };
-            let (later, now): (Vec<Index>, Vec<Index>) = order.into_iter().partition(waits);
+            let (later, now): (Vec<BranchId>, Vec<BranchId>) =
+                order.into_iter().partition(|at| self.is_delayed(*at));
             for (at, need) in now.iter().filter_map(|at| Some((*at, needs.get(at)?))) {
                 self.serve(at, need);
             }
@@ -122,7 +122,7 @@ impl<'a> Service<'a> {
             }
             let losers =
                 self.simulation.victims.iter().skip(start.victims).map(|victim| victim.candidate.leaf);
-            order = losers.collect::<BTreeSet<Index>>().into_iter().collect();
+            order = losers.collect::<BTreeSet<BranchId>>().into_iter().collect();
             if order.is_empty() {
                 break;
             }
@@ -134,35 +134,34 @@ impl<'a> Service<'a> {
     }
 
     /// What a leaf that lost pods needs beside what was asked for it.
-    fn need_again(&mut self, at: Index) -> Option<Need<'a>> {
-        let queue_state = self.context.queue_state(at)?;
-        let staying = self.simulation.staying.get(at).cloned().unwrap_or_default();
-        let need = queue_state.need(&staying, &self.promises.entry(at).or_default().asked);
+    fn need_again(&mut self, at: BranchId) -> Option<Need<'a>> {
+        let (queue_state, asked) =
+            (self.context.queue_state(at)?, &self.promises.entry(at).or_default().asked);
+        let need = queue_state.need(&self.simulation.staying[at], asked);
         self.simulation.keep_only(at, need.kept.clone());
         Some(need)
     }
 
     /// In which order leaves are served: those below their guarantees first, then those behind a fence, which can take from
     /// few.
-    fn turn(&self, at: Index) -> (bool, bool, Reverse<usize>, Index) {
+    fn turn(&self, at: BranchId) -> (bool, bool, Reverse<usize>, BranchId) {
         let fence = self.context.tree.fence_above(at);
         let depth = fence.map_or(0, |fence| self.context.tree.path_up(fence).count());
         let (occupied, floor) = (&self.simulation.occupied, &self.simulation.floor);
-        let path =
-            self.context.tree.path_up(at).filter_map(|(index, _)| occupied.get(index).zip(floor.get(index)));
+        let path = self.context.tree.path_up(at).map(|(index, _)| (&occupied[index], &floor[index]));
         let unmet = remaining_on_path(path).iter().any(|(_, lacks)| lacks.is_positive());
         (!unmet, fence.is_none(), Reverse(depth), at)
     }
 
     /// Brings queues down to their limits by what did not go for any queue, inner ones first.
     fn meet_limits(&mut self) {
-        for (at, branch) in self.context.tree.branches.iter().enumerate().rev() {
-            let withdrawn = self.context.queue_state(at).map(QueueState::withdrawn).unwrap_or_default();
+        for (at, branch) in self.context.tree.branches.iter().rev() {
+            let withdrawn = self.context.leaf(at).map(Leaf::withdrawn).unwrap_or_default();
             let bounds = branch.queue.limit.amounts().plus(&withdrawn);
             let resources: Vec<&Resource> = branch.queue.limit.iter().map(|(one, _)| one).collect();
             let above = |simulation: &Simulation<'a>| -> Amounts {
-                let staying = |one: &Resource| Simulation::of(&simulation.staying, at, one);
-                resources.iter().map(|one| ((*one).clone(), staying(one).less(bounds.get(one)))).collect()
+                let staying = &simulation.staying[at];
+                resources.iter().map(|one| ((*one).clone(), staying.get(one).less(bounds.get(one)))).collect()
             };
             if !above(&self.simulation).of(self.context.resources).is_empty() {
                 let resources = self.context.resources;
@@ -173,7 +172,7 @@ impl<'a> Service<'a> {
 
     /// Makes room for what is promised to a leaf: units that have room in the quota and do not exist yet, units that all that
     /// they lack is owed to, and claims. While victims leave it is for these, and nothing else is begun.
-    fn back_promises(&mut self, at: Index, need: &Need<'a>) {
+    fn back_promises(&mut self, at: BranchId, need: &Need<'a>) {
         for units in self.in_order(need) {
             let granted = self.serve_units(at, units, units.granted, Promise::Granted);
             let unbacked = units.wanted.requests.times(units.granted.saturating_sub(granted));
@@ -201,17 +200,13 @@ impl<'a> Service<'a> {
     }
 
     /// Serves what one leaf needs: units, then what it claims without pods.
-    fn serve(&mut self, at: Index, need: &Need<'a>) {
+    fn serve(&mut self, at: BranchId, need: &Need<'a>) {
         let mut units = self.in_order(need);
         let mut claimed = need.claim_lacking.clone();
         if self.is_under_way {
             // What was promised and does not come any more, with what completes it.
             let begun = self.promises.get(&at).map(|promises| promises.begun.clone()).unwrap_or_default();
-            let lost = self
-                .context
-                .queue_state(at)
-                .map(|queue_state| queue_state.lost.plus(&need.part_owed))
-                .unwrap_or_default();
+            let lost = self.context.granted.lost[at].plus(&need.part_owed);
             // What is begun of units is of use to no claim.
             claimed = claimed.min(&lost);
             let mut lost = lost.plus(&begun);
@@ -243,7 +238,7 @@ impl<'a> Service<'a> {
     /// Makes room for `count` of `units`; for how many there is, or will be.
     ///
     /// For all at once, else for half of them: that takes the fewest pods, and few tries.
-    fn serve_units(&mut self, at: Index, units: Units<'a>, count: u32, promise: Promise) -> u32 {
+    fn serve_units(&mut self, at: BranchId, units: Units<'a>, count: u32, promise: Promise) -> u32 {
         let wanted = units.wanted;
         let pods: u32 = wanted.pods.iter().map(|(_, pods)| *pods).fold(0, u32::saturating_add);
         let (mut served, mut together, mut evicts_for) = (0, count, 0);
@@ -274,7 +269,7 @@ impl<'a> Service<'a> {
     }
 
     /// Owes `requests` to the leaf at `at`, but for what is granted of them.
-    fn owe(&mut self, at: Index, requests: &Amounts, promise: Promise) {
+    fn owe(&mut self, at: BranchId, requests: &Amounts, promise: Promise) {
         if promise == Promise::Granted {
             return;
         }
@@ -288,7 +283,7 @@ impl<'a> Service<'a> {
     /// Makes room for so many units, or says why that cannot be; what was done then has to be undone.
     fn serve_together(
         &mut self,
-        at: Index,
+        at: BranchId,
         wanted: &Wanted<'a>,
         units: u32,
         promise: Promise,
@@ -339,7 +334,7 @@ impl<'a> Service<'a> {
     }
 
     /// Makes room for what is claimed without pods; for how much there is, or will be.
-    fn serve_claim(&mut self, at: Index, claimed: &Amounts, is_only_kept: bool) -> Amounts {
+    fn serve_claim(&mut self, at: BranchId, claimed: &Amounts, is_only_kept: bool) -> Amounts {
         if claimed.is_empty() || (!is_only_kept && self.must_wait_for_nodes(&Amounts::new())) {
             return Amounts::new();
         }
@@ -373,13 +368,13 @@ impl<'a> Service<'a> {
         self.waits_for_nodes && short.overlaps(expandable)
     }
 
-    /// What keeps pods from being evicted for a queue now, whatever it asks for.
-    fn hindrance(&self, queue_state: &QueueState<'_>) -> Option<Reason> {
-        queue_state.leaf.queue.is_delayed(self.context.snapshot.now).then_some(Reason::Delayed)
+    /// Whether no pod is evicted for the queue at `at` yet, whatever it asks for.
+    fn is_delayed(&self, at: BranchId) -> bool {
+        self.context.tree.branches[at].queue.is_delayed(self.context.snapshot.now)
     }
 
     /// The limits above the leaf at `at`, inner ones first, and the cluster.
-    fn bounds(&self, at: Index) -> Vec<Option<Index>> {
+    fn bounds(&self, at: BranchId) -> Vec<Option<BranchId>> {
         let above = self
             .context
             .tree
@@ -391,19 +386,17 @@ impl<'a> Service<'a> {
     /// What is taken for the leaf at `at`: inside its fence, and inside the queue whose limit bounds it.
     pub(super) fn scope(
         &self,
-        at: Index,
-        bound: Option<Index>,
+        at: BranchId,
+        bound: Option<BranchId>,
         priority: Option<i32>,
         reason: Reason,
     ) -> Scope {
         let fence = self.context.tree.fence_above(at);
         // Both are on the same path: the lower one is inside the other.
         let inside = fence.into_iter().chain(bound).max();
-        let may_evict =
-            self.context.queue_state(at).is_some_and(|queue_state| self.hindrance(queue_state).is_none());
         Scope {
             beneficiary: Some(at),
-            may_evict,
+            may_evict: !self.is_delayed(at),
             inside,
             priority,
             within_target: false,
@@ -445,7 +438,7 @@ impl<'a> Service<'a> {
         }
     }
 
-    fn tell(&mut self, at: Index, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
+    fn tell(&mut self, at: BranchId, wanted: &Wanted<'a>, reason: Reason, pods: u32) {
         let expandable = &self.context.snapshot.settings.expandable;
         if reason == Reason::Fragmented && wanted.requests.overlaps(expandable) {
             // A node may be added once the pods are there.
@@ -459,7 +452,7 @@ impl<'a> Service<'a> {
     }
 
     /// Says why so many pods of `shape` wait.
-    pub(super) fn tell_of(&mut self, at: Index, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
+    pub(super) fn tell_of(&mut self, at: BranchId, who: Preemptor, reason: Reason, pods: u32, shape: &Shape) {
         let told = self.taken.unmet.entry(at).or_default();
         if let Some(same) = told.iter_mut().find(|one| one.who == who && one.reason == reason) {
             same.pods = same.pods.saturating_add(pods);
@@ -479,49 +472,46 @@ impl<'a> Service<'a> {
 
     /// Lets victims stay that turned out not to be needed: others went later, and make as much room.
     fn reprieve_since(&mut self, start: Mark) {
-        let none_more = |now: &Amounts, before: &Amounts, list: &[Resource]| {
-            list.iter().all(|one| now.get(one) >= before.get(one).min(Amount::ZERO))
+        let none_more = |now: &Amounts, before: &Amounts| {
+            before.iter().all(|(one, amount)| now.get(one) >= amount.min(Amount::ZERO))
+                && now.iter().all(|(one, amount)| amount >= before.get(one).min(Amount::ZERO))
         };
-        let context = self.context;
-        let (free, slack) = (self.simulation.free.clone(), self.simulation.slack.clone());
-        let staying = self.simulation.staying.clone();
+        let tree = self.context.tree;
+        let limited = tree.branches.iter().filter(|(_, branch)| !branch.queue.limit.is_empty());
+        let limited: Vec<BranchId> = limited.map(|(at, _)| at).collect();
+        let before =
+            |of: &BranchMap<Amounts>| -> Vec<Amounts> { limited.iter().map(|at| of[*at].clone()).collect() };
+        let free = self.simulation.free.clone();
+        let (slack, staying) = (before(&self.simulation.slack), before(&self.simulation.staying));
         let suffices = |simulation: &Simulation<'a>, _: &Candidate<'a>| {
-            let within_limits = context.tree.branches.iter().enumerate().all(|(at, branch)| {
-                let mut limits = branch.queue.limit.iter();
-                limits.all(|(one, limit)| {
-                    Simulation::of(&simulation.staying, at, one)
-                        <= limit.max(Simulation::of(&staying, at, one))
+            let mut limits = limited.iter().zip(slack.iter().zip(&staying));
+            none_more(&simulation.free, &free)
+                && limits.all(|(at, (slack, staying))| {
+                    let mut limits = tree.branches[*at].queue.limit.iter();
+                    let now = &simulation.staying[*at];
+                    limits.all(|(one, limit)| now.get(one) <= limit.max(staying.get(one)))
+                        && none_more(&simulation.slack[*at], slack)
                 })
-            });
-            let below = simulation.slack.iter().zip(&slack);
-            within_limits
-                && none_more(&simulation.free, &free, context.resources)
-                && below.into_iter().all(|(now, before)| none_more(now, before, context.resources))
         };
         self.simulation.reprieve(start, &suffices);
     }
 
     fn finish(mut self) -> ReclaimResult {
         let ranks = self.simulation.ranks();
-        let givers: BTreeSet<Index> =
+        let givers: BTreeSet<BranchId> =
             self.simulation.victims.iter().map(|victim| victim.candidate.leaf).collect();
         for at in givers {
-            let (Some(queue_state), Some(staying)) =
-                (self.context.queue_state(at), self.simulation.staying.get(at))
-            else {
-                continue;
-            };
+            let Some(queue_state) = self.context.queue_state(at) else { continue };
+            let staying = &self.simulation.staying[at];
             self.taken.lacking.insert(at, queue_state.need(staying, &Asked::default()).lacking);
             // What is lent to a queue whose pods go would only let in others in their place.
-            let others: Amounts =
-                queue_state.allocated.less(&queue_state.allocated.of(self.context.resources));
-            self.taken
-                .lowered
-                .insert(at, queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others));
+            let others = queue_state.allocated.less(&queue_state.allocated.of(self.context.resources));
+            let lowered = queue_state.allocated.min(&queue_state.firm.max(staying)).max(&others);
+            self.taken.lowered.insert(at, lowered);
         }
         self.taken.evict(self.context, &self.simulation.victims, &ranks);
         let kept = std::mem::take(&mut self.simulation.passed_over);
-        self.taken.pass_over(self.context.queue_states, kept);
+        self.taken.pass_over(self.context, kept);
         self.taken
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::amounts::Amounts;
-use crate::choice::QueueState;
 use crate::demand::is_ignored;
+use crate::leaf::Leaf;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
@@ -44,11 +44,10 @@ pub(super) struct Ask<'a> {
 /// The asks of a queue, the most important first.
 ///
 /// Slots of a QueueJob above its minimum are no ask: it gets them out of what is left (S-GANG).
-pub(super) fn asks<'a>(queue_state: &QueueState<'a>) -> Vec<Ask<'a>> {
-    let state = queue_state.leaf.state;
+pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
+    let state = leaf.state;
     let owners: BTreeMap<&OwnerUid, &Owner> = state.owners.iter().map(|owner| (&owner.uid, owner)).collect();
-    let unschedulable =
-        |pod: &&Pod| is_unschedulable(pod) && !is_ignored(pod, &queue_state.leaf.demand.trust);
+    let unschedulable = |pod: &&Pod| is_unschedulable(pod) && !is_ignored(pod, &leaf.demand.trust);
     let pods = state.pods.iter().filter(unschedulable).map(|pod| {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
         Ask {
@@ -63,7 +62,7 @@ pub(super) fn asks<'a>(queue_state: &QueueState<'a>) -> Vec<Ask<'a>> {
             order: (pod.created, pod.name.as_str().into()),
         }
     });
-    let wanted = queue_state.leaf.wanted.iter();
+    let wanted = leaf.wanted.iter();
     let asking = wanted.filter(|one| one.owner.kind != OwnerKind::QueueJob || one.completes.is_some());
     let lacking = asking.flat_map(|wanted| {
         let units = [

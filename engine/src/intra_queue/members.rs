@@ -7,15 +7,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::asks::Kind;
 use super::removal::Removal;
-use crate::choice::{Bond, Candidate, QueueState, Together, is_protected, non_preemptible, rank};
+use crate::choice::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
+use crate::leaf::Leaf;
 use crate::names::{OwnerUid, PodUid};
 use crate::plan::Stage;
 use crate::plan::stuck_terminating::OVERDUE_SECONDS;
 use crate::reason::Reason;
 use crate::snapshot::{Owner, OwnerKind, Phase, Pod, Snapshot};
 use crate::time::Timestamp;
-use crate::tree::Index;
 
 /// One owner and its pods that are there.
 #[derive(Debug)]
@@ -44,9 +44,9 @@ pub(super) struct Members<'a> {
 }
 
 impl<'a> Members<'a> {
-    /// Those of `queue_state`, without the pods that are `evicted` for other queues.
-    pub(super) fn of(queue_state: &QueueState<'a>, evicted: &FxHashSet<&PodUid>) -> Self {
-        let state = queue_state.leaf.state;
+    /// Those of `leaf`, without the pods that are `evicted` for other queues.
+    pub(super) fn of(leaf: &'a Leaf<'a>, evicted: &FxHashSet<&PodUid>) -> Self {
+        let state = leaf.state;
         let mut pods: KeyedMap<&OwnerUid, Vec<&'a Pod>> = KeyedMap::default();
         for pod in state.pods.iter().filter(|pod| pod.is_live() && !evicted.contains(&pod.uid)) {
             if let Some(owner) = pod.owner() {
@@ -80,21 +80,18 @@ impl<'a> Members<'a> {
     /// All pods that may be chosen, least protected first. A QueueJob as a whole goes in the order of priorities.
     pub(super) fn candidates(
         &self,
-        leaf: Index,
-        queue_state: &QueueState<'a>,
+        leaf: &'a Leaf<'a>,
         evicted: &FxHashSet<&PodUid>,
         snapshot: &'a Snapshot,
     ) -> Vec<Candidate<'a>> {
         let mut all: Vec<Candidate<'a>> = Vec::new();
         for member in self.all.values() {
-            all.extend(
-                (0..member.order.len()).filter_map(|at| member.candidate(at, leaf, queue_state, snapshot)),
-            );
+            all.extend((0..member.order.len()).filter_map(|at| member.candidate(at, leaf, snapshot)));
         }
         let is_task = |one: &&Candidate<'a>| {
             self.is_of_queue_job(one.pod) && one.pods().iter().all(|pod| !evicted.contains(&pod.uid))
         };
-        for candidate in queue_state.leaf.candidates(snapshot).may_go.iter().filter(is_task) {
+        for candidate in leaf.candidates(snapshot).may_go.iter().filter(is_task) {
             let yielding = |together: &Rc<Together<'a>>| {
                 Rc::new(Together { bond: Bond::YieldingGang, ..Together::clone(together) })
             };
@@ -129,24 +126,18 @@ impl<'a> Members<'a> {
     }
 
     /// Whether pods of workloads that yielded leave, and are not overdue.
-    pub(super) fn is_under_way(&self, queue_state: &QueueState<'_>, now: Timestamp) -> bool {
+    pub(super) fn is_under_way(&self, leaf: &Leaf<'_>, now: Timestamp) -> bool {
         let yielded = |owner: &Owner| owner.size.former.is_some();
         let leaves = |pod: &Pod| {
             let is_late = |by: Timestamp| by.plus_seconds(OVERDUE_SECONDS) <= now;
             pod.is_charged() && pod.deletion.is_some_and(|by| !is_late(by))
         };
-        let of_yielded: KeyedSet<&OwnerUid> = queue_state
-            .leaf
-            .state
-            .owners
-            .iter()
-            .filter(|owner| yielded(owner))
-            .map(|owner| &owner.uid)
-            .collect();
+        let of_yielded: KeyedSet<&OwnerUid> =
+            leaf.state.owners.iter().filter(|owner| yielded(owner)).map(|owner| &owner.uid).collect();
         let is_of_them = |pod: &Pod| pod.owner().is_some_and(|owner| of_yielded.contains(owner));
         self.all.values().any(|member| yielded(member.owner) && !member.going.is_empty())
-            || queue_state.leaf.state.pods.iter().any(|pod| leaves(pod) && is_of_them(pod))
-            || !queue_state.withdrawn().is_empty()
+            || leaf.state.pods.iter().any(|pod| leaves(pod) && is_of_them(pod))
+            || !leaf.withdrawn().is_empty()
     }
 }
 
@@ -163,13 +154,7 @@ impl<'a> Member<'a> {
     }
 
     /// The pod at `at` with all that its controller removes before.
-    fn candidate(
-        &self,
-        at: usize,
-        leaf: Index,
-        queue_state: &QueueState<'_>,
-        snapshot: &Snapshot,
-    ) -> Option<Candidate<'a>> {
+    fn candidate(&self, at: usize, leaf: &Leaf<'_>, snapshot: &Snapshot) -> Option<Candidate<'a>> {
         let pod = *self.order.get(at)?;
         let before = at.min(self.fixed);
         let together = Together {
@@ -181,8 +166,14 @@ impl<'a> Member<'a> {
         let stage = if pod.phase == Phase::Running { Stage::Committed } else { Stage::NotRunning };
         // What a Job has done so far is lost with its last pod; but it serves no client meanwhile.
         let is_last_of_job = self.owner.kind == OwnerKind::Job && at.saturating_add(1) == self.order.len();
-        let protected = is_protected(pod, queue_state.leaf.eviction, snapshot)
-            || (is_last_of_job && stage == Stage::Committed);
-        Some(Candidate { leaf, pod, together: (before > 0).then(|| Rc::new(together)), protected, stage })
+        let protected =
+            is_protected(pod, leaf.eviction, snapshot) || (is_last_of_job && stage == Stage::Committed);
+        Some(Candidate {
+            leaf: leaf.at,
+            pod,
+            together: (before > 0).then(|| Rc::new(together)),
+            protected,
+            stage,
+        })
     }
 }

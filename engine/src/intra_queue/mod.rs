@@ -28,7 +28,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashSet;
 
-use crate::choice::{Context, NodeResources, QueueState, Simulation, unbound};
+use crate::choice::{Context, NodeResources, Simulation, unbound};
+use crate::leaf::Leaf;
 use crate::names::{PodUid, QueueName};
 use crate::plan::{PassedOver, Plan, Scaling};
 use crate::snapshot::{OwnerKind, Pod, Preemption};
@@ -53,22 +54,23 @@ pub(crate) struct Yielded {
 pub(crate) fn yielded(context: Context<'_>, plan: &Plan) -> Yielded {
     let mut yielded = Yielded::default();
     let mut seen: Option<(Evicted<'_, '_>, Simulation<'_>)> = None;
-    for (at, queue_state) in context.leaves() {
-        if !(yields(queue_state) || is_held_back(queue_state)) {
+    for queue_state in context.queue_states() {
+        let leaf = queue_state.leaf;
+        if !(yields(leaf) || is_held_back(leaf)) {
             continue;
         }
-        let mut asks = asks(queue_state);
+        let mut asks = asks(leaf);
         // Where none yields, the room of pods that exist is kept already.
-        asks.retain(|ask| ask.kind != Kind::Unschedulable || yields(queue_state));
-        let Some(decided) = plan.queues.get(queue_state.name).filter(|_| !asks.is_empty()) else { continue };
+        asks.retain(|ask| ask.kind != Kind::Unschedulable || yields(leaf));
+        let Some(decided) = plan.queues.get(&leaf.name).filter(|_| !asks.is_empty()) else { continue };
         let (evicted, simulation) =
             seen.get_or_insert_with(|| (Evicted::of(context, plan), beside_others(context)));
         // What others give back for this queue leaves room on their nodes, too.
-        for pod in evicted.of_beneficiary.get(queue_state.name).into_iter().flatten() {
+        for pod in evicted.of_beneficiary.get(&leaf.name).into_iter().flatten() {
             simulation.change_room(pod, true);
         }
-        let may_take = plan.held.is_none() && yields(queue_state);
-        let mut pass = Pass::new(at, queue_state, decided, &evicted.all, simulation, may_take);
+        let may_take = plan.held.is_none() && yields(leaf);
+        let mut pass = Pass::new(queue_state, decided, &evicted.all, simulation, may_take);
         pass.meet(&asks);
         tell::tell(&pass, &asks, &mut yielded);
     }
@@ -76,13 +78,13 @@ pub(crate) fn yielded(context: Context<'_>, plan: &Plan) -> Yielded {
 }
 
 /// Whether owners of the queue yield to others of it.
-fn yields(queue_state: &QueueState<'_>) -> bool {
-    queue_state.leaf.queue.preemption == Preemption::LowerPriority
+fn yields(leaf: &Leaf<'_>) -> bool {
+    leaf.queue.preemption == Preemption::LowerPriority
 }
 
 /// Whether an owner that yielded waits for its size, also where none yields any more.
-fn is_held_back(queue_state: &QueueState<'_>) -> bool {
-    queue_state.leaf.state.owners.iter().any(|owner| owner.size.former.is_some())
+fn is_held_back(leaf: &Leaf<'_>) -> bool {
+    leaf.state.owners.iter().any(|owner| owner.size.former.is_some())
 }
 
 /// The pods that go for other queues.
@@ -113,8 +115,8 @@ impl<'a, 'p> Evicted<'a, 'p> {
 /// The cluster, without what pods will take that are there already and ask for nothing here.
 fn beside_others(context: Context<'_>) -> Simulation<'_> {
     let mut node_resources = NodeResources::of(context.snapshot, context.usage);
-    let yielding = context.leaves().filter(|(_, queue_state)| yields(queue_state));
-    let asking: BTreeSet<_> = yielding.map(|(_, queue_state)| &queue_state.name.namespace).collect();
+    let yielding = context.each_leaf().filter(|leaf| yields(leaf));
+    let asking: BTreeSet<_> = yielding.map(|leaf| &leaf.name.namespace).collect();
     for (namespace, pod) in unbound(context.snapshot) {
         if !(asking.contains(namespace) && is_unschedulable(pod)) {
             let _node = node_resources.reserve(&pod.shape);

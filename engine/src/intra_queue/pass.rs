@@ -14,7 +14,7 @@ use crate::names::PodUid;
 use crate::plan::QueuePlan;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// How many pods of one queue a plan looks for victims for; the next plan goes on.
 const MOST_SEARCHES: u32 = 64;
@@ -24,10 +24,10 @@ const MOST_UNITS: u32 = 5_000;
 
 /// One queue while its asks are met.
 pub(super) struct Pass<'a, 's> {
-    pub(super) queue_state: &'a QueueState<'a>,
+    pub(super) queue_state: QueueState<'a>,
     pub(super) members: Members<'a>,
     pub(super) simulation: &'s mut Simulation<'a>,
-    at: Index,
+    at: BranchId,
     /// All pods that may be chosen, least protected first.
     candidates: Vec<Candidate<'a>>,
     room: QueueRoom,
@@ -49,19 +49,18 @@ pub(super) struct Pass<'a, 's> {
 impl<'a, 's> Pass<'a, 's> {
     /// The pods that are `evicted` for other queues go anyway. No other pod goes unless `may_take`.
     pub(super) fn new(
-        at: Index,
-        queue_state: &'a QueueState<'a>,
+        queue_state: QueueState<'a>,
         decided: &QueuePlan,
         evicted: &FxHashSet<&PodUid>,
         simulation: &'s mut Simulation<'a>,
         may_take: bool,
     ) -> Self {
-        let (snapshot, state) = (simulation.context.snapshot, queue_state.leaf.state);
-        let members = Members::of(queue_state, evicted);
-        let candidates = members.candidates(at, queue_state, evicted, snapshot);
+        let (snapshot, leaf) = (simulation.context.snapshot, queue_state.leaf);
+        let members = Members::of(leaf, evicted);
+        let candidates = members.candidates(leaf, evicted, snapshot);
         let leaves = |pod: &&Pod| pod.is_charged() && (pod.is_terminating() || evicted.contains(&pod.uid));
-        let mut going = queue_state.withdrawn();
-        state.pods.iter().filter(leaves).for_each(|pod| going.add_all(pod.requests()));
+        let mut going = leaf.withdrawn();
+        leaf.state.pods.iter().filter(leaves).for_each(|pod| going.add_all(pod.requests()));
         for pod in members.all.values().flat_map(|member| &member.going) {
             going.add_all(pod.requests());
             simulation.change_room(pod, true);
@@ -69,14 +68,14 @@ impl<'a, 's> Pass<'a, 's> {
         let nodes = simulation.node_resources.as_ref();
         simulation.search = nodes.map(|nodes| Search::new(nodes, candidates.iter()));
         Self {
-            room: QueueRoom::of(queue_state, decided, &going, simulation.context.resources),
-            held: simulation.held_by(at),
+            room: QueueRoom::of(&queue_state, decided, &going, simulation.context.resources),
+            held: simulation.staying[leaf.at].clone(),
             beginning: simulation.mark(),
-            may_take: may_take && !members.is_under_way(queue_state, snapshot.now),
+            may_take: may_take && !members.is_under_way(leaf, snapshot.now),
             queue_state,
             members,
             simulation,
-            at,
+            at: leaf.at,
             candidates,
             goes_for: FxHashMap::default(),
             searches: MOST_SEARCHES,
@@ -95,7 +94,7 @@ impl<'a, 's> Pass<'a, 's> {
             }
         }
         let (members, room, held, at) = (&self.members, &self.room, &self.held, self.at);
-        let lacks = |simulation: &Simulation<'a>| room.lacks_already(&held.less(&simulation.held_by(at)));
+        let lacks = |simulation: &Simulation<'a>| room.lacks_already(&held.less(&simulation.staying[at]));
         let lacking = lacks(self.simulation);
         // What goes for a later ask may be enough for an earlier one, too.
         self.simulation.reprieve(self.beginning, &|simulation, candidate| {
@@ -165,7 +164,7 @@ impl<'a, 's> Pass<'a, 's> {
 
     /// Whether there is, or will be, room in the queue for a unit. What exists is in the queue already.
     fn has_room(&mut self, number: usize, ask: &Ask<'a>) -> bool {
-        let freed = self.held.less(&self.simulation.held_by(self.at));
+        let freed = self.held.less(&self.simulation.staying[self.at]);
         let lacking = self.room.lacks(&ask.requests, &freed);
         if ask.kind == Kind::Unschedulable || lacking.is_empty() {
             return true;

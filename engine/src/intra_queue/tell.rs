@@ -19,7 +19,7 @@ pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded)
     for (number, pods) in &pass.restored {
         yielded.scalings.extend(asks.get(*number).and_then(|ask| raised(pass, ask, *pods)));
     }
-    let promised = yielded.promised.entry(pass.queue_state.name.clone()).or_default();
+    let promised = yielded.promised.entry(pass.queue_state.leaf.name.clone()).or_default();
     for ask in pass.met.iter().filter_map(|number| asks.get(*number)) {
         if let (Preemptor::Owner(kind, name), true) = (&ask.who, ask.kind != Kind::HeldBack) {
             promised.insert((*kind, name.clone()));
@@ -86,8 +86,8 @@ fn raised(pass: &Pass<'_, '_>, ask: &Ask<'_>, pods: u32) -> Option<Scaling> {
 /// A scaling of `owner` that changes nothing.
 fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: Reason) -> Option<Scaling> {
     Some(Scaling {
-        namespace: pass.queue_state.name.namespace.clone(),
-        queue: pass.queue_state.name.clone(),
+        namespace: pass.queue_state.leaf.name.namespace.clone(),
+        queue: pass.queue_state.leaf.name.clone(),
         owner: owner.uid.clone(),
         setter: owner.size.setter.clone()?,
         from: owner.size.written,
@@ -114,7 +114,7 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     };
     pods.filter_map(|pod| {
         let reason = rule(pod).or_else(|| staying.rule(std::iter::once(pod)))?;
-        Some(PassedOver { pod: id(pass, pod), queue: pass.queue_state.name.clone(), reason })
+        Some(PassedOver { pod: id(pass, pod), queue: pass.queue_state.leaf.name.clone(), reason })
     })
     .collect()
 }
@@ -124,5 +124,9 @@ fn ids<'p>(pass: &Pass<'_, '_>, pods: impl Iterator<Item = &'p Pod>) -> Vec<PodI
 }
 
 fn id(pass: &Pass<'_, '_>, pod: &Pod) -> PodId {
-    PodId { namespace: pass.queue_state.name.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
+    PodId {
+        namespace: pass.queue_state.leaf.name.namespace.clone(),
+        name: pod.name.clone(),
+        uid: pod.uid.clone(),
+    }
 }

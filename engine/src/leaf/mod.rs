@@ -1,5 +1,6 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
+mod holds;
 mod runnable;
 mod unit;
 mod wanted;
@@ -15,14 +16,16 @@ pub(crate) use wanted::{Fitting, Wanted};
 use crate::amounts::{Amounts, Resource};
 use crate::choice::{self, Candidates};
 use crate::demand::{Demand, FreeRoom};
+use crate::names::QueueName;
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
-use crate::tree::{Index, Tree};
+use crate::tree::{Branch, BranchId, BranchMap, Tree};
 use crate::usage::{NamespaceUsage, Usage};
 
 /// The queue that governs a namespace, what is there, and what is wanted.
 pub(crate) struct Leaf<'a> {
-    at: Index,
+    pub(crate) at: BranchId,
+    pub(crate) name: QueueName,
     pub(crate) queue: &'a Queue,
     pub(crate) state: &'a NamespaceState,
     pub(crate) namespace_usage: &'a NamespaceUsage,
@@ -46,17 +49,17 @@ pub(crate) struct Leaf<'a> {
 }
 
 impl<'a> Leaf<'a> {
-    /// The leaves of the tree; an entry a branch, none for parents.
+    /// The leaves of the tree; none for parents.
     pub(crate) fn all(
         snapshot: &'a Snapshot,
         usage: &'a Usage<'a>,
         tree: &Tree<'a>,
         capacity: &Amounts,
         resources: &[Resource],
-    ) -> Vec<Option<Self>> {
+    ) -> BranchMap<Option<Self>> {
         let free = FreeRoom::new(snapshot, usage);
         let runnable = Rc::new(Runnable::new(snapshot));
-        let of_branch = |(at, branch): (Index, &crate::tree::Branch<'a>)| {
+        let of_branch = |at: BranchId, branch: &Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
@@ -68,6 +71,7 @@ impl<'a> Leaf<'a> {
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     at,
+                    name: branch.name.clone(),
                     queue,
                     state,
                     namespace_usage,
@@ -83,7 +87,7 @@ impl<'a> Leaf<'a> {
                 }
             })
         };
-        tree.branches.iter().enumerate().map(of_branch).collect()
+        tree.branches.map(of_branch)
     }
 
     /// What it brings to the division of capacity.

@@ -9,16 +9,15 @@ use rustc_hash::FxHashSet;
 
 use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Standing};
 use crate::amounts::{Amount, Amounts, Resource};
+use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest};
 use crate::keyed::{KeyedMap, KeyedSet};
-use crate::leaf::Leaf;
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
 use crate::snapshot::{
-    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings, Snapshot,
+    Ended, Mode, NamespaceState, OwnerKind, Phase, Preemption, QueueJob, QueueTask, Settings,
 };
 use crate::time::Timestamp;
-use crate::tree::Tree;
 
 /// How long a gang that did not start rests the first time; twice as long each time after.
 const FIRST_REST_SECONDS: i64 = 60;
@@ -28,13 +27,8 @@ const LONGEST_REST_SECONDS: i64 = 3600;
 
 /// Decides on the slots of all QueueJobs, once everything else is decided. The pods `yielding` lose theirs to others of their
 /// queue.
-pub(super) fn decide(
-    snapshot: &Snapshot,
-    tree: &Tree<'_>,
-    leaves: &[Option<Leaf<'_>>],
-    yielding: &FxHashSet<PodUid>,
-    plan: &mut Plan,
-) {
+pub(super) fn decide(cluster: Cluster<'_>, yielding: &FxHashSet<PodUid>, plan: &mut Plan) {
+    let snapshot = cluster.snapshot;
     if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
         return;
     }
@@ -45,20 +39,17 @@ pub(super) fn decide(
     let mut next_change = plan.next_change;
     let mut decided = Vec::new();
     for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
-        let leaf = tree.branches.iter().zip(leaves).find_map(|(branch, leaf)| {
-            let leaf = leaf.as_ref().filter(|_| branch.name.namespace == *namespace)?;
-            Some((&branch.name, leaf))
-        });
-        let yields = leaf.is_some_and(|(_, leaf)| leaf.queue.preemption == Preemption::LowerPriority);
-        let reach = leaf.and_then(|(queue, _)| plan.queues.get(queue)).map(|queue| &queue.reach);
+        let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
+        let yields = leaf.is_some_and(|leaf| leaf.queue.preemption == Preemption::LowerPriority);
+        let reach = leaf.and_then(|leaf| plan.queues.get(&leaf.name)).map(|queue| &queue.reach);
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
         let nothing = FxHashSet::default();
         let pods_of_tasks = pods_of_tasks(state, &going, if takes { yielding } else { &nothing });
         let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, yields, takes };
         let jobs = match leaf {
-            Some((queue, leaf)) => {
+            Some(leaf) => {
                 let allocated =
-                    plan.queues.get(queue).map(|queue| queue.allocated.clone()).unwrap_or_default();
+                    plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
                 let asks = &leaf.demand.asks;
                 let input = GrantInput {
                     room: place.room(&allocated, &going),
@@ -67,7 +58,7 @@ pub(super) fn decide(
                 };
                 let mut jobs = place.divide(&input, plan);
                 for job in &mut jobs {
-                    job.queue = Some(queue.clone());
+                    job.queue = Some(leaf.name.clone());
                     job.withheld = reach.is_some_and(|reach| !reach.writes_quotas());
                 }
                 jobs

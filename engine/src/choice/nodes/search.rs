@@ -13,7 +13,7 @@ use crate::choice::order::{class, rank};
 use crate::choice::select::select_together;
 use crate::choice::simulation::Level;
 use crate::snapshot::{Pod, Shape};
-use crate::tree::Index;
+use crate::tree::BranchId;
 
 /// The candidates by node, and what is known of the costs of nodes.
 ///
@@ -35,10 +35,10 @@ pub(crate) struct Search<'a> {
 #[derive(Clone, Debug, Default)]
 struct Costs {
     /// Of each node the queue whose level counts there, and the cost.
-    of_nodes: FxHashMap<At, (Index, Score)>,
-    of_leaves: FxHashMap<Index, LeafCosts>,
+    of_nodes: FxHashMap<At, (BranchId, Score)>,
+    of_leaves: FxHashMap<BranchId, LeafCosts>,
     /// The queues, by what is known of their first nodes; first those that are to be looked at again.
-    leaves: BTreeSet<(Option<Cost>, Index)>,
+    leaves: BTreeSet<(Option<Cost>, BranchId)>,
     /// How many of the changes of nodes are known.
     seen: usize,
 }
@@ -56,14 +56,14 @@ struct LeafCosts {
 type Cost = (Score, At);
 
 impl Costs {
-    fn insert(&mut self, at: At, (leaf, cost): (Index, Score)) {
+    fn insert(&mut self, at: At, (leaf, cost): (BranchId, Score)) {
         self.remove(at);
         self.of_leaves.entry(leaf).or_default().nodes.insert((cost.clone(), at));
         self.of_nodes.insert(at, (leaf, cost));
         self.note(leaf, None);
     }
 
-    fn remove(&mut self, at: At) -> Option<(Index, Score)> {
+    fn remove(&mut self, at: At) -> Option<(BranchId, Score)> {
         let (leaf, cost) = self.of_nodes.remove(&at)?;
         if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
             of_leaf.nodes.remove(&(cost.clone(), at));
@@ -72,7 +72,7 @@ impl Costs {
         Some((leaf, cost))
     }
 
-    fn note(&mut self, leaf: Index, first: Option<Cost>) {
+    fn note(&mut self, leaf: BranchId, first: Option<Cost>) {
         if let Some(of_leaf) = self.of_leaves.get_mut(&leaf) {
             self.leaves.remove(&(std::mem::replace(&mut of_leaf.first, first.clone()), leaf));
             self.leaves.insert((first, leaf));
@@ -80,7 +80,7 @@ impl Costs {
     }
 
     /// The cheapest node as far as is known, where queues are that far above their targets.
-    fn first(&mut self, level: &dyn Fn(Index) -> Level) -> Option<At> {
+    fn first(&mut self, level: &dyn Fn(BranchId) -> Level) -> Option<At> {
         loop {
             let (known, leaf) = self.leaves.first()?.clone();
             let Some((cost, at)) = self.of_leaves.get(&leaf).and_then(|of_leaf| of_leaf.nodes.first()) else {
@@ -118,9 +118,9 @@ impl<'a> NodeCandidates<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Group {
     /// The part of the tree that gives.
-    pub(crate) inside: Option<Index>,
+    pub(crate) inside: Option<BranchId>,
     /// The leaf that asks, if pods go that their own queues may have.
-    pub(crate) within_target: Option<Index>,
+    pub(crate) within_target: Option<BranchId>,
     /// The priority of the ask, if it is compared.
     pub(crate) priority: Option<i32>,
     /// Whether the pod that asks exists, which makes a difference inside a queue.
@@ -138,7 +138,7 @@ pub(crate) trait Question<'a> {
     /// Which of some victims on a node that lacks `shortfall`, in this order, may go together.
     fn may_go(&mut self, victims: &[Candidate<'a>], shortfall: &Amounts) -> Vec<bool>;
     /// How far a leaf is above its target.
-    fn level(&self, leaf: Index) -> Level;
+    fn level(&self, leaf: BranchId) -> Level;
 
     /// Whether `victim` may go by itself.
     fn may_go_alone(&mut self, victim: &Candidate<'a>, shortfall: &Amounts) -> bool {
@@ -146,7 +146,7 @@ pub(crate) trait Question<'a> {
     }
 
     /// What the victims of a node cost but for the level, and the leaf whose level counts: the least of them.
-    fn cost(&self, node: At, victims: &[Candidate<'a>]) -> Option<(Index, Score)> {
+    fn cost(&self, node: At, victims: &[Candidate<'a>]) -> Option<(BranchId, Score)> {
         let first = victims.first()?.leaf;
         let leaf = if victims.iter().all(|victim| victim.leaf == first) {
             first
@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
         &mut self,
         at: At,
         question: &mut dyn Question<'a>,
-    ) -> Option<(Vec<Candidate<'a>>, (Index, Score))> {
+    ) -> Option<(Vec<Candidate<'a>>, (BranchId, Score))> {
         let node_candidates = self.on_node.get_mut(at)?;
         while node_candidates.left().first().is_some_and(|first| question.is_gone(first)) {
             node_candidates.gone = node_candidates.gone.saturating_add(1);
