@@ -176,7 +176,7 @@ impl<'a> Simulation<'a> {
         if !self.is_spare(at, &self.counted(candidate), reclaimed, scope) {
             return Err(Some(Reason::Guarantee));
         }
-        if !self.budgets_allow(at, std::slice::from_ref(candidate)) {
+        if self.budgets_allow(at, std::slice::from_ref(candidate)) != [true] {
             return Err(Some(Reason::Budget));
         }
         if self.takes_of_target(candidate, scope, reclaimed) { Err(None) } else { Ok(()) }

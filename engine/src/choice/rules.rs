@@ -173,15 +173,16 @@ impl<'a> Simulation<'a> {
             return Err(Some(Reason::Guarantee));
         }
         beside.push(candidate.clone());
-        if self.budgets_allow(at, beside) { Ok(with) } else { Err(Some(Reason::Budget)) }
+        let is_allowed = self.budgets_allow(at, beside).last() == Some(&true);
+        if is_allowed { Ok(with) } else { Err(Some(Reason::Budget)) }
     }
 
-    /// Whether the budgets of the leaf at `at` allow the last of `victims` to go after the others.
-    pub(crate) fn budgets_allow(&mut self, at: BranchId, victims: &[Candidate<'a>]) -> bool {
+    /// Which of `victims` may go by the budgets of the leaf at `at`, one after the other.
+    pub(crate) fn budgets_allow(&mut self, at: BranchId, victims: &[Candidate<'a>]) -> Vec<bool> {
         let gone = std::mem::take(&mut self.gone);
         let allowed = self.budgets(at).map(|budgets| budgets.allow(victims, &gone));
         self.gone = gone;
-        allowed.and_then(|all| all.last().copied()).unwrap_or_default()
+        allowed.unwrap_or_default()
     }
 
     /// Whether the leaf of `candidate` holds more of something `reclaimed` than its target once `others` are gone, and `candidate` some

@@ -9,6 +9,7 @@ use crate::demand::is_ignored;
 use crate::leaf::Leaf;
 use crate::names::{GangName, OwnerUid};
 use crate::plan::Preemptor;
+use crate::slots::Rival;
 use crate::snapshot::{Owner, OwnerKind, Pod, Shape};
 use crate::time::Timestamp;
 
@@ -29,8 +30,8 @@ pub(super) struct Ask<'a> {
     pub(super) kind: Kind,
     pub(super) who: Preemptor,
     pub(super) owner: Option<&'a OwnerUid>,
-    /// The gang that a unit completes.
-    pub(super) gang: Option<&'a GangName>,
+    /// The QueueJob, by its gang, that a unit is the minimum of.
+    pub(super) slots_of: Option<&'a GangName>,
     /// The pods of one unit.
     pub(super) pods: Vec<(&'a Arc<Shape>, u32)>,
     /// What one unit requests.
@@ -39,6 +40,15 @@ pub(super) struct Ask<'a> {
     pub(super) units: u32,
     pub(super) priority: i32,
     order: (Timestamp, Arc<str>),
+}
+
+impl Ask<'_> {
+    /// So many `units` of it as QueueJobs make room for; none if it is one of theirs, or exists.
+    pub(super) fn rival(&self, units: u32) -> Option<Rival> {
+        let is_refused = self.kind != Kind::Unschedulable && self.slots_of.is_none();
+        let ((created, name), requests) = (self.order.clone(), self.requests.clone());
+        is_refused.then_some(Rival { name, priority: self.priority, created, requests, pods: units })
+    }
 }
 
 /// The asks of a queue, the most important first.
@@ -54,7 +64,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
             kind: Kind::Unschedulable,
             who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
             owner: pod.owner(),
-            gang: None,
+            slots_of: None,
             pods: vec![(&pod.shape, 1)],
             requests: pod.requests().clone(),
             units: 1,
@@ -73,7 +83,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
             kind,
             who: Preemptor::of(wanted.owner),
             owner: Some(&wanted.owner.uid),
-            gang: wanted.completes.as_ref(),
+            slots_of: wanted.completes.as_ref().filter(|_| wanted.owner.kind == OwnerKind::QueueJob),
             pods: wanted.pods.clone(),
             requests: wanted.requests.clone(),
             units,

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::asks::Kind;
 use super::removal::Removal;
 use crate::choice::{Bond, Candidate, Together, is_protected, non_preemptible, rank};
 use crate::keyed::{KeyedMap, KeyedSet};
@@ -37,8 +36,8 @@ pub(super) struct Members<'a> {
     pub(super) all: BTreeMap<&'a OwnerUid, Member<'a>>,
     /// Where every pod stands in the order of its owner.
     places: FxHashMap<&'a PodUid, usize>,
-    /// The tasks of QueueJobs.
-    tasks: KeyedSet<&'a OwnerUid>,
+    /// The pods of the tasks of QueueJobs.
+    pub(super) tasks: KeyedMap<&'a OwnerUid, Vec<&'a Pod>>,
     /// The owners some of whose pods are about to go, because they are more than are wanted.
     giving: KeyedSet<&'a OwnerUid>,
 }
@@ -58,7 +57,8 @@ impl<'a> Members<'a> {
         let all: BTreeMap<&OwnerUid, Member<'a>> = scaled.filter_map(member).collect();
         let in_order = all.values().flat_map(|member| member.order.iter().enumerate());
         let places = in_order.map(|(at, pod)| (&pod.uid, at)).collect();
-        let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.owner).collect();
+        let tasks = state.queue_jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.owner);
+        let tasks = tasks.map(|task| (task, pods.remove(task).unwrap_or_default())).collect();
         let giving = all.values().filter(|member| !member.going.is_empty());
         let giving = giving.map(|member| &member.owner.uid).collect();
         Self { all, places, tasks, giving }
@@ -74,7 +74,7 @@ impl<'a> Members<'a> {
     }
 
     pub(super) fn is_of_queue_job(&self, pod: &Pod) -> bool {
-        pod.owner().is_some_and(|owner| self.tasks.contains(owner))
+        pod.owner().is_some_and(|owner| self.tasks.contains_key(owner))
     }
 
     /// All pods that may be chosen, least protected first. A QueueJob as a whole goes in the order of priorities.
@@ -100,14 +100,6 @@ impl<'a> Members<'a> {
         }
         all.sort_by(rank);
         all
-    }
-
-    /// Why a pod in this `stage` goes for no ask of this kind and `priority`, if so. What a QueueJob has above its minimum is lent
-    /// to whatever asks for room in the queue.
-    pub(super) fn forbids(&self, pod: &Pod, stage: Stage, (kind, priority): (Kind, i32)) -> Option<Reason> {
-        let is_lent = kind != Kind::Unschedulable && stage == Stage::Surplus && self.is_of_queue_job(pod);
-        let no_lower = (pod.priority >= priority && !is_lent).then_some(Reason::PriorityAboveAsk);
-        no_lower.or_else(|| self.rule(pod))
     }
 
     /// Why a pod never goes, whatever happens to others.

@@ -32,18 +32,27 @@ use crate::choice::{Context, NodeResources, Simulation, unbound};
 use crate::leaf::Leaf;
 use crate::names::{PodUid, QueueName};
 use crate::plan::{PassedOver, Plan, Scaling};
+use crate::slots::Rival;
 use crate::snapshot::{OwnerKind, Pod, Preemption};
 
 use asks::{Kind, asks, is_unschedulable};
 use pass::Pass;
+
+/// What the division of slots among QueueJobs has to keep to.
+#[derive(Debug, Default)]
+pub(crate) struct YieldedSlots {
+    /// The pods that lose their slots.
+    pub(crate) pods: FxHashSet<PodUid>,
+    /// The refused pods of other workloads that there is or will be room for.
+    pub(crate) rivals: BTreeMap<QueueName, Vec<Rival>>,
+}
 
 /// What is to be done inside queues.
 #[derive(Debug, Default)]
 pub(crate) struct Yielded {
     /// The owners to scale.
     pub(crate) scalings: Vec<Scaling>,
-    /// The pods of QueueJobs that are to lose their slots.
-    pub(crate) slots: FxHashSet<PodUid>,
+    pub(crate) slots: YieldedSlots,
     /// The pods that a rule kept although pods of a higher priority lack room.
     pub(crate) passed_over: Vec<PassedOver>,
     /// The owners whose pods will have room once others are gone.

@@ -38,8 +38,8 @@ pub(super) struct Pass<'a, 's> {
     pub(super) goes_for: FxHashMap<&'a PodUid, usize>,
     may_take: bool,
     searches: u32,
-    /// The asks for which there is or will be room.
-    pub(super) met: BTreeSet<usize>,
+    /// For how many units of each ask there is or will be room.
+    pub(super) met: BTreeMap<usize, u32>,
     /// How many held-back units of each ask have room now.
     pub(super) restored: BTreeMap<usize, u32>,
     /// The asks of which a unit was not met although others may go for it.
@@ -79,7 +79,7 @@ impl<'a, 's> Pass<'a, 's> {
             candidates,
             goes_for: FxHashMap::default(),
             searches: MOST_SEARCHES,
-            met: BTreeSet::new(),
+            met: BTreeMap::new(),
             restored: BTreeMap::new(),
             unmet: BTreeSet::new(),
         }
@@ -112,7 +112,8 @@ impl<'a, 's> Pass<'a, 's> {
     /// Whether pods of the workload go now, or are about to because it was scaled down.
     fn gives(&self, ask: &Ask<'_>) -> bool {
         let is_its = |pod: &Pod| {
-            pod.owner() == ask.owner || (ask.gang.is_some() && pod.gang().map(|gang| &gang.name) == ask.gang)
+            let is_slot = ask.slots_of.is_some() && pod.gang().map(|gang| &gang.name) == ask.slots_of;
+            pod.owner() == ask.owner || is_slot
         };
         ask.owner.is_some_and(|owner| self.members.gives(owner)) || self.victims().any(is_its)
     }
@@ -127,7 +128,8 @@ impl<'a, 's> Pass<'a, 's> {
                 }
                 return;
             }
-            self.met.insert(number);
+            let met = self.met.entry(number).or_default();
+            *met = met.saturating_add(1);
             let is_free = self.simulation.victims_since(mark).next().is_none();
             if ask.kind == Kind::HeldBack && is_free && self.room.has_now(&ask.requests) {
                 let restored = self.restored.entry(number).or_default();

@@ -14,16 +14,18 @@ use crate::snapshot::{Owner, OwnerKind, Pod};
 /// Adds what came of the asks of one queue.
 pub(super) fn tell(pass: &Pass<'_, '_>, asks: &[Ask<'_>], yielded: &mut Yielded) {
     let of_queue_jobs = pass.victims().filter(|pod| pass.members.is_of_queue_job(pod));
-    yielded.slots.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
+    yielded.slots.pods.extend(of_queue_jobs.map(|pod| pod.uid.clone()));
     yielded.scalings.extend(pass.members.all.values().filter_map(|member| lowered(pass, member, asks)));
     for (number, pods) in &pass.restored {
         yielded.scalings.extend(asks.get(*number).and_then(|ask| raised(pass, ask, *pods)));
     }
     let promised = yielded.promised.entry(pass.queue_state.leaf.name.clone()).or_default();
-    for ask in pass.met.iter().filter_map(|number| asks.get(*number)) {
+    let rivals = yielded.slots.rivals.entry(pass.queue_state.leaf.name.clone()).or_default();
+    for (ask, units) in pass.met.iter().filter_map(|(number, units)| Some((asks.get(*number)?, *units))) {
         if let (Preemptor::Owner(kind, name), true) = (&ask.who, ask.kind != Kind::HeldBack) {
             promised.insert((*kind, name.clone()));
         }
+        rivals.extend(ask.rival(units));
     }
     // The rules that keep pods are told only if other pods wait because of them.
     let unmet = pass.unmet.iter().filter_map(|number| asks.get(*number));
@@ -113,7 +115,7 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
         pass.members.rule(pod).or_else(is_of_no_use)
     };
     pods.filter_map(|pod| {
-        let reason = rule(pod).or_else(|| staying.rule(std::iter::once(pod)))?;
+        let reason = rule(pod).or_else(|| staying.rule_alone(pod))?;
         Some(PassedOver { pod: id(pass, pod), queue: pass.queue_state.leaf.name.clone(), reason })
     })
     .collect()

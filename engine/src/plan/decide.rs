@@ -109,11 +109,11 @@ pub fn plan(snapshot: &Snapshot) -> Plan {
     say_who_goes(reclaim, withheld, &mut plan);
     say_who_has_less_grace(cluster, &targets, stuck_terminating, &mut plan);
     let mut yielded = intra_queue::yielded(context, &plan);
-    let yielding_slots = std::mem::take(&mut yielded.slots);
+    let yielded_slots = std::mem::take(&mut yielded.slots);
     say_who_yields(yielded, &mut plan);
     let due = [next_ripe(cluster, &plan), next_end_of_pause(snapshot)];
     plan.next_change = due.into_iter().fold(plan.next_change, earliest);
-    queue_jobs::decide(cluster, &yielding_slots, &mut plan);
+    queue_jobs::decide(cluster, &yielded_slots, &mut plan);
     plan.retained = retained::retained(snapshot, &tree);
     plan.gate_removals = gates::removals(seen, &gated, &tree, &leaves, &plan);
     plan.stalled = tree.stalled;

@@ -11,6 +11,7 @@ use super::{Plan, PodCounts, QueueJobName, QueueJobPlan, Reach, SlotReason, Stan
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::cluster::Cluster;
 use crate::demand::{Ask, earliest};
+use crate::intra_queue::YieldedSlots;
 use crate::keyed::{KeyedMap, KeyedSet};
 use crate::names::{Namespace, OwnerUid, PodUid};
 use crate::slots::{self, GangClaim, GangSlots, Rival, TaskClaim};
@@ -25,9 +26,8 @@ const FIRST_REST_SECONDS: i64 = 60;
 /// The longest that it rests.
 const LONGEST_REST_SECONDS: i64 = 3600;
 
-/// Decides on the slots of all QueueJobs, once everything else is decided. The pods `yielding` lose theirs to others of their
-/// queue.
-pub(super) fn decide(cluster: Cluster<'_>, yielding: &FxHashSet<PodUid>, plan: &mut Plan) {
+/// Decides on the slots of all QueueJobs, once everything else is decided, what they yield to others of their queue included.
+pub(super) fn decide(cluster: Cluster<'_>, yielded: &YieldedSlots, plan: &mut Plan) {
     let snapshot = cluster.snapshot;
     if snapshot.namespaces.values().all(|state| state.queue_jobs.is_empty()) {
         return;
@@ -40,21 +40,24 @@ pub(super) fn decide(cluster: Cluster<'_>, yielding: &FxHashSet<PodUid>, plan: &
     let mut decided = Vec::new();
     for (namespace, state) in snapshot.namespaces.iter().filter(|(_, state)| !state.queue_jobs.is_empty()) {
         let leaf = cluster.tree.leaves.get(namespace).and_then(|at| cluster.leaf(*at));
-        let yields = leaf.is_some_and(|leaf| leaf.queue.preemption == Preemption::LowerPriority);
         let reach = leaf.and_then(|leaf| plan.queues.get(&leaf.name)).map(|queue| &queue.reach);
         let takes = plan.held.is_none() && reach.is_none_or(Reach::evicts);
         let nothing = FxHashSet::default();
-        let pods_of_tasks = pods_of_tasks(state, &going, if takes { yielding } else { &nothing });
-        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, yields, takes };
+        let pods_of_tasks = pods_of_tasks(state, &going, if takes { &yielded.pods } else { &nothing });
+        let place = Place { namespace, state, now: snapshot.now, pods_of_tasks, takes };
         let jobs = match leaf {
             Some(leaf) => {
                 let allocated =
                     plan.queues.get(&leaf.name).map(|queue| queue.allocated.clone()).unwrap_or_default();
-                let asks = &leaf.demand.asks;
+                // Where workloads yield to each other, it is decided already which refused pods get room.
+                let rivals = match leaf.queue.preemption {
+                    Preemption::LowerPriority => yielded.rivals.get(&leaf.name).cloned().unwrap_or_default(),
+                    Preemption::Never => leaf.demand.asks.iter().filter_map(rival).collect(),
+                };
                 let input = GrantInput {
                     room: place.room(&allocated, &going),
                     free: place.free(&plan.resources),
-                    asks,
+                    rivals,
                 };
                 let mut jobs = place.divide(&input, plan);
                 for job in &mut jobs {
@@ -116,13 +119,13 @@ fn pods_of_tasks<'a>(
 }
 
 /// What a namespace has for its QueueJobs.
-struct GrantInput<'a> {
+struct GrantInput {
     /// What its other pods leave of what is to be.
     room: Amounts,
     /// What admission lets in now.
     free: Amounts,
-    /// What owners lack.
-    asks: &'a [Ask<'a>],
+    /// The refused pods of others, which come in their turn.
+    rivals: Vec<Rival>,
 }
 
 /// A namespace with QueueJobs.
@@ -131,8 +134,6 @@ struct Place<'a> {
     state: &'a NamespaceState,
     now: Timestamp,
     pods_of_tasks: KeyedMap<&'a OwnerUid, TaskPods>,
-    /// Whether floors of gangs that run yield to a higher priority.
-    yields: bool,
     /// Whether slots may be taken at all.
     takes: bool,
 }
@@ -200,7 +201,7 @@ impl Place<'_> {
     }
 
     /// Divides the queue's share.
-    fn divide(&self, input: &GrantInput<'_>, plan: &Plan) -> Vec<QueueJobPlan> {
+    fn divide(&self, input: &GrantInput, plan: &Plan) -> Vec<QueueJobPlan> {
         let jobs = &self.state.queue_jobs;
         let late: Vec<bool> = jobs.iter().map(|job| self.takes && self.is_late(job)).collect();
         let may_ask = |job: &QueueJob| !job.is_resting(self.now) && !self.yields_wholly(job);
@@ -208,8 +209,7 @@ impl Place<'_> {
         let asking: Vec<&QueueJob> = jobs.iter().zip(&late).filter(asks).map(|(job, _)| job).collect();
         let claims: Vec<GangClaim> =
             asking.iter().map(|job| self.claim(job, |task| self.most(job, task))).collect();
-        let rivals: Vec<Rival> = input.asks.iter().filter_map(rival).collect();
-        let slots = slots::divide(&input.room, &claims, &rivals, &plan.capacity, &plan.resources);
+        let slots = slots::divide(&input.room, &claims, &input.rivals, &plan.capacity, &plan.resources);
         let standings: Vec<slots::Standing> =
             asking.iter().zip(&slots).map(|(job, slots)| self.standing(job, slots)).collect();
         let now = slots::bring(&claims, &standings, &input.free, &plan.resources);
@@ -323,7 +323,6 @@ impl Place<'_> {
             floor: job.floor(),
             admitted: may_run > 0 && may_run >= job.floor(),
             intact: running >= job.floor(),
-            yields: self.yields,
             tasks,
         }
     }
@@ -422,7 +421,7 @@ fn kept(job: &QueueJob, ends: bool) -> Vec<u32> {
     job.tasks.iter().map(|task| if ends { 0 } else { task.parallelism }).collect()
 }
 
-/// Refused pods of others, which come in their turn.
+/// The refused pods of an owner.
 fn rival(ask: &Ask<'_>) -> Option<Rival> {
     let owner = ask.owner;
     (owner.kind != OwnerKind::QueueJob && ask.counted > 0).then(|| Rival {
@@ -435,7 +434,7 @@ fn rival(ask: &Ask<'_>) -> Option<Rival> {
 }
 
 /// Whether the gang would have what it needs, or a pod, if it were alone with the queue's other pods.
-fn claim_fits(claim: GangClaim, input: &GrantInput<'_>, plan: &Plan) -> bool {
+fn claim_fits(claim: GangClaim, input: &GrantInput, plan: &Plan) -> bool {
     let alone = GangClaim { admitted: true, ..claim };
     let slots = slots::divide(&input.room, &[alone], &[], &plan.capacity, &plan.resources);
     slots.iter().all(|slots| slots.fits && slots.total() > 0)
