@@ -35,6 +35,7 @@ pub mod labels;
 mod leaf;
 pub mod ledger;
 pub mod names;
+mod nodes;
 pub mod plan;
 pub mod pod_requests;
 pub mod reason;

@@ -34,24 +34,50 @@ impl Kind {
     }
 }
 
+/// What is to be covered.
+#[derive(Clone, Copy)]
+pub(super) enum Shortage<'s> {
+    /// What is short of some amounts below the limit of a queue, or everywhere.
+    Short(Option<BranchId>, &'s Amounts),
+    /// What pods below a queue hold above its limit, but for what its QueueJobs give back.
+    AboveLimit(BranchId, &'s Amounts),
+}
+
 impl<'a> Simulation<'a> {
-    /// Evicts pods until `lacking` says that nothing is; without the pods that turn out not to be needed. What still is
-    /// lacking then.
-    pub(super) fn cover(&mut self, scope: &Scope, lacking: &dyn Fn(&Self) -> Amounts) -> Amounts {
+    /// What is lacking now, or would be if the victim `back` stayed.
+    pub(super) fn lacking(&self, shortage: Shortage<'_>, back: Option<&Candidate<'a>>) -> Amounts {
+        let below = |top: BranchId| back.filter(|back| self.is_below(back.leaf, top));
+        match shortage {
+            Shortage::Short(bound, asked) => {
+                let left = bound.map_or(&self.free, |at| &self.slack[at]);
+                let limit = bound.map(|at| &self.context.tree.branches[at].queue.limit);
+                let asked =
+                    asked.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
+                let taken = bound.map_or(back, below).map(|back| self.would_occupy(back)).unwrap_or_default();
+                asked.map(|one| (one.clone(), taken.get(one).less(left.get(one)))).collect()
+            }
+            Shortage::AboveLimit(at, withdrawn) => {
+                let held = below(at).map(Candidate::all_requests).unwrap_or_default();
+                let limit = self.context.tree.branches[at].queue.limit.iter();
+                let above = |one: &Resource, limit| (self.staying[at].get(one) + held.get(one)).less(limit);
+                limit.map(|(one, limit)| (one.clone(), above(one, limit).less(withdrawn.get(one)))).collect()
+            }
+        }
+    }
+
+    /// Evicts pods until nothing is lacking, without those that turn out not to be needed. What still is lacking then.
+    pub(super) fn cover(&mut self, scope: &Scope, shortage: Shortage<'_>) -> Amounts {
         let mark = self.mark();
-        let reclaimed = lacking(self);
+        let reclaimed = self.lacking(shortage, None);
         let mut lacked = reclaimed.clone();
         loop {
             for kind in [Kind::NotRunning, Kind::Others, Kind::Protected] {
-                if !lacking(self).is_empty() {
-                    self.cover_with(kind, mark, scope, &reclaimed, lacking);
-                }
+                self.cover_with(kind, mark, scope, &reclaimed, shortage);
             }
-            let rest = lacking(self);
-            // Whatever is covered stays covered.
-            let suffices = |simulation: &Self, _: &Candidate<'a>| lacking(simulation).fits_in(&rest);
+            let rest = self.lacking(shortage, None);
             let chosen = self.mark();
-            self.reprieve(mark, &suffices);
+            // Whatever is covered stays covered.
+            self.reprieve(mark, &|simulation, back| simulation.lacking(shortage, Some(back)).fits_in(&rest));
             // What a pod that stays leaves of a budget may let another go.
             let again = self.mark() != chosen && rest != lacked;
             if rest.is_empty() || !again {
@@ -67,9 +93,12 @@ impl<'a> Simulation<'a> {
         mark: Mark,
         scope: &Scope,
         reclaimed: &Amounts,
-        lacking: &dyn Fn(&Self) -> Amounts,
+        shortage: Shortage<'_>,
     ) {
-        let (mut givers, lacks) = (Givers::default(), lacking(self));
+        let (mut givers, lacks) = (Givers::default(), self.lacking(shortage, None));
+        if lacks.is_empty() {
+            return;
+        }
         for at in self.context.each_leaf().map(|leaf| leaf.at) {
             if self.gives(at, scope) && self.takes_of(at, scope).overlaps(&lacks) {
                 givers.insert(at, self);
@@ -78,7 +107,7 @@ impl<'a> Simulation<'a> {
         let mut stock: BTreeMap<BranchId, Vec<Candidate<'a>>> = BTreeMap::new();
         let mut refused: FxHashSet<&'a PodUid> = FxHashSet::default();
         while let Some(at) = givers.first(self) {
-            let mut lacks = lacking(self);
+            let mut lacks = self.lacking(shortage, None);
             if lacks.is_empty() {
                 return;
             }
@@ -96,7 +125,7 @@ impl<'a> Simulation<'a> {
                 if !stock.contains_key(&at) {
                     // Fewest of the most protected kind: with one of these, fewer of the others may do.
                     self.bring_back_all(at, mark);
-                    lacks = lacking(self);
+                    lacks = self.lacking(shortage, None);
                 }
                 let mut chosen = self.chosen(at, kind, scope, (&lacks, reclaimed), &refused);
                 if chosen.is_empty() {

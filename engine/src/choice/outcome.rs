@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Context;
 use super::simulation::Victim;
 use crate::amounts::Amounts;
-use crate::names::{PodUid, QueueName};
+use crate::names::PodUid;
 use crate::plan::{Eviction, PassedOver, PodId, Unmet};
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
@@ -52,7 +52,7 @@ impl ReclaimResult {
                 workloads.entry(victim.candidate.leaf).or_insert_with(|| Workloads::of(giver.leaf.state));
             for pod in victim.candidate.pods() {
                 let eviction = Eviction {
-                    pod: id(&giver.leaf.name, pod),
+                    pod: PodId::of(&giver.leaf.name.namespace, pod),
                     workload: workloads.of_pod(pod).cloned(),
                     rank: ranks.get(&pod.uid).copied(),
                     queue: giver.leaf.name.clone(),
@@ -86,14 +86,10 @@ impl ReclaimResult {
             }
             let kept = by_pod.into_values().filter(|(pod, _)| !gone.contains(&pod.uid));
             self.passed_over.extend(kept.map(|(pod, reason)| PassedOver {
-                pod: id(queue, pod),
+                pod: PodId::of(&queue.namespace, pod),
                 queue: queue.clone(),
                 reason,
             }));
         }
     }
-}
-
-fn id(queue: &QueueName, pod: &Pod) -> PodId {
-    PodId { namespace: queue.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

@@ -6,7 +6,7 @@ use super::candidate::Candidate;
 use super::nodes::{At, Group, NodeResources, Question, Search};
 use super::rules::{Rules, Scope};
 use super::simulation::{Level, Simulation};
-use crate::amounts::{Amount, Amounts};
+use crate::amounts::Amounts;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Shape};
 use crate::tree::BranchId;
@@ -123,14 +123,6 @@ impl<'a> Simulation<'a> {
         let leaves = self.context.each_leaf().filter(|leaf| gives(leaf.at) && !leaf.never_evicted);
         let candidates = leaves.flat_map(|leaf| &leaf.candidates(self.context.snapshot).may_go);
         Search::new(node_resources, candidates)
-    }
-
-    /// What is still lacking of `amounts` where `inside` is the branch that bounds it; none for the cluster.
-    pub(super) fn short(&self, inside: Option<BranchId>, amounts: &Amounts) -> Amounts {
-        let left = inside.map_or(&self.free, |at| &self.slack[at]);
-        let limit = inside.map(|at| &self.context.tree.branches[at].queue.limit);
-        let asked = amounts.resources().filter(|one| limit.is_none_or(|limit| limit.get(one).is_some()));
-        asked.map(|one| (one.clone(), Amount::ZERO.less(left.get(one)))).collect()
     }
 }
 

@@ -89,11 +89,10 @@ impl<'a> Rules<'a> for Scope {
 impl<'a> Simulation<'a> {
     /// Whether the leaf at `at` may give.
     pub(super) fn gives(&self, at: BranchId, scope: &Scope) -> bool {
-        let inside = |top: BranchId| self.context.tree.path_up(at).any(|(index, _)| index == top);
         let own_limit = scope.beneficiary.is_none();
         scope.may_evict
             && (own_limit || scope.beneficiary != Some(at))
-            && scope.inside.is_none_or(inside)
+            && scope.inside.is_none_or(|top| self.is_below(at, top))
             && self.context.leaf(at).is_some_and(|leaf| !leaf.never_evicted)
     }
 
@@ -109,16 +108,14 @@ impl<'a> Simulation<'a> {
     /// its own, or one of a queue above it. What moves inside a queue takes nothing from it.
     pub(super) fn is_spare(&self, at: BranchId, takes: &Amounts, reclaimed: &Amounts, scope: &Scope) -> bool {
         let tree = self.context.tree;
-        let gains = |index: BranchId| {
-            let asks = |beneficiary| tree.path_up(beneficiary).any(|(above, _)| above == index);
-            scope.beneficiary.is_some_and(asks)
-        };
+        let gains = |index: BranchId| scope.beneficiary.is_some_and(|gains| self.is_below(gains, index));
         let contested = scope.beneficiary.map(|beneficiary| &self.contested[beneficiary]);
         let is_reclaimed = |one: &Resource| {
             reclaimed.get(one).is_positive()
                 || contested.is_some_and(|contested| contested.get(one).is_positive())
         };
-        tree.path_up(at).filter(|(index, _)| !gains(*index)).all(|(index, _)| {
+        let guaranteed = tree.path_up(at).filter(|(index, _)| !self.floor[*index].is_empty());
+        guaranteed.filter(|(index, _)| !gains(*index)).all(|(index, _)| {
             let used = if index == at { &self.staying[index] } else { &self.occupied[index] };
             let spare = preemptable(&used.less(&self.uncounted[index]), &self.floor[index]);
             let mut guaranteed = self.floor[index].iter().filter(|(_, floor)| floor.is_positive());

@@ -53,20 +53,22 @@ pub(crate) struct Simulation<'a> {
     pub(super) floor: BranchMap<Bounds>,
     /// What every leaf asks for of resources of which there is less than all hold and ask for.
     pub(super) contested: BranchMap<Amounts>,
-    /// What every leaf is granted, but for what is promised by unit and by claim.
-    kept: BranchMap<Amounts>,
+    /// What is promised to every leaf: units and claims that its pods do not hold yet.
+    pub(super) promised: BranchMap<Amounts>,
     /// What pods without a node hold in each leaf: they go first, and leave no node any room.
     unbound: BranchMap<Amounts>,
     budgets: BranchMap<Option<Budgets<'a>>>,
     pub(crate) gone: FxHashSet<&'a PodUid>,
+    /// How many pods every leaf loses.
+    lost: BranchMap<usize>,
     /// The victims so far, in the order of their choice.
     pub(super) victims: Vec<Victim<'a>>,
     /// The pods that were placed, each with its node.
     placed: Vec<(At, &'a Shape)>,
     /// The same by node, as places in that list.
     placed_on: BTreeSet<(At, usize)>,
-    /// What was promised, to which leaf.
-    promised: Vec<(BranchId, Amounts)>,
+    /// The same in the order of the promises.
+    promises: Vec<(BranchId, Amounts)>,
     /// The pods that a rule kept although they would have helped, by leaf.
     pub(super) passed_over: BTreeMap<BranchId, Vec<(&'a Pod, Reason)>>,
     noted: FxHashSet<&'a PodUid>,
@@ -77,7 +79,7 @@ pub(crate) struct Simulation<'a> {
 pub(crate) struct Mark {
     pub(super) victims: usize,
     placed: usize,
-    promised: usize,
+    promises: usize,
 }
 
 impl<'a> Simulation<'a> {
@@ -104,14 +106,15 @@ impl<'a> Simulation<'a> {
             uncounted: context.of_leaves(|leaf| leaf.uncounted.clone()),
             occupied,
             contested: tree.branches.map(|_, _| Amounts::new()),
-            kept: of_states(&|queue_state| queue_state.firm.clone()),
+            promised: tree.branches.map(|_, _| Amounts::new()),
             unbound: context.of_leaves(unbound),
             budgets: tree.branches.map(|_, _| None),
             gone: FxHashSet::default(),
+            lost: tree.branches.map(|_, _| 0),
             victims: Vec::new(),
             placed: Vec::new(),
             placed_on: BTreeSet::new(),
-            promised: Vec::new(),
+            promises: Vec::new(),
             passed_over: BTreeMap::new(),
             noted: FxHashSet::default(),
             context,
@@ -158,8 +161,13 @@ impl<'a> Simulation<'a> {
         })
     }
 
+    /// Whether the queue at `at` is `top`, or below it.
+    pub(super) fn is_below(&self, at: BranchId, top: BranchId) -> bool {
+        self.context.tree.path_up(at).any(|(index, _)| index == top)
+    }
+
     pub(crate) fn mark(&self) -> Mark {
-        Mark { victims: self.victims.len(), placed: self.placed.len(), promised: self.promised.len() }
+        Mark { victims: self.victims.len(), placed: self.placed.len(), promises: self.promises.len() }
     }
 
     /// What was chosen since `mark`, in the order of choice.
@@ -169,8 +177,8 @@ impl<'a> Simulation<'a> {
 
     /// Goes back to how it was at `mark`.
     pub(crate) fn undo(&mut self, mark: Mark) {
-        for (at, amounts) in self.promised.split_off(mark.promised) {
-            self.account(at, &amounts, true);
+        for (at, amounts) in self.promises.split_off(mark.promises) {
+            self.reserve(at, &amounts.times(-1));
         }
         for (place, (node, shape)) in (mark.placed..).zip(self.placed.split_off(mark.placed)) {
             self.placed_on.remove(&(node, place));
@@ -188,42 +196,48 @@ impl<'a> Simulation<'a> {
 
     /// Keeps `amounts` for the leaf at `at`.
     pub(super) fn promise(&mut self, at: BranchId, amounts: Amounts) {
-        self.account(at, &amounts, false);
-        self.promised.push((at, amounts));
+        self.reserve(at, &amounts);
+        self.promises.push((at, amounts));
     }
 
-    /// Keeps only this of what is granted to the leaf at `at`; the rest is promised by unit and by claim.
-    pub(super) fn keep_only(&mut self, at: BranchId, kept: Amounts) {
-        let before = self.kept[at].max(&self.staying[at]);
-        let after = kept.max(&self.staying[at]);
-        self.kept[at] = kept;
-        self.account(at, &before.less(&after), true);
-        self.account(at, &after.less(&before), false);
+    /// What of the promises to the leaf at `at` is not granted to it.
+    pub(super) fn owed(&self, at: BranchId) -> Amounts {
+        self.promised[at].less(&self.granted_beside_pods(at))
+    }
+
+    /// What is granted to the leaf at `at` beside what its pods are charged.
+    fn granted_beside_pods(&self, at: BranchId) -> Amounts {
+        let granted = self.context.granted.firm[at].less(&self.staying[at]);
+        self.context.leaf(at).map_or_else(Amounts::new, |leaf| granted.less(&leaf.unrunnable))
+    }
+
+    fn reserve(&mut self, at: BranchId, amounts: &Amounts) {
+        for (one, amount) in amounts.iter() {
+            let before = self.occupies(at, one);
+            self.promised[at].add(one, amount);
+            self.occupy(at, one, self.occupies(at, one) - before);
+        }
     }
 
     /// Notes what leaves ask for: of what is short for all of it, no guarantee of a giver is touched.
     pub(super) fn contest(&mut self, asks: &BTreeMap<BranchId, Amounts>) {
-        let mut all = Amounts::new();
-        for asked in asks.values() {
-            all.add_all(asked);
+        let mut left = self.free.clone();
+        for (at, asked) in asks {
+            left.subtract_all(asked);
+            // What is granted of it is not free.
+            left.add_all(&asked.min(&self.granted_beside_pods(*at)));
         }
-        let short: Vec<Resource> =
-            all.resources().filter(|one| all.get(one) > self.free.get(one)).cloned().collect();
+        let is_short = |one: &&Resource| left.get(one) < Amount::ZERO;
+        let short: Vec<Resource> = left.resources().filter(is_short).cloned().collect();
         for (at, asked) in asks {
             self.contested[*at].add_all(&asked.of(&short));
         }
     }
 
-    /// Counts a pod that found no place as if it were not there, until room is promised to it.
-    pub(super) fn set_apart(&mut self, at: BranchId, requests: &Amounts) {
-        self.account(at, requests, true);
-    }
-
-    /// Keeps so much less for the leaf at `at` than was promised last.
-    pub(super) fn waive(&mut self, at: BranchId, amounts: &Amounts) {
-        self.account(at, amounts, true);
-        if let Some((_, promised)) = self.promised.last_mut() {
-            promised.subtract_all(amounts);
+    /// Counts a pod of the leaf at `at` that found no place as if it were not there, or as there again.
+    pub(super) fn set_apart(&mut self, at: BranchId, requests: &Amounts, is_back: bool) {
+        for (one, amount) in requests.iter() {
+            self.occupy(at, one, if is_back { amount } else { Amount::ZERO - amount });
         }
     }
 
@@ -254,10 +268,13 @@ impl<'a> Simulation<'a> {
             for (one, amount) in pod.requests().iter().filter(|(one, _)| context.resources.contains(one)) {
                 self.hold(at, one, if is_back { amount } else { Amount::ZERO - amount });
             }
+            let lost = &mut self.lost[at];
             if is_back {
                 self.gone.remove(&pod.uid);
+                *lost = lost.saturating_sub(1);
             } else {
                 self.gone.insert(&pod.uid);
+                *lost = lost.saturating_add(1);
             }
             if context.leaf(at).is_some_and(|leaf| !leaf.demand.trust.counts(pod)) {
                 let requests = pod.requests().of(context.resources);
@@ -280,18 +297,38 @@ impl<'a> Simulation<'a> {
     /// Books that pods of the leaf at `at` hold so much more of `one`, or less.
     fn hold(&mut self, at: BranchId, one: &Resource, more: Amount) {
         let bound = self.context.targets[at].get(one).max(self.context.granted.firm[at].get(one));
-        let (kept, before) = (self.kept[at].get(one), self.staying[at].get(one));
-        let after = before + more;
-        let over = after.less(bound) - before.less(bound);
+        let (before, occupied) = (self.staying[at].get(one), self.occupies(at, one));
+        let over = (before + more).less(bound) - before.less(bound);
         for (index, _) in self.context.tree.path_up(at) {
             self.staying[index].add(one, more);
             self.over[index].add(one, over);
         }
-        self.occupy(at, one, after.max(kept) - before.max(kept));
+        self.occupy(at, one, self.occupies(at, one) - occupied);
     }
 
-    /// Lets victims stay without which `suffices` still holds: of those since `mark`, the last chosen first. What was placed
-    /// where they are is moved if it has room elsewhere.
+    /// What the leaf at `at` occupies of `one`: what its pods hold, or is granted, and what of the promises is not.
+    fn occupies(&self, at: BranchId, one: &Resource) -> Amount {
+        self.would_hold(at, one, self.staying[at].get(one))
+    }
+
+    /// The same if its pods held `staying`.
+    fn would_hold(&self, at: BranchId, one: &Resource, staying: Amount) -> Amount {
+        let firm = self.context.granted.firm[at].get(one);
+        let unrunnable = self.context.leaf(at).map(|leaf| leaf.unrunnable.get(one)).unwrap_or_default();
+        firm.max(staying) + self.promised[at].get(one).less(firm.less(staying + unrunnable))
+    }
+
+    /// How much more its leaf would occupy with the victim `back`.
+    pub(super) fn would_occupy(&self, back: &Candidate<'a>) -> Amounts {
+        let more = |(one, amount): (&Resource, Amount)| {
+            let staying = self.staying[back.leaf].get(one) + amount;
+            (one.clone(), self.would_hold(back.leaf, one, staying) - self.occupies(back.leaf, one))
+        };
+        back.all_requests().of(self.context.resources).iter().map(more).collect()
+    }
+
+    /// Lets victims stay that `suffices` says can be back: of those since `mark`, the last chosen first. What was placed where they
+    /// are is moved if it has room elsewhere.
     pub(crate) fn reprieve(&mut self, mark: Mark, suffices: &dyn Fn(&Self, &Candidate<'a>) -> bool) {
         let mut whole_gangs = self.whole_gangs(mark);
         let mut go = Vec::new();
@@ -302,9 +339,15 @@ impl<'a> Simulation<'a> {
                 go.push(victim);
                 continue;
             }
-            self.shift(&victim.candidate, true);
-            if !(suffices(self, &victim.candidate) && self.has_room_again(&victim.candidate)) {
-                self.shift(&victim.candidate, false);
+            let mut stays = suffices(self, &victim.candidate);
+            if stays {
+                self.shift(&victim.candidate, true);
+                stays = self.has_room_again(&victim.candidate);
+                if !stays {
+                    self.shift(&victim.candidate, false);
+                }
+            }
+            if !stays {
                 go.push(victim);
             } else if let Some(gang) = victim.candidate.pod.gang() {
                 whole_gangs.remove(&(victim.candidate.leaf, &gang.name));
@@ -367,7 +410,7 @@ impl<'a> Simulation<'a> {
 
     /// Lets all victims of the leaf at `at` stay that were chosen since `mark`.
     pub(super) fn bring_back_all(&mut self, at: BranchId, mark: Mark) {
-        if !self.victims.iter().skip(mark.victims).any(|victim| victim.candidate.leaf == at) {
+        if self.lost[at] == 0 {
             return;
         }
         let since = self.victims.split_off(mark.victims).into_iter();
@@ -384,13 +427,6 @@ impl<'a> Simulation<'a> {
         }
         let whole = self.victims.iter().filter(|victim| victim.candidate.is_gang());
         whole.filter_map(|victim| Some((victim.candidate.leaf, &victim.candidate.pod.gang()?.name))).collect()
-    }
-
-    /// Books that so much is free below the branches above the leaf at `at`, or is not.
-    fn account(&mut self, at: BranchId, amounts: &Amounts, is_free: bool) {
-        for (one, amount) in amounts.iter() {
-            self.occupy(at, one, if is_free { Amount::ZERO - amount } else { amount });
-        }
     }
 
     /// Books that the leaf at `at` occupies so much more of `one`, or less.

@@ -4,7 +4,6 @@ use super::rules::Scope;
 use super::serve::Service;
 use crate::amounts::{Amount, Amounts, Resource};
 use crate::demand::{node_patience, why_ignored};
-use crate::leaf::Leaf;
 use crate::plan::Preemptor;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, VictimPriority};
@@ -22,7 +21,7 @@ impl<'a> Service<'a> {
         };
         let unplaced: Vec<(BranchId, &'a Pod, Amounts)> = unplaced.into_iter().map(held).collect();
         for (at, _, held) in &unplaced {
-            self.simulation.set_apart(*at, held);
+            self.simulation.set_apart(*at, held, false);
         }
         unplaced
     }
@@ -34,17 +33,17 @@ impl<'a> Service<'a> {
     /// so they start again there. A pod that waits longer than its demand counts is not tried any more, so the tries end.
     pub(super) fn serve_pods(&mut self, unplaced: Vec<(BranchId, &'a Pod, Amounts)>) {
         for (at, pod, requests) in unplaced {
+            self.simulation.set_apart(at, &requests, true);
             let mark = self.simulation.mark();
-            self.simulation.promise(at, requests.clone());
             let served = self.serve_pod(at, pod);
             if served.is_err() {
                 self.simulation.undo(mark);
-                self.promises.entry(at).or_default().unbacked.add_all(&requests);
             }
             let reason = served.unwrap_or_else(Some);
             if let Some(reason) = reason.filter(|_| pod.stuck.is_some()) {
                 let Some(leaf) = self.context.leaf(at) else { continue };
-                self.tell_of(at, asker(leaf, pod), reason, 1, &pod.shape);
+                let owner = leaf.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
+                self.tell_of(at, Preemptor::of_pod(pod, owner), reason, 1, &pod.shape);
             }
         }
     }
@@ -71,7 +70,7 @@ impl<'a> Service<'a> {
             return Ok(Some(Reason::WaitingForPreemption));
         }
         // Until the scheduler says so, it may find room, unless more is held than there is.
-        if pod.stuck.is_none() && self.simulation.short(None, &requests).is_empty() {
+        if pod.stuck.is_none() && self.is_short_of(&requests).is_empty() {
             return Ok(None);
         }
         let within = |bound: &dyn Fn(&Resource) -> Amount| {
@@ -98,10 +97,4 @@ impl<'a> Service<'a> {
         }
         Err(Reason::Fragmented)
     }
-}
-
-/// Who asks: the pod's owner if it is known, else the pod itself.
-fn asker(leaf: &Leaf<'_>, pod: &Pod) -> Preemptor {
-    let owner = leaf.state.owners.iter().find(|owner| Some(&owner.uid) == pod.owner());
-    owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), Preemptor::of)
 }

@@ -86,6 +86,5 @@ fn has_room(room: &Amounts, requests: &Amounts) -> bool {
 }
 
 fn removal(namespace: &Namespace, pod: &Pod) -> Option<GateRemoval> {
-    let pod_id = PodId { namespace: namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() };
-    Some(GateRemoval { pod: pod_id, position: pod.gate? })
+    Some(GateRemoval { pod: PodId::of(namespace, pod), position: pod.gate? })
 }

@@ -104,7 +104,8 @@ pub(crate) fn grants<'a>(cluster: Cluster<'a>, targets: &'a BranchMap<Amounts>) 
     for resource in cluster.governed.iter().filter(|one| !cluster.resources.contains(one)) {
         for leaf in cluster.each_leaf() {
             let stands = leaf.granted(resource);
-            [&mut allocated, &mut firm].into_iter().for_each(|list| list[leaf.at].set(resource, stands));
+            allocated[leaf.at].set(resource, stands);
+            firm[leaf.at].set(resource, stands);
         }
     }
     cut_to_what_comes(input, &firm, &mut owed);

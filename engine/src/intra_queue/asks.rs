@@ -62,7 +62,7 @@ pub(super) fn asks<'a>(leaf: &'a Leaf<'a>) -> Vec<Ask<'a>> {
         let owner = pod.owner().and_then(|uid| owners.get(uid));
         Ask {
             kind: Kind::Unschedulable,
-            who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
+            who: Preemptor::of_pod(pod, owner.copied()),
             owner: pod.owner(),
             slots_of: None,
             pods: vec![(&pod.shape, 1)],

@@ -94,12 +94,12 @@ impl<'a, 's> Pass<'a, 's> {
             }
         }
         let (members, room, held, at) = (&self.members, &self.room, &self.held, self.at);
-        let lacks = |simulation: &Simulation<'a>| room.lacks_already(&held.less(&simulation.staying[at]));
-        let lacking = lacks(self.simulation);
+        let lacking = room.lacks_already(&held.less(&self.simulation.staying[at]));
         // What goes for a later ask may be enough for an earlier one, too.
-        self.simulation.reprieve(self.beginning, &|simulation, candidate| {
-            !candidate.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
-                && lacks(simulation).fits_in(&lacking)
+        self.simulation.reprieve(self.beginning, &|simulation, back| {
+            let freed = held.less(&simulation.staying[at].plus(&back.all_requests()));
+            !back.pods().iter().any(|pod| members.is_before_any(pod, &simulation.gone))
+                && room.lacks_already(&freed).fits_in(&lacking)
         });
         self.simulation.search = None;
     }

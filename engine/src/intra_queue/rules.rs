@@ -30,15 +30,15 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
             if simulation.is_gone(candidate) {
                 return false;
             }
-            pods.iter().for_each(|pod| lost.count(pod, self.staying.snapshot, true));
-            let is_lent = |pod: &Pod| {
+            lost.count_all(&pods, self.staying.snapshot, true);
+            let goes_for_all = |pod: &Pod| {
                 kind != Kind::Unschedulable
                     && candidate.stage == Stage::Surplus
                     && self.members.is_of_queue_job(pod)
                     && self.staying.is_beside_others(pod, &lost)
             };
             let forbids = |pod: &Pod| {
-                (pod.priority >= priority && !is_lent(pod))
+                (pod.priority >= priority && !goes_for_all(pod))
                     || self.members.rule(pod).is_some()
                     || !simulation.context.usage.frees_room(pod)
             };
@@ -46,7 +46,7 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
             if allows {
                 going.extend(pods.iter().map(|pod| &pod.uid));
             } else {
-                pods.iter().for_each(|pod| lost.count(pod, self.staying.snapshot, false));
+                lost.count_all(&pods, self.staying.snapshot, false);
             }
             allows
         };
@@ -74,6 +74,12 @@ struct Counts<'a> {
 }
 
 impl<'a> Counts<'a> {
+    fn count_all(&mut self, pods: &[&'a Pod], snapshot: &'a Snapshot, more: bool) {
+        for pod in pods {
+            self.count(pod, snapshot, more);
+        }
+    }
+
     /// Counts one more pod, or one less.
     fn count(&mut self, pod: &'a Pod, snapshot: &'a Snapshot, more: bool) {
         let change = |count: &mut usize| {

@@ -107,7 +107,7 @@ fn scaling(pass: &Pass<'_, '_>, owner: &Owner, reason: Reason) -> Option<Scaling
 /// The pods of a lower priority than `highest` that a rule kept.
 fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     let staying = Staying::of(&pass.members, pass.queue_state.leaf.eviction, pass.simulation);
-    let usage = pass.simulation.context.usage;
+    let (usage, queue) = (pass.simulation.context.usage, &pass.queue_state.leaf.name);
     let pods = pass.members.all.values().flat_map(|member| member.order.iter().copied());
     let pods = pods.filter(|pod| pod.priority < highest && !pass.simulation.gone.contains(&pod.uid));
     let rule = |pod: &Pod| {
@@ -116,19 +116,11 @@ fn kept(pass: &Pass<'_, '_>, highest: i32) -> Vec<PassedOver> {
     };
     pods.filter_map(|pod| {
         let reason = rule(pod).or_else(|| staying.rule_alone(pod))?;
-        Some(PassedOver { pod: id(pass, pod), queue: pass.queue_state.leaf.name.clone(), reason })
+        Some(PassedOver { pod: PodId::of(&queue.namespace, pod), queue: queue.clone(), reason })
     })
     .collect()
 }
 
 fn ids<'p>(pass: &Pass<'_, '_>, pods: impl Iterator<Item = &'p Pod>) -> Vec<PodId> {
-    pods.map(|pod| id(pass, pod)).collect()
-}
-
-fn id(pass: &Pass<'_, '_>, pod: &Pod) -> PodId {
-    PodId {
-        namespace: pass.queue_state.leaf.name.namespace.clone(),
-        name: pod.name.clone(),
-        uid: pod.uid.clone(),
-    }
+    pods.map(|pod| PodId::of(&pass.queue_state.leaf.name.namespace, pod)).collect()
 }

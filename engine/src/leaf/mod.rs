@@ -1,7 +1,6 @@
 //! A leaf: the queue that governs a namespace, what is there, and what is wanted.
 
 mod holds;
-mod runnable;
 mod unit;
 mod wanted;
 
@@ -9,14 +8,14 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-pub(crate) use runnable::Runnable;
 pub(crate) use unit::Unit;
 pub(crate) use wanted::{Fitting, Wanted};
 
 use crate::amounts::{Amounts, Resource};
 use crate::choice::{self, Candidates};
-use crate::demand::{Demand, FreeRoom};
+use crate::demand::Demand;
 use crate::names::QueueName;
+use crate::nodes::Nodes;
 use crate::shares::Wish;
 use crate::snapshot::{EvictionPolicy, EvictionRules, NamespaceState, Pod, Queue, Shape, Snapshot};
 use crate::tree::{Branch, BranchId, BranchMap, Tree};
@@ -44,7 +43,7 @@ pub(crate) struct Leaf<'a> {
     /// The pods that it lacks, as far as they count and some node could run them; the oldest owner's first, as controllers
     /// know no priority.
     pub(crate) wanted: Vec<Wanted<'a>>,
-    runnable: Rc<Runnable<'a>>,
+    nodes: Rc<Nodes<'a>>,
     candidates: OnceCell<Candidates<'a>>,
 }
 
@@ -57,17 +56,16 @@ impl<'a> Leaf<'a> {
         capacity: &Amounts,
         resources: &[Resource],
     ) -> BranchMap<Option<Self>> {
-        let free = FreeRoom::new(snapshot, usage);
-        let runnable = Rc::new(Runnable::new(snapshot));
+        let nodes = Rc::new(Nodes::new(snapshot, usage));
         let of_branch = |at: BranchId, branch: &Branch<'a>| {
             let namespace = &branch.name.namespace;
             let state = &**snapshot.namespaces.get(namespace)?;
             let namespace_usage = usage.namespaces.get(namespace)?;
             let queue = branch.queue;
             branch.is_leaf().then(|| {
-                let demand = Demand::of(queue, state, namespace_usage, capacity, &free, snapshot);
-                let unrunnable = unrunnable(state, namespace_usage, &runnable);
-                let wanted = Wanted::all(state, &demand, &runnable, resources);
+                let demand = Demand::of(queue, state, namespace_usage, capacity, &nodes, snapshot);
+                let unrunnable = unrunnable(state, namespace_usage, &nodes);
+                let wanted = Wanted::all(state, &demand, &nodes, resources);
                 let never_evicted = branch.eviction.policy() == EvictionPolicy::Never;
                 Self {
                     at,
@@ -82,7 +80,7 @@ impl<'a> Leaf<'a> {
                     uncounted: uncounted(state, &demand).of(resources),
                     wanted,
                     demand,
-                    runnable: Rc::clone(&runnable),
+                    nodes: Rc::clone(&nodes),
                     candidates: OnceCell::new(),
                 }
             })
@@ -110,20 +108,20 @@ impl<'a> Leaf<'a> {
 
     /// Whether some node could run a pod of this shape.
     pub(crate) fn could_run_shape(&self, shape: &Arc<Shape>) -> bool {
-        self.runnable.could_run(shape)
+        self.nodes.could_run(shape)
     }
 
     /// Whether a pod of it is on a node, or some node could run it.
     pub(crate) fn could_run(&self, pod: &Pod) -> bool {
-        pod.node.is_some() || self.runnable.could_run(&pod.shape)
+        pod.node.is_some() || self.nodes.could_run(&pod.shape)
     }
 }
 
-fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, runnable: &Runnable<'_>) -> Amounts {
+fn unrunnable(state: &NamespaceState, namespace_usage: &NamespaceUsage, nodes: &Nodes<'_>) -> Amounts {
     let mut unrunnable = Amounts::new();
     if namespace_usage.pods.pending > 0 {
         let waits = |pod: &&Pod| pod.node.is_none() && pod.is_live();
-        for pod in state.pods.iter().filter(waits).filter(|pod| !runnable.could_run(&pod.shape)) {
+        for pod in state.pods.iter().filter(waits).filter(|pod| !nodes.could_run(&pod.shape)) {
             unrunnable.add_all(pod.requests());
         }
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::keyed::KeyedMap;
 
-use super::Runnable;
 use crate::amounts::{Amounts, Resource};
 use crate::demand::{Ask, Demand};
 use crate::names::{GangName, OwnerUid};
+use crate::nodes::Nodes;
 use crate::snapshot::{NamespaceState, Owner, QueueJob, Shape};
 
 /// Alike units that lack room: single pods, or what a gang lacks to its minimum.
@@ -33,11 +33,11 @@ impl<'a> Wanted<'a> {
     pub(super) fn all(
         state: &NamespaceState,
         demand: &Demand<'a>,
-        runnable: &Runnable<'_>,
+        nodes: &Nodes<'_>,
         resources: &[Resource],
     ) -> Vec<Self> {
         let mut asks: Vec<&Ask<'a>> = demand.asks.iter().filter(|ask| ask.counted > 0).collect();
-        asks.retain(|ask| runnable.could_run(&ask.owner.shape));
+        asks.retain(|ask| nodes.could_run(&ask.owner.shape));
         asks.sort_by(|a, b| {
             let key = |ask: &Ask<'a>| (ask.owner.created, ask.owner.kind);
             key(a)

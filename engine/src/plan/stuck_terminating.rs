@@ -7,7 +7,6 @@ use crate::amounts::Amounts;
 use crate::cluster::Cluster;
 use crate::demand::earliest;
 use crate::leaf::Leaf;
-use crate::names::QueueName;
 use crate::reason::Reason;
 use crate::snapshot::{Pod, Workloads};
 use crate::time::Timestamp;
@@ -56,7 +55,7 @@ impl StuckTerminating {
             let is_overdue = is_past(OVERDUE_SECONDS);
             let wait = leaf.eviction.force_after_seconds.filter(|_| !pod.forced && reach.evicts());
             let is_to_be_forced = wait.is_some_and(|wait| is_past(i64::from(wait)));
-            self.overdue.extend(is_overdue.then(|| id(&leaf.name, pod)));
+            self.overdue.extend(is_overdue.then(|| PodId::of(&leaf.name.namespace, pod)));
             self.forced.extend(is_to_be_forced.then(|| Eviction {
                 reason: Reason::ForceDeleted,
                 workload: workloads.of_pod(pod).cloned(),
@@ -69,7 +68,7 @@ impl StuckTerminating {
 /// The eviction of a terminating pod with the grace `grace_seconds`; its workload is left open.
 pub(super) fn again(leaf: &Leaf<'_>, pod: &Pod, target: &Amounts, grace_seconds: u32) -> Eviction {
     Eviction {
-        pod: id(&leaf.name, pod),
+        pod: PodId::of(&leaf.name.namespace, pod),
         workload: None,
         queue: leaf.name.clone(),
         beneficiary: None,
@@ -82,8 +81,4 @@ pub(super) fn again(leaf: &Leaf<'_>, pod: &Pod, target: &Amounts, grace_seconds:
         deserved: target.clone(),
         grace_seconds: Some(grace_seconds),
     }
-}
-
-fn id(queue: &QueueName, pod: &Pod) -> PodId {
-    PodId { namespace: queue.namespace.clone(), name: pod.name.clone(), uid: pod.uid.clone() }
 }

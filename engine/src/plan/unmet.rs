@@ -82,14 +82,10 @@ impl Obstacles<'_, '_> {
             let split = [(reason, counted), (other, ask.pods.saturating_sub(counted))];
             for (reason, pods) in split.into_iter().filter(|(_, pods)| *pods > 0) {
                 found.unmet.push(Unmet {
-                    who: Preemptor::of(owner),
                     controller: owner.controller.clone(),
-                    pods,
-                    requests: owner.shape.requests.clone(),
-                    reason,
                     rejection: rejection.clone().filter(|_| reason == Reason::PodsRejected),
-                    left_out: owner.shape.left_out.clone(),
                     lowered: Lowered::of(owner),
+                    ..Unmet::new(Preemptor::of(owner), pods, &owner.shape, reason)
                 });
             }
         }
@@ -168,14 +164,9 @@ impl Obstacles<'_, '_> {
                 known.insert((&owner.uid, reason), unmet.len());
             }
             unmet.push(Unmet {
-                who: owner.map_or_else(|| Preemptor::Pod(pod.name.clone()), |owner| Preemptor::of(owner)),
                 controller: owner.and_then(|owner| owner.controller.clone()),
-                pods: 1,
-                requests: pod.requests().clone(),
-                reason,
                 lowered: owner.and_then(|owner| Lowered::of(owner)),
-                rejection: None,
-                left_out: pod.shape.left_out.clone(),
+                ..Unmet::new(Preemptor::of_pod(pod, owner.copied()), 1, &pod.shape, reason)
             });
         }
         unmet

@@ -34,7 +34,9 @@ impl WaterFilling<'_> {
         }
         let wanted: Amount = siblings.iter().map(|at| self.room[*at]).sum();
         if wanted <= amount {
-            siblings.iter().for_each(|at| received[*at] = self.room[*at]);
+            for at in siblings {
+                received[*at] = self.room[*at];
+            }
             return;
         }
         let level = |at: &BranchId| Level {
