@@ -141,8 +141,8 @@ chart: tools ## regenerate the chart's schema and its table of values from value
 	UPDATE_EXPECT=1 $(CARGO) test --workspace --test chart
 
 .PHONY: metrics
-metrics: tools ## regenerate docs/reference/metrics.md
-	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib metrics::reference
+metrics: tools ## regenerate docs/reference/metrics.md and events.md
+	UPDATE_EXPECT=1 $(CARGO) test --quiet --workspace --lib reference
 
 .PHONY: reference
 reference: tools metrics ## regenerate the pages of docs/reference that are made from the code
@@ -156,15 +156,20 @@ golden: tools ## regenerate the golden texts; read the difference before committ
 VALE_VERSION = v3.15.2
 VALE_ROOT = $(or $(QUOTIENT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/quotient)/go-tools/vale-$(VALE_VERSION)
 VALE = $(VALE_ROOT)/vale
-# The pages, the help of metrics and values in the pages made of them, and the fields of the kinds in reference/api.md.
+# The pages, and in those that are generated the fields of the kinds, the values of the chart and the help of metrics.
 PROSE = docs README.md ARCHITECTURE.md SECURITY.md CHANGELOG.md charts/quotient/README.md e2e/testbed/README.md
+# Comments that users read: descriptions of the kinds, and the help of every flag.
+PROSE_COMMENTS = crds/src $(shell git ls-files 'operator/src/*args.rs' 'cli/src/*args.rs' operator/src/settings.rs operator/src/lease/mod.rs)
+# Messages of conditions, events, the log, the command line, alerts, admission policies and the notes of the chart.
+PROSE_TEXTS = $(or $(CARGO_TARGET_DIR),target)/prose
 
 $(VALE):
 	GOBIN=$(VALE_ROOT) go install github.com/errata-ai/vale/v3/cmd/vale@$(VALE_VERSION)
 
 .PHONY: prose
-prose: tools $(VALE) ## check words and sentences of pages by the rules of docs/contributing/vale
-	$(VALE) --output=line $(PROSE)
+prose: tools $(VALE) ## check words and sentences of pages, descriptions and messages by the rules of docs/contributing/vale
+	.ci/texts $(PROSE_TEXTS)
+	$(VALE) --output=line $(PROSE) $(PROSE_COMMENTS) $(PROSE_TEXTS)
 
 # Without optimization: it runs for a second.
 $(DENY):

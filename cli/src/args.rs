@@ -20,7 +20,7 @@ use crate::commands::top::TopArgs;
 use crate::commands::version::VersionArgs;
 use crate::source::ConnectionArgs;
 
-/// Fair shares of a cluster: which queue has what, why, and what a change would do.
+/// Deserved shares of a cluster: what each queue gets, why, and what a change would do.
 #[derive(Debug, Parser)]
 #[command(name = "kubectl-quotient", bin_name = "kubectl quotient", version, arg_required_else_help = true)]
 #[command(after_help = EXIT_CODES)]

@@ -140,33 +140,165 @@ fn flags_of_the_operator_on_pages_exist() {
 
 // ---- labels and annotations ---------------------------------------------------------------------------------
 
-#[test]
-fn the_page_of_labels_has_every_name() {
-    let mut page = "# Labels, annotations and other names\n\nMade from `crds/src/names.rs`.\n\n\
-        | name | constant | meaning |\n|---|---|---|\n"
-        .to_owned();
+/// Names of other programs that Quotient reads: on which objects, and what for. A test of `index` has each of them.
+const OTHERS: [(&str, &str, &str); 15] = [
+    (
+        "cluster-autoscaler.kubernetes.io/safe-to-evict",
+        "annotation on pods",
+        "With the value `false` it means the same as `quotient.dev/preemptible: last`.",
+    ),
+    (
+        "karpenter.sh/do-not-disrupt",
+        "annotation on pods",
+        "With the value `true` it means the same as `quotient.dev/preemptible: last`.",
+    ),
+    (
+        "scheduling.x-k8s.io/pod-group",
+        "label on pods",
+        "The PodGroup of scheduler-plugins, which has the minimum of the gang.",
+    ),
+    (
+        "pod-group.scheduling.sigs.k8s.io/name",
+        "label on pods",
+        "The gang, for older releases of the coscheduling plugin.",
+    ),
+    ("pod-group.scheduling.sigs.k8s.io/min-available", "label on pods", "The minimum of that gang."),
+    (
+        "scheduling.k8s.io/group-name",
+        "annotation on pods",
+        "The PodGroup of Volcano, which has the minimum of the gang.",
+    ),
+    ("scheduling.volcano.sh/group-name", "annotation on pods", "The same."),
+    ("scheduling.volcano.sh/group-min-member", "annotation on pods", "The minimum of that gang."),
+    ("pod-group-name", "annotation on pods", "The PodGroup of KAI, which has the minimum of the gang."),
+    ("kueue.x-k8s.io/pod-group-name", "label on pods", "The gang, for groups of plain pods of Kueue."),
+    (
+        "kueue.x-k8s.io/pod-group-total-count",
+        "annotation on pods",
+        "The minimum of that gang: all of its pods.",
+    ),
+    ("yunikorn.apache.org/task-group-name", "annotation on pods", "The gang, for task groups of YuniKorn."),
+    ("yunikorn.apache.org/task-groups", "annotation on pods", "The minimum of that gang (`minMember`)."),
+    (
+        "kueue.x-k8s.io/queue-name",
+        "label on pods",
+        "Kueue manages the pod, so a Queue in its namespace is `Stalled` ([Guards](../concepts/guards.md#namespaces-of-kueue)).",
+    ),
+    (
+        "node-role.kubernetes.io/control-plane",
+        "taint on nodes",
+        "With the effect NoSchedule, the node does not count as capacity.",
+    ),
+];
+
+/// Names that the chart uses, and no constant has.
+const OF_THE_CHART: [(&str, &str, &str); 2] = [
+    (
+        "quotient.dev/queue-job-service-accounts",
+        "annotation on Namespaces",
+        "The service accounts that pods of QueueJobs may run as, beside `default`, separated by commas.",
+    ),
+    ("quotient.dev/role", "label on ClusterRoles", "The roles for users: `viewer`, `editor` and `admin`."),
+];
+
+const LABELS_HEAD: &str = "\
+# Labels, annotations and other names
+
+What Quotient writes on objects, and what it reads there. Made from `crds/src/names.rs` (`make reference`).
+
+";
+
+/// The constants of `crds/src/names.rs`: name, value, and the lines above it.
+fn constants() -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
     let mut doc = String::new();
-    let mut names = 0;
     for line in text("crds/src/names.rs").lines() {
         if let Some(line) = line.strip_prefix("///") {
             doc.push_str(line);
         } else if let Some((constant, value)) =
             line.strip_prefix("pub const ").and_then(|rest| rest.split_once(": &str = \""))
         {
-            let value = value.trim_end_matches("\";");
-            let _ = writeln!(
-                page,
-                "| `{value}` | `{constant}` | {} |",
-                cell(&doc).replace("[`", "`").replace("`]", "`")
-            );
-            doc.clear();
-            names += 1;
+            let value = value.trim_end_matches("\";").to_owned();
+            found.push((constant.to_owned(), value, std::mem::take(&mut doc)));
         } else {
             doc.clear();
         }
     }
-    assert!(names > 10, "{names}");
+    found
+}
+
+/// `Annotation on pods: text` as two cells; a text without an object is the name of something.
+fn object_and_meaning(doc: &str) -> (String, String) {
+    let found = doc.split_once(": ").filter(|(place, _)| {
+        ["Annotation on ", "Label on ", "Scheduling gate on ", "Key in "]
+            .iter()
+            .any(|start| place.starts_with(start))
+    });
+    let Some((place, meaning)) = found else { return (String::new(), doc.to_owned()) };
+    let capital =
+        |text: &str| text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect();
+    let small =
+        |text: &str| text.chars().take(1).flat_map(char::to_lowercase).chain(text.chars().skip(1)).collect();
+    (small(place), capital(meaning))
+}
+
+#[test]
+fn the_page_of_labels_has_every_name() {
+    let constants = constants();
+    assert!(constants.len() > 20, "{constants:?}");
+    // `[`NAME`]` of a comment is its value.
+    let resolved = |doc: &str| {
+        constants.iter().fold(doc.trim().to_owned(), |doc, (name, value, _)| {
+            doc.replace(&format!("[`{name}`]"), &format!("`{value}`"))
+        })
+    };
+    let is_value = |doc: &str| doc.starts_with("The only value of") || doc.starts_with("The value of");
+    let mut page = LABELS_HEAD.to_owned();
+    page.push_str("| name | on | meaning |\n|---|---|---|\n");
+    let mut others = String::new();
+    for (_, value, doc) in constants.iter().filter(|(_, _, doc)| !is_value(doc.trim())) {
+        let (place, meaning) = object_and_meaning(&resolved(doc));
+        if place.is_empty() {
+            let _ = writeln!(others, "| `{value}` | {} |", cell(&meaning));
+        } else {
+            let _ = writeln!(page, "| `{value}` | {} | {} |", cell(&place), cell(&meaning));
+        }
+    }
+    for (name, place, meaning) in OF_THE_CHART {
+        let _ = writeln!(page, "| `{name}` | {place} | {meaning} |");
+    }
+    page.push_str("\n## Names of other programs\n\n| name | on | meaning |\n|---|---|---|\n");
+    for (name, place, meaning) in OTHERS {
+        let _ = writeln!(page, "| `{name}` | {place} | {meaning} |");
+    }
+    let _ = write!(page, "\n## Objects and groups\n\n| name | meaning |\n|---|---|\n{others}");
     check("labels.md", &page);
+}
+
+/// The contents of every file of a folder of the repository.
+fn contents(folder: &str) -> String {
+    let mut all = String::new();
+    for entry in std::fs::read_dir(root().join(folder)).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.push_str(&contents(&path.strip_prefix(root()).unwrap().to_string_lossy()));
+        } else if let Ok(text) = std::fs::read_to_string(&path) {
+            all.push_str(&text);
+        }
+    }
+    all
+}
+
+#[test]
+fn names_of_others_are_read_and_those_of_the_chart_are_in_it() {
+    let index = contents("index/src") + &contents("engine/src/tree");
+    for (name, ..) in OTHERS {
+        assert!(index.contains(&format!("\"{name}\"")), "nothing reads {name}");
+    }
+    let chart = contents("charts/quotient/templates");
+    for (name, ..) in OF_THE_CHART {
+        assert!(chart.contains(name), "the chart has no {name}");
+    }
 }
 
 // ---- the command line ---------------------------------------------------------------------------------------

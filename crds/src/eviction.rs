@@ -13,9 +13,7 @@ pub const MAX_EVICTION_SECONDS: i32 = 86_400;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Eviction {
-    /// Whether pods of this queue may be evicted. `Allowed`: while the queue uses more than its deserved share. `Never`:
-    /// not at all; what the queue uses above its share comes back as its pods finish, and is deducted from capacity
-    /// before other queues get their share. Default: `Allowed`. Inheritance: from the parent queue.
+    /// Whether pods of this queue may be evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<EvictionPolicy>,
 
@@ -26,16 +24,11 @@ pub struct Eviction {
     #[schemars(range(min = 0, max = MAX_MIN_RUNTIME_SECONDS))]
     pub min_runtime_seconds: Option<i32>,
 
-    /// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
-    /// left. `Never`: not at all, although the queue may then stay above its share.
-    /// Default: `LastResort`. Inheritance: from the parent queue.
+    /// Whether the last running pod of a workload may be evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_replica: Option<LastReplica>,
 
-    /// Whether gangs, which are pods useful only together, may be evicted. `WholeLast`: surplus pods first; a gang
-    /// itself only when no surplus is left, and then as a whole. `Never`: only surplus pods. Default: `WholeLast`.
-    /// Inheritance: from the parent queue. The annotation quotient.dev/gang-min-available on the pods states the
-    /// minimum; the pods of one workload are a gang, or the pods with the same quotient.dev/gang.
+    /// Whether gangs may be evicted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gangs: Option<GangPolicy>,
 
@@ -56,7 +49,9 @@ pub struct Eviction {
     pub force_after_seconds: Option<i32>,
 }
 
-/// Whether pods of a queue may be evicted.
+/// Whether pods of this queue may be evicted. `Allowed`: while the queue uses more than its deserved share. `Never`:
+/// not at all; what the queue uses above its share comes back as its pods finish, and is deducted from capacity before
+/// other queues get their share. Default: `Allowed`. Inheritance: from the parent queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EvictionPolicy {
     /// While the queue uses more than its deserved share.
@@ -66,7 +61,9 @@ pub enum EvictionPolicy {
     Never,
 }
 
-/// Whether the last running pod of a workload may be evicted.
+/// Whether the last running pod of a workload, such as a ReplicaSet, may be evicted. `LastResort`: if nothing else is
+/// left. `Never`: not at all, although the queue may then stay above its share. Default: `LastResort`. Inheritance:
+/// from the parent queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum LastReplica {
     /// If nothing else is left.
@@ -76,7 +73,10 @@ pub enum LastReplica {
     Never,
 }
 
-/// Whether gangs may be evicted.
+/// Whether gangs, which are pods useful only together, may be evicted. `WholeLast`: surplus pods first; a gang itself
+/// only when no surplus is left, and then as a whole. `Never`: only surplus pods. Default: `WholeLast`. Inheritance:
+/// from the parent queue. The annotation quotient.dev/gang-min-available on the pods states the minimum; the pods of
+/// one workload are a gang, or the pods with the same quotient.dev/gang.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GangPolicy {
     /// Their surplus pods first, then whole gangs.

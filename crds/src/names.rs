@@ -1,100 +1,95 @@
 //! The names that Quotient uses on objects of the cluster.
 //!
-//! They are part of the API: scripts, policies and the text of refusals mention them, so a change here is a
-//! change for users.
+//! They are part of the API: scripts, policies and rejections mention them, so a change here is a change for users.
+//! `docs/reference/labels.md` is made from the lines above each constant.
 
-/// The API group of every kind that Quotient defines.
+/// The API group of Queue and QueueJob.
 pub const GROUP: &str = "quotient.dev";
 
 /// The served and stored version of the API group.
 pub const VERSION: &str = "v1alpha1";
 
-/// Group and version as they stand in an object's `apiVersion`.
+/// The `apiVersion` of Queue and QueueJob.
 pub const API_VERSION: &str = "quotient.dev/v1alpha1";
 
-/// The name of the `ResourceQuota` that Quotient keeps in a governed namespace.
-///
-/// It is the only word of ours in the 403 that a refused user reads.
+/// The name of the ResourceQuota in every namespace with a share. A rejection quotes it: `exceeded quota: quotient`.
 pub const QUOTA: &str = "quotient";
 
-/// The name of the `LimitRange` that Quotient keeps in a governed namespace whose Queue names default requests.
+/// The name of the LimitRange with the default requests of a namespace.
 pub const LIMIT_RANGE: &str = "quotient";
 
 /// The field manager of every server-side apply of the operator.
 pub const FIELD_MANAGER: &str = "quotient";
 
-/// Label that says which program keeps an object; on the quota its value is [`MANAGED_BY_QUOTIENT`].
+/// Label on ResourceQuotas, LimitRanges, Jobs and the ledger: its value [`MANAGED_BY_QUOTIENT`] says that the operator keeps the
+/// object.
 pub const MANAGED_BY_LABEL: &str = "app.kubernetes.io/managed-by";
 
 /// The value of [`MANAGED_BY_LABEL`] on objects that the operator keeps.
 pub const MANAGED_BY_QUOTIENT: &str = "quotient";
 
-/// The name of the `ConfigMap` in the operator's namespace that says what was granted to each queue.
+/// The name of the ConfigMap in the operator's namespace that records what is granted and owed to each namespace.
 pub const LEDGER: &str = "quotient-ledger";
 
-/// The one key of the [`LEDGER`]'s binary data: JSON, compressed with gzip.
+/// The one key in the binary data of the ConfigMap [`LEDGER`]: JSON, compressed with gzip.
 pub const LEDGER_KEY: &str = "ledger.json.gz";
 
-/// Annotation on the quota: the generation of the [`LEDGER`] that its amounts come from, a decimal number.
-///
-/// A write applies only to the stamp that it was decided on, so an older one never replaces a newer one.
+/// Annotation on ResourceQuotas: the generation of the ledger that the amounts come from. A write applies only to the generation
+/// that it was decided on, so an older write never replaces a newer one.
 pub const GENERATION_ANNOTATION: &str = "quotient.dev/generation";
 
-/// Annotation on a pod: how readily it may be evicted for another queue.
-///
-/// The one value is [`PREEMPTIBLE_LAST`].
+/// Annotation on pods: with the value [`PREEMPTIBLE_LAST`], a started pod is evicted for another queue only if nothing else is left.
 pub const PREEMPTIBLE_ANNOTATION: &str = "quotient.dev/preemptible";
 
-/// The value of [`PREEMPTIBLE_ANNOTATION`] for a pod that, once started, goes only when nothing else is left.
+/// The only value of [`PREEMPTIBLE_ANNOTATION`].
 pub const PREEMPTIBLE_LAST: &str = "last";
 
-/// Annotation on the quota: the Queue whose share it enforces, by name.
+/// Annotation on ResourceQuotas: the name of the Queue whose share the quota enforces.
 pub const QUEUE_ANNOTATION: &str = "quotient.dev/queue";
 
-/// Scheduling gate on a pod of a namespace in Gate mode: it waits until its queue has room.
+/// Scheduling gate on pods: in Gate mode the pod waits until its queue has room.
 pub const SHARE_GATE: &str = "quotient.dev/share";
 
-/// Annotation on a pod: the name of its gang, within its namespace. Without it the gang is the pod's owner.
-///
-/// Pods of several owners that have the same name in it are one gang.
+/// Annotation on pods: the name of the gang in its namespace. By default the workload of the pods is the gang. Pods of several
+/// workloads with the same name are one gang.
 pub const GANG_ANNOTATION: &str = "quotient.dev/gang";
 
-/// Annotation on a pod: how many pods of its gang have to run for any of them to be of use, a decimal number.
+/// Annotation on pods: the minimum of the gang, a decimal number. Fewer pods are of no use.
 pub const GANG_MIN_AVAILABLE_ANNOTATION: &str = "quotient.dev/gang-min-available";
 
-/// Label on the Jobs and pods of a QueueJob: its name.
+/// Label on Jobs and pods of a QueueJob: the name of the QueueJob.
 pub const QUEUE_JOB_LABEL: &str = "quotient.dev/queue-job";
 
-/// Label on the Jobs and pods of a QueueJob: the name of their task.
+/// Label on Jobs and pods of a QueueJob: the name of the task.
 pub const TASK_LABEL: &str = "quotient.dev/task";
 
-/// Annotation on a Job of a QueueJob: what the Job was made of, so that an edited template is noticed.
+/// Annotation on Jobs of a QueueJob: a digest of the template. An edited template has another one, and the task runs again.
 pub const TEMPLATE_ANNOTATION: &str = "quotient.dev/template";
 
-/// Annotation on an owner: when Quotient last told it that there is room again for pods that were refused.
-///
-/// To set it is the message: the owner's controller looks again at every change, and would otherwise wait for as
-/// long as its backoff has grown, up to minutes.
+/// Annotation on ReplicaSets, StatefulSets, DaemonSets and Jobs: when the operator last notified the controller that its rejected
+/// pods have room. The change makes the controller retry at once, instead of after a backoff of minutes.
 pub const NUDGED_ANNOTATION: &str = "quotient.dev/nudged";
 
-/// Key in the `spec.hard` of a quota for as long as it takes to have it counted anew: it bounds objects that do not exist.
+/// Key in `spec.hard` of a ResourceQuota: it counts objects that do not exist, and stays only until kube-controller-manager has
+/// counted the quota again.
 pub const RECOUNT_KEY: &str = "count/recounts.quotient.dev";
 
-/// Annotation on a Deployment, `ReplicaSet`, `StatefulSet` or Job: whether it is scaled down for pods of a higher priority in
-/// its queue. The one value is [`WITHIN_QUEUE_NEVER`].
+/// Annotation on Deployments, ReplicaSets, StatefulSets and Jobs: with the value [`WITHIN_QUEUE_NEVER`], the workload is never scaled
+/// down for pods of a higher priority in its queue.
 pub const WITHIN_QUEUE_ANNOTATION: &str = "quotient.dev/within-queue";
 
-/// The value of [`WITHIN_QUEUE_ANNOTATION`] for an owner that is to be left alone.
+/// The only value of [`WITHIN_QUEUE_ANNOTATION`].
 pub const WITHIN_QUEUE_NEVER: &str = "Never";
 
-/// Annotation on an owner that was scaled down: the size that it had before and gets back, a decimal number.
+/// Annotation on workloads that were scaled down: the size before, a decimal number. Quotient restores it when there is room.
 pub const REPLICAS_BEFORE_ANNOTATION: &str = "quotient.dev/replicas-before";
 
-/// Annotation on an owner that was scaled down: the size that Quotient wrote, a decimal number. If another stands in its
-/// spec, another writer has changed it since, and the owner is left alone.
+/// Annotation on workloads that were scaled down: the size that Quotient wrote, a decimal number. If the spec has another size,
+/// another writer has changed it, and Quotient leaves the workload alone.
 pub const REPLICAS_LOWERED_ANNOTATION: &str = "quotient.dev/replicas-lowered-to";
 
-/// Kubernetes' annotation by which the pods of a `ReplicaSet` say which of them goes first, a 32-bit number.
+/// Annotation on pods of ReplicaSets, defined by Kubernetes: the pod with the lowest number is removed first. Quotient writes
+/// -2147483648 to pods that it chose.
 pub const DELETION_COST_ANNOTATION: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 #[cfg(test)]

@@ -32,8 +32,8 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
 ///
 /// The QueueJobs of a namespace divide its Queue's share. First each of them gets what it needs to run at all,
 /// minAvailable: wholly or not at all, those that run before those that wait, then by priority and age. What is left goes
-/// one pod at a time to the QueueJob with the lowest dominant share. Nothing is taken from a QueueJob below minAvailable
-/// for the balance's sake, and one that waits holds nothing.
+/// one pod at a time to the QueueJob with the lowest dominant share. No QueueJob falls below minAvailable to balance
+/// others, and a waiting one holds nothing.
 #[derive(CustomResource, JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[kube(
     group = "quotient.dev",
@@ -58,7 +58,7 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
         name = "Min",
         type_ = "integer",
         json_path = ".status.minAvailable",
-        description = "How many pods have to run or to have succeeded for the gang to run"
+        description = "How many pods have to run or have succeeded for the gang to run"
     ),
     printcolumn(
         name = "Slots",
@@ -82,7 +82,7 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
         name = "Reason",
         type_ = "string",
         json_path = r#".status.conditions[?(@.type=="Admitted")].reason"#,
-        description = "Why it has its slots, or has none"
+        description = "Why it has its slots, or why it has none"
     ),
     printcolumn(
         name = "Age",
@@ -94,49 +94,52 @@ pub const MAX_BACKOFF_LIMIT: i32 = 1_000_000;
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = queue_job_spec_rules()))]
 pub struct QueueJobSpec {
-    /// How many pods of all tasks together have to run for any of them to be of use: at least 1. The gang gets room for
-    /// that many at once or waits. Pods that have succeeded count, pods that were evicted do not. It must not be above
-    /// the replicas of all tasks together, nor below the minAvailable of all tasks together. Default: all replicas.
+    /// How many pods of all tasks together have to run for the gang to be useful. The gang gets room for that many at
+    /// once, or waits. Succeeded pods count, evicted pods do not. Unit: a whole number, at least 1. Default: all
+    /// replicas. Example: 3. It must not be above the replicas of all tasks together, nor below the minAvailable of all
+    /// tasks together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_REPLICAS))]
     pub min_available: Option<i32>,
 
-    /// The PriorityClass of the pods whose template names none. Among the gangs that wait, those of higher priority are
-    /// let in first. Default: that of the template, or the cluster's default.
+    /// The PriorityClass of the pods whose template names none. Of the gangs that wait, those of a higher priority get
+    /// room first. Default: the class of the template, or the default of the cluster. Example: batch-high.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 253))]
     pub priority_class_name: Option<String>,
 
-    /// The tasks, each with pods of one kind: 1 to 16. Example: a launcher with one replica and workers with many.
+    /// The tasks, each with pods of one template. At least 1 and at most 16. Example: a launcher with one replica and
+    /// workers with many.
     #[schemars(length(min = 1, max = MAX_TASKS), extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["name"]))]
     pub tasks: Vec<Task>,
 
-    /// How long, in seconds, the gang may take to run once it has its slots: 1 to 31536000. A gang that does not run by
-    /// then gives its slots back, so that others can use them, and tries again later: after a minute, then after two, and
-    /// so on up to an hour. Default: 300.
+    /// How long the gang may take to run once it has its slots. A gang that does not run by then gives its slots back
+    /// and asks again after one minute, then after two, doubling up to an hour. Unit: seconds, 1 to 31536000 (a year).
+    /// Default: 300. Example: 900, for large images.
     #[serde(default = "default_start_timeout")]
     #[schemars(range(min = 1, max = MAX_SECONDS))]
     pub start_timeout_seconds: i32,
 
-    /// How long, in seconds, the QueueJob is kept once it is complete or has failed; then it is deleted together with its
-    /// Jobs and pods. 0 deletes it at once. Default: it is kept until a user deletes it.
+    /// How long a complete or failed QueueJob is kept. Then it is deleted with its Jobs and pods. Unit: seconds, 0 to
+    /// 31536000 (a year); 0 deletes it at once. Default: it stays until you delete it. Example: 86400.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_SECONDS))]
     pub ttl_seconds_after_finished: Option<i32>,
 
-    /// How long, in seconds, each task may be active before it is stopped and has failed. A task is active from when the
-    /// gang gets its slots; if it loses all of them, the time begins anew with the next. Default: no bound.
+    /// How long each task may be active before it is stopped and has failed. A task is active from the moment when the
+    /// gang gets its slots. If the gang loses all of them, the time starts again with the next ones. Unit: seconds, 1
+    /// to 31536000 (a year). Default: no bound. Example: 3600.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = MAX_SECONDS))]
     pub active_deadline_seconds: Option<i32>,
 
-    /// How many pods of a task may fail before the task, and with it the QueueJob, has failed: 0 to 1000000. Pods that
-    /// were evicted or preempted have not failed. Default: 6.
+    /// How many pods of a task may fail. After one more, the task and the QueueJob have failed. Evicted and preempted
+    /// pods are not failures. Unit: a whole number, 0 to 1000000. Default: 6. Example: 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_BACKOFF_LIMIT))]
     pub backoff_limit: Option<i32>,
 
-    /// Whether the QueueJob gives up its slots, which ends its pods, and asks for none. What has succeeded stays so.
+    /// Whether the QueueJob gives up its slots, which ends its pods, and asks for none. Succeeded pods stay counted.
     /// Default: false.
     #[serde(default)]
     pub suspend: bool,
@@ -147,13 +150,14 @@ pub struct QueueJobSpec {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-kubernetes-validations" = task_rules()))]
 pub struct Task {
-    /// The task's name, unique within the QueueJob: at most 16 characters of a to z, 0 to 9 and -. Its Job is called
-    /// QUEUEJOB-TASK, and its pods can be told by their completion index.
+    /// The name of the task, unique within the QueueJob. At most 16 characters of a to z, 0 to 9 and -. Its Job is
+    /// named QUEUEJOB-TASK, and a completion index numbers its pods. Example: worker.
     #[schemars(length(min = 1, max = MAX_TASK_NAME_LENGTH), regex(pattern = "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"))]
     pub name: String,
 
-    /// How many pods have to succeed, one for each index from 0; as many as there is room for run at once. 1 to 5000, and
-    /// no more than 5000 in all tasks together. It may be changed while the task runs. Default: 1.
+    /// How many pods have to succeed, one for each index from 0. As many run at once as there is room for. Unit: a whole
+    /// number, 1 to 5000, and at most 5000 in all tasks together. Default: 1. Example: 8. You may change it while the task
+    /// runs.
     //
     // No default in the schema: one that is filled into an item of a list makes kubectl and deployment tools see a
     // difference for ever.
@@ -161,15 +165,15 @@ pub struct Task {
     #[schemars(range(min = 1, max = MAX_REPLICAS))]
     pub replicas: Option<i32>,
 
-    /// How many pods of this task are among those without which the gang is of no use. Example: 1 for a launcher.
-    /// Default: 0, which leaves it to the QueueJob's minAvailable, filled up in the order of the tasks.
+    /// How many pods of this task belong to the minimum of the gang. Unit: a whole number, at most the replicas of the task.
+    /// Default: 0; minAvailable of the QueueJob is then filled up in the order of the tasks. Example: 1, for a launcher.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = MAX_REPLICAS))]
     pub min_available: Option<i32>,
 
-    /// What its pods look like: a pod template as in every Job. It must not name a node, use hostPath volumes or a
-    /// service account of elsewhere; its restartPolicy is Never, which may be left out. Another template ends the task's
-    /// pods and runs the task anew.
+    /// The pod template of the task, as in a Job. It must not set nodeName, and no volume may be a hostPath. Its
+    /// restartPolicy is Never and may be left out. If you change the template, the pods of the task end and the task starts
+    /// again.
     #[schemars(schema_with = "PodTemplate::spec_schema")]
     pub template: PodTemplate,
 }

@@ -13,75 +13,76 @@ use crate::{QueueJobCondition, ResourceMap};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueJobStatus {
-    /// The metadata.generation that this status was computed from. While it is lower than the QueueJob's, the last change
-    /// of the spec has not been seen yet.
+    /// The metadata.generation that this status was computed from. While it is lower than the generation of the
+    /// QueueJob, the operator has not seen the last change of the spec.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
 
-    /// The one word for where it stands: `Waiting` for its slots, `Starting` until minAvailable pods run, `Running`,
-    /// `Suspended`, `Complete` or `Failed`.
+    /// The state in one word: `Waiting` for its slots, `Starting` until minAvailable pods run, `Running`, `Suspended`,
+    /// `Complete` or `Failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "state_schema")]
     pub state: Option<QueueJobState>,
 
-    /// How many pods have to run or to have succeeded for the gang to run: minAvailable of the spec, or all replicas.
+    /// How many pods have to run or have succeeded for the gang to run: minAvailable of the spec, or all replicas.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_available: Option<i32>,
 
-    /// How many pods its Jobs may run at once now, all tasks together.
+    /// How many pods its Jobs may run now, in all tasks together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<i32>,
 
-    /// What the slots that it is to have request: its part of the queue's share.
+    /// The requests of the slots that the QueueJob deserves: its part of the queue's share.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deserved: Option<ResourceMap>,
 
-    /// What the slots that it has now request.
+    /// The requests of the slots that the QueueJob has now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocated: Option<ResourceMap>,
 
-    /// What its pods request, pending and terminating ones included.
+    /// The requests of its pods, pending and terminating pods included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used: Option<ResourceMap>,
 
-    /// The part of deserved that is not allocated yet, because pods that hold it are on their way out. Empty when nothing
-    /// is outstanding.
+    /// The part of deserved that is not allocated yet, because terminating pods still use it. Empty when nothing is
+    /// outstanding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
-    /// How many of its pods have not started.
+    /// The number of its pods that have not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<i32>,
 
-    /// How many of its pods run.
+    /// The number of its pods that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<i32>,
 
-    /// How many of its pods have succeeded; each counts towards minAvailable.
+    /// The number of its pods that have succeeded. Each counts towards minAvailable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub succeeded: Option<i32>,
 
-    /// How many of its pods have failed. Pods that were evicted are not among them.
+    /// The number of its pods that have failed. Evicted pods are not failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<i32>,
 
-    /// How many of its pods are on their way out.
+    /// The number of its pods that were told to stop and are not gone yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terminating: Option<i32>,
 
-    /// How often in a row the gang had its slots and did not run by startTimeoutSeconds.
+    /// How many times in a row the gang had its slots and did not run by startTimeoutSeconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_failures: Option<i32>,
 
-    /// Until when it asks for no slots, because it did not start with those that it had.
+    /// The time until which the QueueJob asks for no slots, because its gang did not start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_at: Option<Time>,
 
     /// The state of the QueueJob, one entry for each type, each True or False and never removed. `Admitted`: it has the
-    /// slots that its gang needs; else the reason says what is missing, such as `NoQueue`, `WaitingForRoom`,
+    /// slots that its gang needs; otherwise the reason says what is missing, such as `NoQueue`, `WaitingForRoom`,
     /// `WaitingForQuota`, `GangAboveShare`, `StartTimeout` or `JobRefused`. `GangReady`: minAvailable pods run or have
-    /// succeeded. `Preempted`: it has fewer slots than it had, for the reason's sake. `Complete`: every pod of every task has
-    /// succeeded. `Failed`: a task has failed; the message says which, and why. `Suspended`: spec.suspend says so.
+    /// succeeded. `Preempted`: it has fewer slots than before, and the reason says why. `Complete`: every pod of every
+    /// task has succeeded. `Failed`: a task has failed; the message names the task and the reason. `Suspended`:
+    /// spec.suspend is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(schema_with = "conditions_schema")]
     pub conditions: Vec<Condition>,

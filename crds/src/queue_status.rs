@@ -34,8 +34,8 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demand: Option<ResourceMap>,
 
-    /// The time since which the queue demands less than demand shows, for each resource of which it does. Demand
-    /// follows 30 seconds later, unless it has risen again by then.
+    /// The time since which the workloads of the queue ask for less than demand shows, by resource. Demand falls 30 seconds
+    /// after this time, unless they ask for as much again by then.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[schemars(schema_with = "times_schema")]
     pub demand_falling: BTreeMap<String, Time>,
@@ -77,8 +77,8 @@ pub struct QueueStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preempting: Option<ResourceMap>,
 
-    /// The time since which the queue is starved: pods or a request of it lack a part of the deserved share. Absent while
-    /// they do not.
+    /// The time since which the queue is starved: pods or a request of it lack a part of the deserved share. Absent if the
+    /// queue is not starved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub short_since: Option<Time>,
 

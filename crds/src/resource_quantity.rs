@@ -18,8 +18,8 @@ pub const MAX_QUANTITY_LENGTH: u32 = 32;
 /// A Kubernetes quantity such as `500m`, `4` or `10Gi`, kept as the text it was written as.
 ///
 /// It reads JSON strings and numbers and writes strings. Equality is that of the text: `1` and `1000m` differ
-/// here. The text is not checked while reading: the schema refuses nonsense in the cluster, and whoever
-/// computes with it parses it and can name the object and the field.
+/// here. The text is not checked while reading: the schema refuses nonsense in the cluster, and the
+/// code that computes with it parses it and can name the object and the field.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct ResourceQuantity(String);

@@ -1,12 +1,15 @@
 //! What the chart renders for each set of values, against what is committed: `UPDATE_EXPECT=1` writes it anew, and the
 //! difference is read before it is committed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 use expect_test::expect_file;
-use quotient_e2e::quotient::{helm_arguments, value_sets};
+use quotient_e2e::quotient::{IMAGE_REGISTRY, RELEASE, chart, helm_arguments, value_sets, workspace_root};
 use quotient_e2e::testbed::Helm;
+use serde::Deserialize as _;
+use serde_yaml_ng::{Deserializer, Value};
 
 /// What a cluster with all optional kinds serves.
 const SERVED: [&str; 6] = [
@@ -20,6 +23,9 @@ const SERVED: [&str; 6] = [
 
 /// Kinds whose content has its own tests and would only fill the page.
 const ELSEWHERE: [&str; 2] = ["CustomResourceDefinition", "PrometheusRule"];
+
+/// `ConfigMap`s of which the same is true: dashboards and runbooks.
+const LONG: [&str; 2] = ["grafana_dashboard", "name: quotient-runbooks"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
@@ -36,12 +42,175 @@ async fn every_set_of_values_renders_what_is_committed() -> Result<()> {
     Ok(())
 }
 
-/// Without what has its own tests: schemas, alerts and dashboards.
+/// The objects of the chart for these arguments of `helm template`.
+async fn objects(arguments: &[&str], values: &[&str]) -> Result<Vec<Value>> {
+    let command: Vec<&str> = ["template"].iter().chain(arguments).copied().chain(SERVED).collect();
+    documents(&Helm::find().await?.run(helm_arguments(&command, values)).await?)
+}
+
+fn documents(rendered: &str) -> Result<Vec<Value>> {
+    let documents = Deserializer::from_str(rendered).map(|document| Ok(Value::deserialize(document)?));
+    let objects: Result<Vec<Value>> = documents.collect();
+    Ok(objects?.into_iter().filter(Value::is_mapping).collect())
+}
+
+fn text<'a>(object: &'a Value, path: &[&str]) -> &'a str {
+    path.iter().try_fold(object, |value, name| value.get(*name)).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The labels that Kubernetes and Helm recommend.
+const LABELS: [&str; 6] = [
+    "app.kubernetes.io/name",
+    "app.kubernetes.io/instance",
+    "app.kubernetes.io/version",
+    "app.kubernetes.io/managed-by",
+    "app.kubernetes.io/part-of",
+    "helm.sh/chart",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_object_has_the_labels() -> Result<()> {
+    let values = value_sets()?.remove("everything").context("no values")?;
+    let mut seen = 0;
+    for object in objects(&["--values", &values.to_string_lossy()], &[]).await? {
+        let name = text(&object, &["metadata", "name"]);
+        // That of `extraObjects` is the user's own.
+        if name == "more" {
+            continue;
+        }
+        for label in LABELS.iter().chain(&["team"]) {
+            let value = text(&object, &["metadata", "labels", label]);
+            ensure!(!value.is_empty(), "{} {name} has no label {label}", text(&object, &["kind"]));
+        }
+        seen += 1;
+    }
+    ensure!(seen > 40, "{seen}");
+    Ok(())
+}
+
+/// A label and the name of a Service have at most 63 characters, other names 253.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_names_are_cut() -> Result<()> {
+    let release = "r".repeat(53);
+    let folder = chart().to_string_lossy().into_owned();
+    let values = value_sets()?.remove("everything").context("no values")?;
+    let command = ["template", &release, &folder, "--values", &values.to_string_lossy()];
+    let command: Vec<&str> = command.into_iter().chain(SERVED).collect();
+    let rendered = Helm::find().await?.run(command).await?;
+    for object in documents(&rendered)? {
+        let name = text(&object, &["metadata", "name"]);
+        let kind = text(&object, &["kind"]);
+        ensure!(name.len() <= if kind == "Service" { 63 } else { 253 }, "{kind} {name}");
+        let labels = object["metadata"]["labels"].as_mapping().into_iter().flatten();
+        for value in labels.filter_map(|(_, value)| value.as_str()) {
+            ensure!(value.len() <= 63, "{name}: {value}");
+        }
+    }
+    Ok(())
+}
+
+/// The security contexts name no user, so `OpenShift` can choose one. The image has a user of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_user_is_hard_coded() -> Result<()> {
+    for object in objects(&[], &[]).await? {
+        let rendered = serde_yaml_ng::to_string(&object)?;
+        ensure!(!rendered.contains("runAsUser") && !rendered.contains("fsGroup"), "{rendered}");
+    }
+    Ok(())
+}
+
+/// The notes say what a user may have overlooked.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_notes_warn() -> Result<()> {
+    let helm = Helm::find().await?;
+    let notes = async |values: &[&str]| -> Result<String> {
+        let said = helm.run(helm_arguments(&["install", "--dry-run=client"], values)).await?;
+        Ok(said.split_once("NOTES:").context("no notes")?.1.to_owned())
+    };
+    let first = notes(&[]).await?;
+    for told in ["mode Observe", "One replica", "A quota rejects containers without requests"] {
+        ensure!(first.contains(told), "{told:?} is not in {first}");
+    }
+    ensure!(!first.contains("WARNING"), "{first}");
+    let two = notes(&["replicaCount=2", "config.mode=Full"]).await?;
+    ensure!(!two.contains("One replica") && two.contains("Some rights of the operator are off"), "{two}");
+    for (value, told) in [
+        ("serviceMonitor.enabled=true", "this cluster has no monitoring.coreos.com/v1"),
+        ("crds.install=false", "crds.install is false"),
+        ("gateMode.enabled=true", "gateMode.enabled has no effect"),
+        ("queues.team-a.weight=2", "The next upgrade creates the Queues"),
+    ] {
+        let said = notes(&[value]).await?;
+        ensure!(said.contains(told), "{value}: {said}");
+    }
+    Ok(())
+}
+
+/// The alerts of the `PrometheusRule`s, by name.
+fn alerts(objects: &[Value]) -> BTreeMap<String, Value> {
+    let rules = objects.iter().filter(|object| object["kind"] == "PrometheusRule");
+    let groups = rules.flat_map(|object| object["spec"]["groups"].as_sequence().into_iter().flatten());
+    let all = groups.flat_map(|group| group["rules"].as_sequence().into_iter().flatten());
+    all.filter_map(|rule| Some((rule["alert"].as_str()?.to_owned(), rule.clone()))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_alerts_are_as_the_values_say() -> Result<()> {
+    let all = alerts(&objects(&[], &["prometheusRule.enabled=true"]).await?);
+    ensure!(all.len() > 20 && all.values().all(|alert| alert["annotations"]["runbook_url"].is_null()));
+    let changed = [
+        "prometheusRule.enabled=true",
+        "prometheusRule.excludeAlerts={QuotientUnmanagedPods}",
+        "prometheusRule.alerts.QuotientCycleSlow.for=30m",
+        "prometheusRule.alerts.QuotientCycleSlow.severity=info",
+        "prometheusRule.alerts.QuotientNoLeader.expr=max(quotient_leader) < 1",
+        "prometheusRule.runbookUrlBase=https://docs.example.org/runbooks/",
+    ];
+    let tuned = alerts(&objects(&[], &changed).await?);
+    assert_eq!(tuned.len(), all.len() - 1);
+    let slow = tuned.get("QuotientCycleSlow").context("an alert")?;
+    assert_eq!((text(slow, &["for"]), text(slow, &["labels", "severity"])), ("30m", "info"));
+    assert_eq!(
+        text(tuned.get("QuotientNoLeader").context("an alert")?, &["expr"]),
+        "max(quotient_leader) < 1"
+    );
+    for (name, alert) in &tuned {
+        let url = format!("https://docs.example.org/runbooks/{name}.md");
+        assert_eq!(text(alert, &["annotations", "runbook_url"]), url);
+    }
+    Ok(())
+}
+
+/// A chart that names its repository links each alert to a page that is there.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_published_chart_links_to_runbooks_that_exist() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let copy = folder.path().join("quotient");
+    let copied = std::process::Command::new("cp").arg("-r").arg(chart()).arg(&copy).status()?;
+    ensure!(copied.success(), "copying the chart");
+    let manifest = copy.join("Chart.yaml");
+    let named = std::fs::read_to_string(&manifest)? + "sources: [https://git.example.org/quotient]\n";
+    std::fs::write(&manifest, named)?;
+    let copy = copy.to_string_lossy().into_owned();
+    let command =
+        ["template", RELEASE, &copy, "--set", IMAGE_REGISTRY, "--set", "prometheusRule.enabled=true"];
+    let command: Vec<&str> = command.into_iter().chain(SERVED).collect();
+    let alerts = alerts(&documents(&Helm::find().await?.run(command).await?)?);
+    ensure!(alerts.len() > 20, "{}", alerts.len());
+    for (name, alert) in alerts {
+        let url = text(&alert, &["annotations", "runbook_url"]);
+        let path = url.strip_prefix("https://git.example.org/quotient/blob/v0.1.0/").context(name)?;
+        ensure!(workspace_root().join(path).is_file(), "{path} is not there");
+    }
+    Ok(())
+}
+
+/// Without what has its own tests: schemas, alerts, dashboards and runbooks.
 fn shortened(rendered: &str) -> String {
     let documents = rendered.split("\n---\n").map(|document| {
         let lines = document.trim_start_matches("---\n").lines();
         let kind = document.lines().find_map(|line| line.strip_prefix("kind: ")).unwrap_or_default();
-        let is_elsewhere = ELSEWHERE.contains(&kind) || document.contains("grafana_dashboard");
+        let is_elsewhere = ELSEWHERE.contains(&kind) || LONG.iter().any(|name| document.contains(name));
         let shown = lines.take_while(|line| !is_elsewhere || !["spec:", "data:"].contains(line));
         shown.flat_map(|line| [line.trim_end(), "\n"]).collect::<String>()
     });

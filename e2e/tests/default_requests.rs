@@ -93,7 +93,7 @@ async fn a_pod_without_requests_starts_unless_defaults_are_off() -> Result<()> {
         ["get", "events", "--namespace=team", "--field-selector=reason=DefaultRequestsWritten", "-o=yaml"];
     eventually("the Queue is told", PATIENCE, async || {
         let said = stage.bed.kubectl(told).await?;
-        ensure!(said.contains("containers that name no requests have cpu 100m, memory 128Mi"), "{said}");
+        ensure!(said.contains("New containers without requests get cpu 100m, memory 128Mi"), "{said}");
         Ok(())
     })
     .await?;

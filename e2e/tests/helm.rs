@@ -1,5 +1,6 @@
 //! The chart on a real API server: installed, at work with its own account and arguments, upgraded and uninstalled.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
@@ -8,8 +9,9 @@ use quotient_e2e::quotient::{
     Write, chart, helm_arguments, installed, queue, queues, quotas, shares_text, value_sets,
     writes_of_operator,
 };
-use quotient_e2e::testbed::{Helm, Options, TestBed, eventually};
-use serde_json::json;
+use quotient_e2e::testbed::{Helm, Options, TestBed, eventually, ports};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// Values under which the test bed's pretended kubelets and nodes are enough: the chart's own pods run on a node that is
@@ -140,6 +142,22 @@ async fn what_it_renders_is_valid() -> Result<()> {
     Ok(bed.stop().await?)
 }
 
+/// A namespace that enforces the restricted standard takes the pods of the Deployment and of `helm test`.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_pods_meet_the_restricted_standard() -> Result<()> {
+    let bed = bed().await?;
+    bed.create_namespace(SYSTEM_NAMESPACE).await?;
+    let label = "pod-security.kubernetes.io/enforce=restricted";
+    bed.kubectl(["label", "namespace", SYSTEM_NAMESPACE, label]).await?;
+    bed.helm(helm_arguments(&["install", "--wait"], &VALUES)).await?;
+    bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
+    let privileged = r#"{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "other"}, "spec": {"containers": [{"name": "main", "image": "main"}]}}"#;
+    let create = ["create", "--namespace", SYSTEM_NAMESPACE, "-f", "-"];
+    let refused = bed.kubectl_with_input(create, privileged).await.err().context("it is not enforced")?;
+    ensure!(refused.to_string().contains("violates PodSecurity"), "{refused}");
+    Ok(bed.stop().await?)
+}
+
 /// `quotient-operator --check`, as the pod of `helm test` runs it: whether it succeeded, and what it said.
 async fn check(bed: &TestBed, programs: &Programs) -> Result<(bool, String)> {
     let (account, arguments) = installed(bed).await?;
@@ -151,6 +169,111 @@ async fn check(bed: &TestBed, programs: &Programs) -> Result<(bool, String)> {
     Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }
 
+/// What `helm test` creates, beside the pod of `--check`, in the order of the chart: the account, its rights, and a pod.
+const TEST: &str = "quotient-cluster";
+
+/// The containers of the pod [`TEST`] of the installed release: name, command and arguments. Its account gets its rights.
+async fn test_containers(bed: &TestBed) -> Result<Vec<(String, Vec<String>)>> {
+    let hooks = bed.helm(["get", "hooks", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
+    let (mut pod, mut others) = (Value::Null, Vec::new());
+    for document in serde_yaml_ng::Deserializer::from_str(&hooks) {
+        let object = Value::deserialize(document)?;
+        match (object["kind"].as_str(), object["metadata"]["name"].as_str()) {
+            (Some("Pod"), Some(TEST)) => pod = object,
+            (Some("Pod"), _) => {}
+            _ => others.push(object),
+        }
+    }
+    ensure!(others.len() == 5, "{others:?}");
+    bed.kubectl_with_input(
+        ["apply", "--namespace", SYSTEM_NAMESPACE, "-f", "-"],
+        &json!({"apiVersion": "v1", "kind": "List", "items": others}).to_string(),
+    )
+    .await?;
+    let words = |value: &Value| -> Vec<String> {
+        let list = value.as_array().into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let containers = pod["spec"]["containers"].as_array().context("no containers")?.iter();
+    Ok(containers
+        .map(|one| {
+            let name = one["name"].as_str().unwrap_or_default().to_owned();
+            (name, [words(&one["command"]), words(&one["args"])].concat())
+        })
+        .collect())
+}
+
+/// `helm test` looks at kinds, policies, rights and the quota controller, and reads the metrics as Prometheus would. The commands of
+/// its pod are run with the account of that pod, because the kubelets of the test bed are simulated.
+#[tokio::test(flavor = "multi_thread")]
+async fn helm_test_covers_policies_kinds_the_quota_controller_and_metrics() -> Result<()> {
+    let stage = Stage { programs: Programs::build().await?, bed: bed().await? };
+    let Stage { bed, programs } = &stage;
+    bed.helm(helm_arguments(&["install", "--create-namespace", "--wait"], &VALUES)).await?;
+    let port = ports::free()?;
+    let listen = format!("0.0.0.0:{port}");
+    let operator = Operator::start_with(bed, &programs.operator, &["--metrics-listen", &listen]).await?;
+    bed.helm(["test", RELEASE, "--namespace", SYSTEM_NAMESPACE]).await?;
+    let left = ["get", "clusterroles,clusterrolebindings", "-o=name"];
+    assert!(!bed.kubectl(left).await?.contains(TEST), "helm test leaves its rights");
+
+    let containers = test_containers(bed).await?;
+    let names: Vec<&str> = containers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["cluster", "metrics"]);
+    let account = bed.service_account_kubeconfig(SYSTEM_NAMESPACE, TEST).await?;
+    let run = async |program: &Path, words: &[String]| -> Result<(bool, String)> {
+        let mut command = Command::new(program);
+        command.args(words).arg("--kubeconfig").arg(&account).stdin(Stdio::null());
+        let output = command.output().await?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+    };
+    let [(_, cluster), (_, metrics)] = containers.as_slice() else { anyhow::bail!("{containers:?}") };
+    let (program, cluster) = cluster.split_first().context("no command")?;
+    assert_eq!(program, "/kubectl-quotient");
+    let (is_good, said) = run(&programs.command_line, cluster).await?;
+    ensure!(is_good && said.contains("The quota controller answers in "), "{said}");
+    // Nothing of the cluster or the operator was left out for want of a right.
+    for line in ["cluster", "operator"] {
+        let told = said.lines().find(|told| told.starts_with(line)).context("a line")?;
+        ensure!(told.contains('\u{221a}') && !told.contains("not looked at"), "{said}");
+    }
+    let url = format!("--check-metrics=https://127.0.0.1:{port}/metrics");
+    let words: Vec<String> = metrics
+        .iter()
+        .map(|word| {
+            word.replace("--check-metrics=https://quotient-metrics.quotient-system.svc:8443/metrics", &url)
+        })
+        .collect();
+    assert_eq!(words, [url.as_str()]);
+    let (is_good, said) = run(&programs.operator, &words).await?;
+    ensure!(is_good && said.contains(" series"), "{said}");
+
+    // What is missing is named.
+    bed.kubectl(["delete", "clusterrolebinding", TEST]).await?;
+    eventually("the metrics are refused", PATIENCE, async || {
+        let (is_good, said) = run(&programs.operator, &words).await?;
+        ensure!(!is_good && said.contains("403"), "{said}");
+        Ok(())
+    })
+    .await?;
+    test_containers(bed).await?;
+    bed.kubectl(["delete", "validatingadmissionpolicies", "--all"]).await?;
+    eventually("the policies are missed", PATIENCE, async || {
+        let (_, said) = run(&programs.command_line, cluster).await?;
+        ensure!(said.contains("admission-policies"), "{said}");
+        Ok(())
+    })
+    .await?;
+    operator.stop().await?;
+    bed.kubectl(["delete", "crd", "queuejobs.quotient.dev"]).await?;
+    let (is_good, said) = run(&programs.command_line, cluster).await?;
+    ensure!(!is_good && said.contains("crd-missing"), "{said}");
+    let (is_good, said) = check(bed, programs).await?;
+    ensure!(!is_good && said.contains("the kind QueueJob is not served"), "{said}");
+    Ok(stage.bed.stop().await?)
+}
+
 /// Queues among the values are made as soon as the cluster knows the kind, and stay when the chart goes.
 #[tokio::test(flavor = "multi_thread")]
 async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<()> {
@@ -159,13 +282,16 @@ async fn queues_of_the_values_come_with_the_second_command_and_stay() -> Result<
     bed.create_namespace("team-b").await?;
     let values = ["replicaCount=0", "queues.team-a.weight=2", "queues.team-b.defaultRequests.cpu=100m"];
     let notes = bed.helm(helm_arguments(&["install", "--create-namespace"], &values)).await?;
-    assert!(notes.contains("made by the next one") && notes.contains("helm upgrade quotient"), "{notes}");
+    assert!(
+        notes.contains("The next upgrade creates the Queues") && notes.contains("helm upgrade quotient"),
+        "{notes}"
+    );
     // The API server begins to serve a new kind a moment after it is there.
     let none = eventually("Queues can be listed", PATIENCE, async || queues(&bed).await);
     assert_eq!(none.await?.len(), 0);
     eventually("the kind is served", PATIENCE, async || {
         let notes = bed.helm(helm_arguments(&["upgrade"], &values)).await?;
-        ensure!(!notes.contains("made by the next one"), "{notes}");
+        ensure!(!notes.contains("The next upgrade creates the Queues"), "{notes}");
         Ok(())
     })
     .await?;

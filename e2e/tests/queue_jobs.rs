@@ -117,7 +117,7 @@ async fn gangs_run_wholly_or_wait_and_say_why() -> anyhow::Result<()> {
     stage.submit("alone", of_one_cpu("nobodys", 1, 1)).await?;
     let admitted = QueueJobCondition::Admitted;
     let message = stage.until_job_condition(("alone", "nobodys"), admitted, ("False", "NoQueue")).await?;
-    assert!(message.contains("create one"), "{message}");
+    assert!(message.contains("Create one"), "{message}");
 
     // Only one of two can decide who starts.
     let mut labelled = of_one_cpu("of-kueue", 1, 1);
@@ -202,14 +202,14 @@ async fn events_tell_all_that(stage: &Stage) -> anyhow::Result<()> {
     let path = "-o=jsonpath={range .items[*]}{.involvedObject.name} {.reason}: {.message}{'\\n'}{end}";
     let of_jobs = "--field-selector=involvedObject.kind=QueueJob";
     for told in [
-        "nobodys NoQueue: waits: no Queue governs this namespace: create one",
-        "of-kueue InvalidSpec: waits: the label kueue.x-k8s.io/queue-name",
-        "eight GangAboveShare: waits: it needs room for 8 pods at once",
-        "first Admitted: may run 5 of 5 pods that are left",
-        "second WaitingForRoom: waits: it needs room for 5 pods at once",
-        "second Admitted: may run 5 of 5",
-        "second Suspended: gave its slots up",
-        "second SlotsTaken: may run 4 pods instead of 6",
+        "nobodys NoQueue: The QueueJob waits: its namespace has no Queue. Create one.",
+        "of-kueue InvalidSpec: The QueueJob waits: the label kueue.x-k8s.io/queue-name",
+        "eight GangAboveShare: The QueueJob waits: it needs room for 8 pods at once",
+        "first Admitted: The QueueJob may run 5 of the 5 pods that have not succeeded.",
+        "second WaitingForRoom: The QueueJob waits: it needs room for 5 pods at once",
+        "second Admitted: The QueueJob may run 5 of the 5 pods",
+        "second Suspended: The QueueJob released its slots",
+        "second SlotsTaken: The QueueJob may run 4 pods instead of 6",
     ] {
         eventually(format!("an event says {told}"), PATIENCE, async || {
             let all = stage.bed.kubectl(["get", "events", "-A", of_jobs, path]).await?;

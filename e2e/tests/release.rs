@@ -82,6 +82,9 @@ async fn a_release_is_complete_and_the_same_twice() -> Result<()> {
     let notes = made.get("notes.md").map(|notes| String::from_utf8_lossy(notes)).unwrap_or_default();
     ensure!(notes.starts_with("## 0.1.0") && notes.matches("\n## ").count() == 0, "{notes}");
     let chart = out.join("quotient-0.1.0.tgz").to_string_lossy().into_owned();
+    let packed = Command::new("tar").args(["--list", "--file", &chart]).output()?;
+    let packed = String::from_utf8(packed.stdout)?;
+    ensure!(packed.contains("quotient/values.yaml") && !packed.contains("quotient/ci/"), "{packed}");
     let rendered =
         helm.run(["template", RELEASE, &chart, "--set", "image.registry=registry.example.org"]).await?;
     ensure!(rendered.contains("registry.example.org/quotient:0.1.0"), "{rendered}");

@@ -1,6 +1,6 @@
-//! The critical runbooks: the command under *Mitigation* is executed as written, by a user with the rights that the page names.
+//! Runbooks: the commands under *Mitigation* are executed as written, by a user with the rights that the page names.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::coordination::v1::Lease;
@@ -24,6 +24,7 @@ const CRITICAL: [&str; 5] = [
 
 /// What a runbook says under *Mitigation*: the commands, and the user that may execute them.
 struct Emergency {
+    alert: String,
     commands: String,
     role: String,
     /// The whole cluster if there is none.
@@ -41,36 +42,43 @@ impl Emergency {
         let (commands, _) = page.split_once("```").context("no end of the commands")?;
         let namespace = place.strip_prefix("namespace `").map(|name| name.trim_end_matches('`').to_owned());
         ensure!(namespace.is_some() || place == "whole cluster", "{place}");
-        Ok(Self { commands: commands.to_owned(), role: role.to_owned(), namespace })
+        Ok(Self { alert: alert.to_owned(), commands: commands.to_owned(), role: role.to_owned(), namespace })
     }
 
     /// A user with that role and no other right.
     async fn user(&self, bed: &TestBed) -> Result<PathBuf> {
+        let name = self.alert.to_lowercase();
         let role = format!("--clusterrole={}", self.role);
+        let user = format!("--user={name}");
         let place = self.namespace.as_ref().map(|namespace| format!("--namespace={namespace}"));
         let kind = if place.is_some() { "rolebinding" } else { "clusterrolebinding" };
-        let bind = ["create", kind, "on-call", &role, "--user=on-call"];
-        bed.kubectl(bind.into_iter().chain(place.as_deref())).await?;
-        Ok(bed.user_kubeconfig("on-call", None)?)
+        bed.kubectl(["create", kind, &name, &role, &user].into_iter().chain(place.as_deref())).await?;
+        Ok(bed.user_kubeconfig(&name, None)?)
     }
 
     /// Executes the commands until they succeed: RBAC learns of the user a moment later.
-    async fn execute(&self, bed: &TestBed) -> Result<()> {
-        let user = self.user(bed).await?;
+    async fn execute(&self, stage: &Stage) -> Result<()> {
+        let user = self.user(&stage.bed).await?;
         eventually(format!("{} succeeds", self.commands), PATIENCE, async || {
-            let path = std::env::var("PATH").unwrap_or_default();
-            let output = tokio::process::Command::new("sh")
-                .args(["-e", "-c", &self.commands])
-                .env("KUBECONFIG", &user)
-                .env("PATH", format!("{}:{path}", bed.programs_directory().display()))
-                .output()
-                .await?;
-            ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-            Ok(())
+            shell(stage, &user, &self.commands).await
         })
         .await?;
         Ok(())
     }
+}
+
+/// Executes commands of a page with the rights of a user; returns what they print.
+async fn shell(stage: &Stage, kubeconfig: &Path, commands: &str) -> Result<String> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let plugin = stage.programs.command_line.parent().context("the plugin is in no folder")?;
+    let output = tokio::process::Command::new("sh")
+        .args(["-e", "-c", commands])
+        .env("KUBECONFIG", kubeconfig)
+        .env("PATH", format!("{}:{}:{path}", stage.bed.programs_directory().display(), plugin.display()))
+        .output()
+        .await?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// A critical alert without a command that works would wake a person for nothing.
@@ -88,6 +96,71 @@ fn every_critical_runbook_names_commands_and_user() -> Result<()> {
     Ok(())
 }
 
+/// Alerts that no command of ours helps: a person repairs the cluster, or nothing has to be done.
+const NO_COMMAND: [&str; 5] = [
+    "QuotientAutoscalerCeilingReached",
+    "QuotientLedgerRebuilt",
+    "QuotientQuotaControllerSlow",
+    "QuotientQuotaNotEnforced",
+    "QuotientWritesFail",
+];
+
+/// The commands of the other alerts are executed on a cluster that has what they name.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_of_every_runbook_succeed() -> Result<()> {
+    let stage = installed().await?;
+    let operator = stage.start_operator().await?;
+    for team in ["team-a", "team-b", "idle"] {
+        stage.queue(team, json!({})).await?;
+        stage
+            .bed
+            .kubectl(["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "-n", team])
+            .await?;
+    }
+    stage.bed.create_namespace("visitors").await?;
+    let budget = ["create", "pdb", "web", "-n", "team-b", "--selector=app=web", "--min-available=1"];
+    stage.bed.kubectl(budget).await?;
+    let folder = workspace_root().join("docs/operations/runbooks");
+    let mut silent = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let alert = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let page = std::fs::read_to_string(&path)?;
+        let mitigation = page.split_once("## Mitigation").context("no mitigation")?.1;
+        if !mitigation.contains("```") {
+            silent.push(alert);
+        } else if !CRITICAL.contains(&alert.as_str()) {
+            Emergency::of(&alert).with_context(|| alert.clone())?.execute(&stage).await.context(alert)?;
+        }
+    }
+    silent.sort_unstable();
+    assert_eq!(silent, NO_COMMAND);
+    operator.stop().await?;
+    Ok(stage.bed.stop().await?)
+}
+
+/// Each alert has a command that prints its runbook from the cluster, for a user that may only read the operator's namespace.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_alert_prints_its_runbook() -> Result<()> {
+    let stage = Stage::set(&[]).await?;
+    let bind = ["create", "rolebinding", "on-call", "--clusterrole=view", "--user=on-call"];
+    stage.bed.kubectl(bind.into_iter().chain(["--namespace", SYSTEM_NAMESPACE])).await?;
+    let user = stage.bed.user_kubeconfig("on-call", None)?;
+    let rules = std::fs::read_to_string(workspace_root().join("charts/quotient/files/rules/alerts.yaml"))?;
+    let mut seen = 0;
+    for rule in rules.split("- alert: ").skip(1) {
+        let alert = rule.lines().next().context("an alert without a name")?;
+        let command = rule.split_once("      runbook: ").and_then(|(_, rest)| rest.lines().next());
+        let command = command.with_context(|| format!("{alert} has no runbook"))?;
+        let printed = shell(&stage, &user, command).await.with_context(|| alert.to_owned())?;
+        let page = workspace_root().join(format!("docs/operations/runbooks/{alert}.md"));
+        assert_eq!(printed, std::fs::read_to_string(page)?);
+        seen += 1;
+    }
+    ensure!(seen > 20, "{seen}");
+    Ok(stage.bed.stop().await?)
+}
+
 /// While the operator is down an administrator gives room by hand, and admission follows at once.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Result<()> {
@@ -99,9 +172,9 @@ async fn an_administrator_gives_room_by_hand_while_the_operator_is_down() -> Res
     operator.stop().await?;
     stage.deployment("team-a", "web", 9, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_pods("team-a", PodCounts::running(2)).await?;
-    Emergency::of("QuotientDown")?.execute(bed).await?;
+    Emergency::of("QuotientDown")?.execute(&stage).await?;
     stage.until_pods("team-a", PodCounts::running(9)).await?;
-    let quota = ["delete", "resourcequota/quotient", "--namespace=team-a", "--as=on-call"];
+    let quota = ["delete", "resourcequota/quotient", "--namespace=team-a", "--as=quotientdown"];
     bed.kubectl(quota).await?;
     assert!(quotas(bed).await?.is_empty());
     Ok(stage.bed.stop().await?)
@@ -121,7 +194,7 @@ async fn a_lease_that_no_replica_renews_is_deleted() -> Result<()> {
         Ok(leases.get("quotient-operator").await?.spec.and_then(|spec| spec.holder_identity))
     };
     let dead = holder().await?;
-    Emergency::of("QuotientNoLeader")?.execute(bed).await?;
+    Emergency::of("QuotientNoLeader")?.execute(&stage).await?;
     let operator = Operator::start_with(bed, &stage.programs.operator, &SHORT_LEASE).await?;
     eventually("another replica leads", PATIENCE, async || {
         let now = holder().await?;
@@ -162,7 +235,7 @@ async fn installed() -> Result<Stage> {
 async fn an_operator_that_hangs_is_started_again() -> Result<()> {
     let stage = installed().await?;
     let before = operator_pods(&stage.bed).await?;
-    Emergency::of("QuotientCycleStalled")?.execute(&stage.bed).await?;
+    Emergency::of("QuotientCycleStalled")?.execute(&stage).await?;
     eventually("it has another pod", PATIENCE, async || {
         let now = operator_pods(&stage.bed).await?;
         ensure!(now.len() == 1 && now != before, "{now:?}");
@@ -176,7 +249,7 @@ async fn an_operator_that_hangs_is_started_again() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_two_installations_is_stopped() -> Result<()> {
     let stage = installed().await?;
-    Emergency::of("QuotientSeveralLeaders")?.execute(&stage.bed).await?;
+    Emergency::of("QuotientSeveralLeaders")?.execute(&stage).await?;
     eventually("it has no pod", PATIENCE, async || {
         let now = operator_pods(&stage.bed).await?;
         ensure!(now.is_empty(), "{now:?}");
@@ -208,7 +281,7 @@ async fn a_guarantee_is_met_once_pods_may_be_evicted() -> Result<()> {
     stage.deployment("team-a", "web", 4, json!({"cpu": "1", "memory": "1Gi"}), false).await?;
     stage.until_quiet_for(std::time::Duration::from_secs(3)).await?;
     assert_eq!(stage.pod_counts("team-a").await?, PodCounts::default());
-    Emergency::of("QuotientQueueBelowGuaranteed")?.execute(&stage.bed).await?;
+    Emergency::of("QuotientQueueBelowGuaranteed")?.execute(&stage).await?;
     stage.until_pods("team-a", PodCounts::running(4)).await?;
     operator.stop().await?;
     stage.end(quotient_invariants::Tolerance::default()).await

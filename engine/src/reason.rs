@@ -55,7 +55,7 @@ pub enum Reason {
     ForeignQuota,
     /// Unmet: there is room in the queue, and no node that the pod may run on has enough of it free.
     Fragmented,
-    /// Unmet: no node at all could run the pod: its selector, its affinity, taints or sheer size.
+    /// Unmet: no node at all could run the pod: its selector, its affinity, taints or its size.
     NoNodeFits,
     /// Unmet: waiting for the autoscaler to add a node.
     WaitingForNodes,

@@ -20,77 +20,76 @@ use crate::settings::{GuardSettings, Pace, WatchSettings, WriteSettings};
 #[command(
     name = "quotient-operator",
     version,
-    about = "Gives every team of a cluster its fair share, and reclaims it when another team uses it.",
-    long_about = "Gives every team of a cluster its fair share, and reclaims it when another team uses it.\n\n\
-        It watches Queues, nodes, pods and what creates them, computes what each queue deserves, writes that into \
-        the ResourceQuotas named \"quotient\" and, when a share has to shrink, evicts pods through the Eviction \
-        API. A namespace without a Queue is never touched. Several replicas may run: one leads, the others keep \
-        their view of the cluster warm.\n\n\
-        In a cluster it needs no flags. Outside, it uses the kubeconfig that kubectl would use.",
+    about = "Gives every team of a cluster its deserved share, and reclaims it when another team uses it.",
+    long_about = "Gives every team of a cluster its deserved share, and reclaims it when another team uses it.\n\n\
+        The operator watches Queues, nodes, pods and workloads, and computes the deserved share of each queue. It writes \
+        the shares as ResourceQuotas named \"quotient\". When a share has to shrink, it evicts pods through the Eviction \
+        API. It never touches a namespace without a Queue. Of several replicas one leads, and the others keep their view \
+        of the cluster up to date.\n\n\
+        In a cluster the operator needs no flags. Outside, it uses the kubeconfig that kubectl would use.",
     after_help = "Every flag can also be given as an environment variable: --status-interval-seconds is \
         QUOTIENT_STATUS_INTERVAL_SECONDS. A flag wins over its variable."
 )]
 pub struct Args {
-    /// How far the operator goes. No queue goes farther, whatever its spec.mode says.
+    /// The mode of the operator, and the highest mode of every Queue.
     #[arg(long, value_enum, ignore_case = true, default_value = "Full")]
     pub mode: Mode,
 
-    /// The resources to govern, separated by commas, such as `cpu,memory` or `nvidia.com/gpu`.
+    /// The resources to share out, separated by commas, such as `cpu,memory` or `nvidia.com/gpu`.
     ///
-    /// Left out: cpu, memory and every extended resource that a node offers.
+    /// If left out, the operator shares out cpu, memory and every extended resource that a node offers.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     pub resources: Vec<String>,
 
     /// Namespaces that no Queue can manage, separated by commas. The operator's own namespace is always one.
     ///
-    /// Their pods keep the cluster running. A Queue there is not Ready and has no effect.
+    /// Their pods keep the cluster running. A Queue in such a namespace is not Ready and has no effect.
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     #[arg(default_values_t = IndexSettings::PROTECTED.map(str::to_owned))]
     pub protected_namespaces: Vec<String>,
 
-    /// The nodes whose capacity is shared, as a label selector such as `pool in (batch,gpu)`; all if left out.
+    /// The nodes whose capacity is shared out, as a label selector such as `pool in (batch,gpu)`. If left out, all nodes.
     ///
     /// Pods on other nodes still count against their queue.
     #[arg(long, value_name = "SELECTOR", default_value = "", hide_default_value = true)]
     pub node_selector: String,
 
-    /// How long a node has to be Ready before its capacity is shared out.
+    /// The time for which a node has to be Ready before its capacity is shared out.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     #[arg(value_parser = value_parser!(u32).range(0..=3600))]
     pub node_ready_seconds: u32,
 
-    /// What is shared out: what the nodes have (`Nodes`), or what an autoscaler grows them to at most, such as
+    /// The capacity to share out: what the nodes offer (`Nodes`), or the ceiling of an autoscaler, such as
     /// `cpu=500,memory=2Ti,nvidia.com/gpu=16`.
     ///
-    /// A stated ceiling is for clusters with an autoscaler: it adds nodes for pods that wait, and a pod that a quota
-    /// refuses never waits. Up to the ceiling quotas are granted beyond the nodes, so that pods come into being and bring
-    /// further nodes; while they wait for them, for at most 10 minutes, nobody is evicted for them. Of resources that it
-    /// does not name, what the nodes have is shared out, and so is what they have beyond it. State no more than the
-    /// autoscaler's own limits allow.
+    /// State a ceiling if an autoscaler adds nodes. An autoscaler adds nodes for pending pods, and a pod that a quota rejects is
+    /// never pending. With a ceiling, quotas may exceed the nodes, so pods exist and wait for a node. For 10 minutes no pod of
+    /// another queue is evicted for them. A resource that the ceiling does not name counts as with `Nodes`. If the nodes offer
+    /// more than the ceiling, the nodes count. State no more than the limits of the autoscaler allow.
     #[arg(long, value_delimiter = ',', value_name = "Nodes|NAME=AMOUNT,…", default_value = "Nodes")]
     pub capacity: Vec<String>,
 
-    /// How much larger than its nodes the cluster is taken to be, such as `cpu=64,memory=256Gi`.
+    /// The amounts that an autoscaler may add to the existing nodes, such as `cpu=64,memory=256Gi`.
     ///
-    /// The other way to serve an autoscaler, where no ceiling is known: what is stated here is shared out on top of what
-    /// the nodes have. One step of growth is enough: it moves along with the nodes. What no autoscaler adds should not be
-    /// stated, for it would be given away and never be there. Not together with a ceiling in --capacity.
+    /// Use it if no ceiling is known. The operator shares out these amounts on top of what the nodes offer. One step of growth is
+    /// enough, because the sum grows with the nodes. State only what the autoscaler really adds. You cannot set it together with a
+    /// ceiling in --capacity.
     #[arg(long, value_delimiter = ',', value_name = "NAME=AMOUNT,…")]
     pub expandable: Vec<String>,
 
-    /// Whose pods may be evicted for another queue, by priority.
+    /// The pods that may be evicted for another queue, by priority.
     #[arg(long, value_enum, ignore_case = true, default_value = "Any")]
     pub victim_priority: VictimPriority,
 
     /// The node label that names a node's pool, such as `cloud.google.com/gke-nodepool`.
     ///
-    /// With it, the last replica that an owner has in each pool is protected. Left out: only its last one at all.
+    /// With it, the last replica of a workload in each pool is protected. Without it, only the last replica of the workload.
     #[arg(long, value_name = "KEY")]
     pub pool_label: Option<String>,
 
-    /// Whether the admission policies that gate the pods of Queues with `admission: Gate` are in the cluster.
+    /// Whether the cluster has the admission policies that gate pods of Queues with `admission: Gate`.
     ///
-    /// Without it such a Queue works as with `admission: Quota`, and its condition Ready says so.
+    /// Without them, such a Queue works as with `admission: Quota`, and its condition Ready has the reason.
     #[arg(long, value_name = "true|false", default_value_t = false)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub gate_mode: bool,
@@ -104,35 +103,41 @@ pub struct Args {
     #[arg(long, value_name = "JSON", default_value = "", hide_default_value = true)]
     pub workload_kinds: String,
 
-    /// Only look whether the operator could work here: the API server, the kinds, every right; one line each, and a
-    /// failure if something is missing. Writes nothing.
+    /// Only check whether the operator can work in this cluster: API server, kinds, and every right. Prints a line for each, fails if
+    /// something is missing, and changes nothing.
     #[arg(long, value_name = "true|false", default_value_t = false)]
     #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub check: bool,
 
-    /// The kubeconfig to use instead of the one kubectl would use or the pod's service account.
+    /// Only read the metrics at this URL as Prometheus would, such as
+    /// `https://quotient-metrics.quotient-system.svc:8443/metrics`.
+    ///
+    /// The request has the token of the account of this process. The certificate is not verified.
+    #[arg(long, value_name = "URL", default_value = "", hide_default_value = true)]
+    pub check_metrics: String,
+
+    /// The kubeconfig. If left out, that of kubectl, or the service account of the pod.
     #[arg(long, value_name = "FILE", help_heading = "Connection")]
     pub kubeconfig: Option<PathBuf>,
 
-    /// The context of the kubeconfig; its current one if left out.
+    /// The context of the kubeconfig. If left out, the current context.
     #[arg(long, value_name = "NAME", help_heading = "Connection")]
     pub context: Option<String>,
 
-    /// Where /healthz and /readyz are served, over plain HTTP. Port 0 takes any free one.
+    /// The address of /healthz and /readyz, over plain HTTP. Port 0 is any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:8080", help_heading = "Connection")]
     pub listen: SocketAddr,
 
-    /// Where /metrics is served: on loopback to every client over plain HTTP, elsewhere over TLS to clients with rights.
+    /// The address of /metrics: on loopback for every client over plain HTTP, elsewhere over TLS for clients with rights.
     ///
-    /// Elsewhere, such as on 0.0.0.0:8443, who scrapes brings a bearer token of this cluster, and needs the verb get on
-    /// the non-resource URL /metrics; the API server is asked about both. Port 0 takes any free one.
+    /// Elsewhere, such as on 0.0.0.0:8443, a client sends a bearer token of this cluster. Its account needs the verb get on the
+    /// non-resource URL /metrics. The operator asks the API server about both. Port 0 is any free port.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8081", help_heading = "Connection")]
     pub metrics_listen: SocketAddr,
 
-    /// The directory with tls.crt and tls.key for /metrics beyond loopback; read again when they are renewed.
+    /// The directory with tls.crt and tls.key for /metrics beyond loopback. The operator reads renewed files again.
     ///
-    /// Left out: a certificate is made at every start, which nobody can check: it keeps tokens private from those who
-    /// only listen.
+    /// If left out, the operator creates a certificate at every start. It encrypts the connection, but clients cannot verify it.
     #[arg(long, value_name = "DIRECTORY", help_heading = "Connection")]
     pub metrics_certificate: Option<String>,
 
@@ -144,7 +149,7 @@ pub struct Args {
     #[command(flatten)]
     pub guards: GuardSettings,
 
-    /// Whether to lead only while holding the Lease. Without it, run exactly one replica.
+    /// Whether the operator decides only while it holds the Lease. If false, run exactly one replica.
     #[arg(long, value_name = "true|false", default_value_t = true, help_heading = "Leadership")]
     #[arg(action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     pub leader_elect: bool,
@@ -153,7 +158,7 @@ pub struct Args {
     #[command(flatten)]
     pub lease: LeaseSettings,
 
-    /// This replica's name in the Lease and in events; the host's name and the process id if left out.
+    /// The name of this replica in the Lease and in events. If left out, the name of the host and the process id.
     #[arg(long, value_name = "NAME", help_heading = "Leadership")]
     pub identity: Option<String>,
 
@@ -165,16 +170,17 @@ pub struct Args {
     #[command(flatten)]
     pub writes: WriteSettings,
 
-    /// How often a queue's used and demand are written at most; shares and conditions are written at once.
+    /// The shortest time between two writes of a status in which only used and demand changed. Shares and conditions are written at
+    /// once.
     #[arg(long = "status-interval-seconds", value_name = "SECONDS", default_value = "15")]
     #[arg(help_heading = "Pace", value_parser = seconds(0..=3600))]
     pub status_interval: Duration,
 
-    /// How log lines look.
+    /// The format of log lines.
     #[arg(long, value_enum, ignore_case = true, default_value = "text", help_heading = "Logging")]
     pub log_format: LogFormat,
 
-    /// What is logged: error, warn, info, debug, trace, or levels by module such as `info,quotient_operator=debug`.
+    /// The lowest level that is logged: error, warn, info, debug or trace, or levels by module, such as `info,quotient_operator=debug`.
     #[arg(long, value_name = "FILTER", default_value = "info", help_heading = "Logging")]
     pub log_level: String,
 }
@@ -212,31 +218,29 @@ pub(crate) fn count(range: RangeInclusive<u64>) -> impl TypedValueParser<Value =
     value_parser!(u64).range(range).map(|count| usize::try_from(count).unwrap_or(usize::MAX))
 }
 
-/// How far the operator may go; a ladder of trust.
+/// What the operator may do. Each mode includes the modes before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 #[value(rename_all = "PascalCase")]
 pub enum Mode {
-    /// Report shares in status and metrics; write no quota and evict nothing.
+    /// Report shares in statuses, events and metrics.
     Observe,
-    /// Also write quotas, and annotate owners whose pods were refused once there is room for them; evict nothing, so
-    /// a share comes back only as pods finish.
+    /// Also write quotas and default requests, and notify workloads with rejected pods. A share comes back only as pods finish.
     Quota,
-    /// Also evict.
+    /// Also evict pods, and scale workloads inside a queue.
     Full,
 }
 
-/// Whose pods may be evicted for another queue, by priority.
+/// The pods that may be evicted for another queue, by priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "PascalCase")]
 pub enum VictimPriority {
-    /// Anybody's: priorities of different queues are not compared, for each could give itself the highest.
+    /// Pods of any priority, because a team could give all of its pods the highest.
     Any,
-    /// Those of at most the priority of the pods that they leave for; for clusters where administrators decide who
-    /// may use which priority class.
+    /// Pods of at most the priority of the pod that needs the room. For clusters in which administrators restrict priority classes.
     NotAboveAsk,
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "lower")]
 pub enum LogFormat {

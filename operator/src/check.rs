@@ -1,15 +1,19 @@
-//! `--check`: would the operator be able to work here?
+//! `--check`: would the operator be able to work here? `--check-metrics`: does it serve its metrics?
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use http::uri::PathAndQuery;
+use http::{Request, Uri};
 use k8s_openapi::api::authorization::v1::{SelfSubjectAccessReview, SelfSubjectAccessReviewSpec};
 use kube::api::{ListParams, PostParams};
-use kube::{Api, Client};
-use quotient_crds::Queue;
-use quotient_index::Decoded;
+use kube::{Api, Client, Resource};
+use quotient_crds::{Queue, QueueJob};
+use serde::de::DeserializeOwned;
 
 use crate::answer::{Answer, ask, said};
+use crate::args::Args;
+use crate::client::connect_to;
 use crate::rights::{Feature, Right, needed, needed_for};
 use crate::settings::Settings;
 
@@ -35,9 +39,12 @@ impl Finding {
     }
 }
 
-/// Looks at the API server, the kind Queue, and every right that the settings need. Writes nothing but reviews of access.
+/// Looks at the API server, the kinds, and every right that the settings need. Writes nothing but reviews of access.
 pub async fn check(settings: &Settings, client: &Client) -> Vec<Finding> {
-    let mut findings = vec![api_server(client).await, kind(client).await, rights(settings, client).await];
+    let kinds = [kind::<Queue>("Queue", client).await, kind::<QueueJob>("QueueJob", client).await];
+    let mut findings = vec![api_server(client).await];
+    findings.extend(kinds);
+    findings.push(rights(settings, client).await);
     for feature in Feature::ALL {
         findings.extend(rights_of(feature, settings, client).await);
     }
@@ -52,16 +59,47 @@ async fn api_server(client: &Client) -> Finding {
     }
 }
 
-async fn kind(client: &Client) -> Finding {
-    let queues: Api<Decoded<Queue>> = Api::all(client.clone());
-    match ask(CALL, queues.list(&ListParams::default().limit(1))).await {
-        Answer::Done(_) => Finding::good("the kind Queue is served".to_owned()),
-        Answer::Refused(status) if status.code == 404 => Finding::bad(
-            "the kind Queue is not served: apply crds/yaml, or install the chart with crds.install"
-                .to_owned(),
-        ),
-        Answer::Refused(status) => Finding::bad(format!("list Queues: {}", said(&status))),
-        Answer::Unknown(lost) => Finding::bad(format!("list Queues: {lost}")),
+async fn kind<Kind>(name: &str, client: &Client) -> Finding
+where
+    Kind: Resource<DynamicType = ()> + Clone + DeserializeOwned + std::fmt::Debug,
+{
+    let objects: Api<Kind> = Api::all(client.clone());
+    match ask(CALL, objects.list_metadata(&ListParams::default().limit(1))).await {
+        Answer::Done(_) => Finding::good(format!("the kind {name} is served")),
+        Answer::Refused(status) if status.code == 404 => Finding::bad(format!(
+            "the kind {name} is not served: apply crds/yaml, or install the chart with crds.install"
+        )),
+        Answer::Refused(status) => Finding::bad(format!("list the kind {name}: {}", said(&status))),
+        Answer::Unknown(lost) => Finding::bad(format!("list the kind {name}: {lost}")),
+    }
+}
+
+/// The series that every replica serves, whether it leads or not.
+const SERVED: &str = "quotient_build_info{";
+
+/// Reads the metrics at `url` as Prometheus would.
+pub async fn check_metrics(args: &Args, url: &str) -> Finding {
+    match metrics(args, url).await {
+        Ok(text) if text.contains(SERVED) => {
+            let series = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).count();
+            Finding::good(format!("{url} serves {series} series"))
+        }
+        Ok(_) => Finding::bad(format!("{url} serves no metrics of Quotient")),
+        Err(why) => Finding::bad(format!("read {url}: {why}")),
+    }
+}
+
+async fn metrics(args: &Args, url: &str) -> Result<String, String> {
+    let mut parts = url.parse::<Uri>().map_err(|error| error.to_string())?.into_parts();
+    let path = parts.path_and_query.replace(PathAndQuery::from_static("/"));
+    let server = Uri::from_parts(parts).map_err(|error| error.to_string())?;
+    let client = connect_to(args, server).await.map_err(|error| error.to_string())?;
+    let path = path.as_ref().map_or("/metrics", PathAndQuery::as_str);
+    let request = Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
+    match ask(CALL, client.request_text(request)).await {
+        Answer::Done(text) => Ok(text),
+        Answer::Refused(status) => Err(format!("{} {}", status.code, said(&status))),
+        Answer::Unknown(lost) => Err(lost.to_string()),
     }
 }
 

@@ -5,7 +5,7 @@ mod shutdown;
 use std::process::ExitCode;
 
 use quotient_operator::args::Args;
-use quotient_operator::check::{Finding, check};
+use quotient_operator::check::{Finding, check, check_metrics};
 use quotient_operator::settings::Settings;
 use quotient_operator::{client, logging, run};
 
@@ -27,6 +27,9 @@ async fn main() -> ExitCode {
 }
 
 async fn operate(args: &Args) -> anyhow::Result<()> {
+    if !args.check_metrics.is_empty() {
+        return report(&[check_metrics(args, &args.check_metrics).await]);
+    }
     let shutdown = shutdown::on_signal()?;
     let client = client::connect(args).await?;
     let settings = Settings::from_args(args, client.default_namespace())?;

@@ -44,7 +44,7 @@ pub struct Settings {
     pub watch: WatchSettings,
     /// Further kinds of workloads.
     pub workload_kinds: Vec<WorkloadKind>,
-    /// When nothing is taken from anybody.
+    /// When no quota shrinks and no pod is evicted.
     pub guards: GuardSettings,
     /// When cycles happen.
     pub pace: Pace,
@@ -58,57 +58,56 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Connection")]
 pub struct WatchSettings {
-    /// How many objects one page of a list asks for; bounds the memory that the start leaves behind.
+    /// The number of objects in one page of a list. Larger pages need more memory at the start.
     ///
-    /// With 20,000 pods a replica was seen to rest at 32 MiB with pages of 100 and at 80 MiB with pages of 500; it
-    /// started as fast.
+    /// With 20,000 pods a replica used 32 MiB at rest with pages of 100, and 80 MiB with pages of 500. It started as fast.
     #[arg(long = "watch-page-size", value_name = "COUNT", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub page_size: u32,
 
-    /// How long a watch lasts before it is opened anew; a dead connection is noticed 5 s later at the latest.
+    /// The time after which a watch is opened again. A dead connection is noticed 5 s later at the latest.
     #[arg(long = "watch-timeout-seconds", value_name = "SECONDS", default_value = "290")]
     #[arg(value_parser = seconds(10..=3600))]
     pub timeout: Duration,
 
-    /// How long a watch may say nothing at all before it is taken for dead and opened anew.
+    /// The time without any event or bookmark after which a watch counts as dead and is opened again.
     ///
-    /// The API server sends a bookmark about every minute where nothing else happens. After twice this time without
-    /// any sign of one kind of objects, no quota shrinks and nobody is evicted until there is one.
+    /// The API server sends a bookmark about every minute if nothing else happens. After twice this time without an event of one kind,
+    /// no quota shrinks and no pod is evicted until one comes.
     #[arg(long = "watch-silence-seconds", value_name = "SECONDS", default_value = "90")]
     #[arg(help_heading = "Guards", value_parser = seconds(10..=3600))]
     pub silence: Duration,
 
-    /// How often every kind is listed anew, so that an event that a watch has lost does not matter for longer.
+    /// The time after which every kind is listed again. An event that a watch has lost matters no longer than that.
     #[arg(long = "relist-seconds", value_name = "SECONDS", default_value = "1800")]
     #[arg(value_parser = seconds(60..=86_400))]
     pub relist: Duration,
 }
 
 impl WatchSettings {
-    /// How long nothing may be heard of a kind before nothing is taken from anybody: time enough to open its watch
-    /// anew, and to see that this does not help.
+    /// The time without an event of one kind after which no quota shrinks and no pod is evicted: enough to open its watch again, and
+    /// to see that this does not help.
     pub const fn too_silent(&self) -> Duration {
         self.silence.saturating_mul(2)
     }
 }
 
-/// When what is seen is not trusted enough to take anything from anybody.
+/// When the operator does not trust its view enough to shrink a quota or evict a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Guards")]
 pub struct GuardSettings {
-    /// By how many percent the nodes' capacity may fall at one stroke, of any resource, without being doubted.
+    /// The percentage by which the capacity of the nodes may fall at one stroke, of any resource, without a doubt.
     ///
-    /// A deeper fall is more often a list that came back short, a network that is cut or a device plugin that restarts
-    /// than a cluster that shrank. No quota shrinks and nobody is evicted because of it until a second full list of
-    /// nodes shows the same and --capacity-grace-seconds have passed. 100 doubts nothing.
+    /// A larger fall is more often a short list, a lost network or a device plugin that restarts than a smaller cluster. No quota shrinks
+    /// and no pod is evicted because of it until a second full list of nodes agrees and --capacity-grace-seconds have passed. With 100
+    /// the operator doubts nothing.
     #[arg(long, value_name = "PERCENT", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100))]
     pub capacity_drop_percent: u32,
 
-    /// How long a deep fall of the nodes' capacity has to last before it is believed.
+    /// The time that such a fall of the capacity has to last before the operator acts on it.
     ///
-    /// Also the time within which several smaller falls count as one.
+    /// Within the same time several smaller falls count as one.
     #[arg(long = "capacity-grace-seconds", value_name = "SECONDS", default_value = "60")]
     #[arg(value_parser = seconds(0..=3600))]
     pub capacity_grace: Duration,
@@ -118,13 +117,13 @@ pub struct GuardSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]
 #[command(next_help_heading = "Pace")]
 pub struct Pace {
-    /// The shortest time between the starts of two cycles. After a quiet time a cycle starts at once. While pods come and go
-    /// and nothing is to be done, as much as keeps deciding at a tenth of a core, but at most 250 ms.
+    /// The shortest time between the starts of two cycles. After a quiet time a cycle starts at once. While pods come and go without
+    /// anything to do, the operator waits longer, up to 250 ms, so that cycles use at most a tenth of a core.
     #[arg(long = "cycle-interval-milliseconds", value_name = "MILLISECONDS", default_value = "50")]
     #[arg(value_parser = milliseconds(0..=60_000))]
     pub interval: Duration,
 
-    /// A full cycle happens this often even if nothing changes.
+    /// The time after which a cycle starts even if nothing has changed.
     #[arg(long = "resync-seconds", value_name = "SECONDS", default_value = "30")]
     #[arg(value_parser = seconds(1..=3600))]
     pub resync: Duration,
@@ -139,28 +138,28 @@ pub struct WriteSettings {
     #[arg(help_heading = "Pace", value_parser = count(1..=256))]
     pub quotas_in_parallel: usize,
 
-    /// The most evictions of one namespace's pods asked for at the same time.
+    /// The most evictions of pods of one namespace at the same time.
     #[arg(long, value_name = "COUNT", default_value = "16", help_heading = "Pace")]
     #[arg(value_parser = count(1..=256))]
     pub evictions_in_parallel: usize,
 
-    /// The most evictions asked for in a second.
+    /// The most evictions in a second.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub evictions_per_second: u32,
 
-    /// The most evictions asked for in one cycle; the rest waits for the next.
+    /// The most evictions in one cycle. The rest waits for the next cycle.
     #[arg(long, value_name = "COUNT", default_value = "500", value_parser = count(1..=100_000))]
     pub evictions_per_cycle: usize,
 
-    /// The most evictions of one queue's pods asked for at once, and as many more a minute; the rest waits.
+    /// The most evictions of pods of one queue at once, and as many more a minute. The rest waits.
     #[arg(long, value_name = "COUNT", default_value_t = 3000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub evictions_per_queue: u32,
 
-    /// How often a quota that another writer edits or deletes is restored at most; the first time it is at once.
+    /// The shortest time between two restores of a quota that another writer edits or deletes. The first restore happens at once.
     ///
-    /// While it waits it counts as what it allows, and nobody is evicted because of what comes in through it.
+    /// Until then the amounts that the quota allows count as used, and no pod is evicted because it started under them.
     #[arg(long = "quota-repair-seconds", value_name = "SECONDS", default_value = "30")]
     #[arg(value_parser = seconds(1..=3600))]
     pub repair_interval: Duration,

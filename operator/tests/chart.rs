@@ -11,6 +11,7 @@ mod schema;
 mod values;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
@@ -35,14 +36,15 @@ fn check(file: &str, expected: &str) {
     let differs = committed.lines().zip(expected.lines()).position(|(old, new)| old != new);
     assert!(
         committed == expected,
-        "charts/quotient/{file} is not what values.yaml makes it (first difference at line {}, 0 for the end): run `make chart`, read the difference",
+        "charts/quotient/{file} is not what it is made of (first difference at line {}, 0 for the end): run `make chart`, read the difference",
         differs.map_or(0, |line| line.saturating_add(1))
     );
 }
 
 /// Flags that the chart sets itself, or that make no sense in a cluster.
-const NO_VALUES: [&str; 12] = [
+const NO_VALUES: [&str; 13] = [
     "check",
+    "check-metrics",
     "context",
     "gate-mode",
     "help",
@@ -120,6 +122,24 @@ fn no_value_is_overlooked() {
 #[test]
 fn the_schema_is_that_of_the_values() {
     check("values.schema.json", &schema::schema(&keys(&text("values.yaml"))));
+}
+
+/// The chart has the runbooks, because a cluster at night has no repository.
+#[test]
+fn the_runbooks_are_the_pages() {
+    let folder = chart_root().join("docs/operations/runbooks");
+    let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut pages: Vec<PathBuf> = entries.collect();
+    pages.sort();
+    let mut expected =
+        "# Generated from docs/operations/runbooks; do not edit. To write it anew: make chart\n".to_owned();
+    for page in pages {
+        let _ = writeln!(expected, "{}: |", page.file_stem().unwrap().to_string_lossy());
+        for line in std::fs::read_to_string(&page).unwrap().lines() {
+            let _ = writeln!(expected, "{}{line}", if line.is_empty() { "" } else { "  " });
+        }
+    }
+    check("files/runbooks.yaml", &expected);
 }
 
 #[test]

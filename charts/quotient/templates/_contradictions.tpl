@@ -30,8 +30,8 @@
 {{- if and .Values.metrics.certificateSecret (ne .Values.metrics.access "Authenticated") -}}
 {{- fail "metrics.certificateSecret is set and metrics.access is Localhost: in the pod metrics are served over plain HTTP. Leave the Secret out, or set metrics.access to Authenticated." -}}
 {{- end -}}
-{{- if and .Values.serviceMonitor.enabled (not .Values.metrics.service.enabled) -}}
-{{- fail "serviceMonitor.enabled is true and metrics.service.enabled is false: a ServiceMonitor finds pods through a Service. Enable the Service." -}}
+{{- if and .Values.serviceMonitor.enabled (eq .Values.serviceMonitor.kind "ServiceMonitor") (not .Values.metrics.service.enabled) -}}
+{{- fail "serviceMonitor.enabled is true and metrics.service.enabled is false: a ServiceMonitor finds pods through a Service. Enable the Service, or set serviceMonitor.kind=PodMonitor." -}}
 {{- end -}}
 {{- if and .Values.hostNetwork (not .Values.hostUsers) -}}
 {{- fail "hostNetwork is true and hostUsers is false: Kubernetes gives a pod users of its own only together with a network of its own. Set one of them back." -}}

@@ -15,7 +15,7 @@ fn a_whole_node_is_freed_for_a_pod_that_needs_one() {
               team-2/team-2  1       1c 1Gi 4gpu  1c 1Gi 4gpu  3c 9Gi       0            4gpu
               evict  team-1/pod-4  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 6c 6Gi 4gpu
               evict  team-1/pod-2  team-2/team-2 is short of 1c 1Gi 4gpu; team-1/team-1 uses 6c 6Gi 6gpu and deserves 6c 6Gi 4gpu
-              unmet  team-2/train  1 pod of 1c 1Gi 4gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
+              unmet  team-2/train  1 pod of 1c 1Gi 4gpu cannot start: WaitingForPreemption (pods that hold its queue's share are terminating)
 
             Step 2  capacity 16c 64Gi 8gpu
               QUEUE          WEIGHT  DEMAND       DESERVED     ALLOCATED     USED         PREEMPTING
@@ -60,7 +60,7 @@ fn what_was_lent_comes_back_to_who_needs_it() {
           evict  team-1/batch-r1-6  team-2/team-2 is short of 3c 3Gi; team-1/team-1 uses 7c 7Gi and deserves 4c 4Gi
           evict  team-1/batch-r1-5  team-2/team-2 is short of 3c 3Gi; team-1/team-1 uses 7c 7Gi and deserves 4c 4Gi
           evict  team-1/batch-r1-4  team-2/team-2 is short of 3c 3Gi; team-1/team-1 uses 7c 7Gi and deserves 4c 4Gi
-          unmet  team-2/web  4 pods of 1c 1Gi cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
+          unmet  team-2/web  4 pods of 1c 1Gi cannot start: WaitingForPreemption (pods that hold its queue's share are terminating)
 
         Step 2  capacity 8c 8Gi
           QUEUE          WEIGHT  DEMAND  DESERVED  ALLOCATED  USED    PREEMPTING
@@ -114,7 +114,7 @@ fn a_guarantee_comes_back_from_the_whole_tree() {
           evict  batch-1/batch-r1-5  team-1/team-1 is short of 4c 4Gi; batch-1/batch-1 uses 6c 6Gi and deserves 4c 4Gi
           evict  batch-1/batch-r1-4  team-1/team-1 is short of 4c 4Gi; batch-1/batch-1 uses 6c 6Gi and deserves 4c 4Gi
           unmet  batch-1/batch  2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
-          unmet  team-1/serve   4 pods of 1c 1Gi cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
+          unmet  team-1/serve   4 pods of 1c 1Gi cannot start: WaitingForPreemption (pods that hold its queue's share are terminating)
           unmet  team-2/train   2 pods of 1c 1Gi cannot start: ShareInUse (other pods of its queue use the share)
 
         Step 2  capacity 12c 12Gi

@@ -63,8 +63,8 @@ fn what_cannot_start_is_told_with_what_is_in_the_way() {
     ];
     expect![[r#"
         b/wide  2 pods of 4c cannot start: Fragmented (there is enough for the queue, but not on one node that may run it, nor can it be freed there)
-        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
-        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+        b/huge  2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
+        b/picky  2 pods of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
     "#]].assert_eq(&deployments.map(|deployment| unmet(&deployment)).concat());
 }
 
@@ -91,7 +91,7 @@ spec: {nodeSelector: {disk: ssd}, containers: [{name: c, resources: {requests: {
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
               a/q    1       8c 8Gi  4c 4Gi    4c 4Gi     4c    0
               b/q    1       8c 8Gi  4c 4Gi    4c 4Gi     1c    0
-              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+              unmet  b/lonely  1 pod of 1c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
 
             Step 3  60 s later  capacity 8c 8Gi
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING
@@ -146,7 +146,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet double"
           },
           {
-            "message": "no node could run one even if it were empty: selector, affinity, taints or sheer size",
+            "message": "no node could run one even if it were empty: selector, affinity, taints or size",
             "pods": 2,
             "queue": "b/q",
             "reason": "NoNodeFits",
@@ -157,7 +157,7 @@ fn programs_read_what_cannot_start_and_what_was_kept() {
             "what": "ReplicaSet huge"
           },
           {
-            "message": "there is room, it only has to be taken",
+            "message": "its queue has room, and the pods have not used it yet",
             "pods": 1,
             "queue": "b/q",
             "reason": "RoomAvailable",
@@ -216,7 +216,7 @@ fn the_table_says_what_cannot_start_and_what_was_kept() {
           short  b/q  1c of the 4c 4Gi that it deserves is held by pods that a disruption budget keeps, or the API server
           start  b/double-r1-0
           unmet  b/double  1 pod of 2c cannot start: Blocked (a disruption budget, or the API server, lets no pod go now)
-          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or sheer size)
+          unmet  b/huge    2 pods of 5c cannot start: NoNodeFits (no node could run one even if it were empty: selector, affinity, taints or size)
 
         Not stable: more would happen; --until-stable shows it.
     "#]].assert_eq(&render(&cluster, &simulation, Format::Table, true, Style::Plain).unwrap());

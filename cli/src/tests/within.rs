@@ -81,7 +81,7 @@ fn a_deployment_yields_to_one_of_a_higher_priority() {
               a/q    1       4gpu    3gpu      3gpu       3gpu  0
               scale  a/low  from 3 to 2 of 3 for ReplicaSet high, without low-3: Outranked
               start  a/high-r1-0
-              unmet  a/high  1 pod of 1gpu cannot start: WaitingForPreemption (pods that hold its queue's share are on their way out)
+              unmet  a/high  1 pod of 1gpu cannot start: WaitingForPreemption (pods that hold its queue's share are terminating)
 
             Step 2  capacity 3gpu
               QUEUE  WEIGHT  DEMAND  DESERVED  ALLOCATED  USED  PREEMPTING

@@ -3,7 +3,7 @@
 #![allow(clippy::arithmetic_side_effects, reason = "what overflows fails the test")]
 
 use quotient_crds::manifests;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The definition of the kind whose CRD is called `name`.
 pub(crate) fn definition(name: &str) -> Value {
@@ -35,7 +35,8 @@ pub(crate) fn each_schema(path: &str, schema: &Value, visit: &mut impl FnMut(&st
     }
 }
 
-/// Every field has a description, in whole paragraphs and without links of rustdoc. Returns how many there are.
+/// Every field has a description, in whole paragraphs and without links of rustdoc, and it explains every value and the
+/// default of a field of the spec. Returns how many there are.
 pub(crate) fn explained_fields(name: &str) -> usize {
     let mut fields = 0;
     each_schema("", &schema(name), &mut |path, schema| {
@@ -46,6 +47,16 @@ pub(crate) fn explained_fields(name: &str) -> usize {
             assert!(!description.contains("](") && !description.contains("[`"), "{path}.{name} has a link");
             let paragraphs: Vec<&str> = description.split("\n\n").collect();
             assert!(paragraphs.iter().all(|text| !text.contains('\n')), "{path}.{name} has broken lines");
+            let place = format!("{path}.{name}");
+            // A selector and what a pod template has are those of Kubernetes.
+            if place.starts_with(".spec.") && !place.contains("template") && !place.contains("selector") {
+                let values = property["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                for value in values {
+                    assert!(description.contains(&format!("`{value}`")), "{place} does not explain {value}");
+                }
+                let needed = schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
+                assert!(needed || description.contains("Default:"), "{place} has no word on its default");
+            }
         }
     });
     fields

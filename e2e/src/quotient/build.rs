@@ -35,19 +35,79 @@ impl Programs {
             ("release", &["--release", "-p", "quotient-operator", "-p", "quotient-cli"])
         };
         let names = ["quotient-operator", "kubectl-quotient"];
-        let [operator, command_line] = build(names, how, &own.with_file_name(profile)).await?;
+        let [operator, command_line] =
+            build(&workspace_root(), names, how, &own.with_file_name(profile)).await?;
         Ok(Self { operator, command_line })
     }
 }
 
+/// The commit that stands for the release before: upgrades start from it.
+const PREVIOUS: &str = "10e7599ca255edf3aaab31997fa3f6898ae040ca";
+
+/// The operator and the chart of the release before.
+#[derive(Clone, Debug)]
+pub struct Previous {
+    /// `quotient-operator`.
+    pub operator: PathBuf,
+    /// The folder of the chart.
+    pub chart: PathBuf,
+}
+
+impl Previous {
+    /// Takes the sources out of the history of this repository and builds them, once for each target directory. Dependencies are
+    /// shared with the build of today.
+    pub async fn build() -> anyhow::Result<Self> {
+        let own = own_profile_directory()?;
+        let targets = own.parent().context("the target directory has no name")?;
+        let sources = targets.join("tmp").join(format!("previous-{PREVIOUS}"));
+        if !sources.is_dir() {
+            take_out(&sources).await?;
+        }
+        // Another name, because cargo would put it where that of today is.
+        let [operator] = build(&sources, ["quotient-operator-before"], &[], &own).await?;
+        Ok(Self { operator, chart: sources.join("charts/quotient") })
+    }
+}
+
+/// Writes the files of [`PREVIOUS`] into `directory`.
+async fn take_out(directory: &Path) -> anyhow::Result<()> {
+    // Renamed when it is complete.
+    let beside = directory.with_extension("new");
+    if beside.exists() {
+        std::fs::remove_dir_all(&beside)?;
+    }
+    std::fs::create_dir_all(&beside)?;
+    let script = format!(
+        "git cat-file -e {PREVIOUS} 2>/dev/null || git fetch --quiet origin {PREVIOUS}; git archive {PREVIOUS} | tar -x -C \"$1\""
+    );
+    let taken = Command::new("bash")
+        .args(["-o", "pipefail", "-e", "-c", &script, "bash"])
+        .arg(&beside)
+        .current_dir(workspace_root())
+        .status()
+        .await
+        .context("running git")?;
+    ensure!(
+        taken.success(),
+        "commit {PREVIOUS}, the release before, is not in this clone: fetch its history"
+    );
+    let manifest = beside.join("operator/Cargo.toml");
+    let renamed = std::fs::read_to_string(&manifest)?
+        .replace("[[bin]]\nname = \"quotient-operator\"", "[[bin]]\nname = \"quotient-operator-before\"");
+    std::fs::write(&manifest, renamed)?;
+    std::fs::rename(&beside, directory)?;
+    Ok(())
+}
+
 /// The program `testbed`, built for tests.
 pub async fn build_testbed() -> anyhow::Result<PathBuf> {
-    let [testbed] = build(["testbed"], &[], &own_profile_directory()?).await?;
+    let [testbed] = build(&workspace_root(), ["testbed"], &[], &own_profile_directory()?).await?;
     Ok(testbed)
 }
 
-/// Builds these programs with cargo, into `directory`.
+/// Builds these programs of a workspace with cargo, into `directory`.
 async fn build<const COUNT: usize>(
+    workspace: &Path,
     names: [&str; COUNT],
     how: &[&str],
     directory: &Path,
@@ -64,7 +124,7 @@ async fn build<const COUNT: usize>(
         .args(how)
         .arg("--target-dir")
         .arg(targets)
-        .current_dir(workspace_root())
+        .current_dir(workspace)
         .status()
         .await
         .context("running cargo build: is cargo installed?")?;

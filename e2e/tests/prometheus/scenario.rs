@@ -1,4 +1,4 @@
-//! What is looked at: teams come and go, a share moves, one is kept back by a budget, one is refused a pod that is too large.
+//! What is watched: teams come and go, a share moves, a budget keeps pods, one pod is too large for its team, a quota is refused.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::ensure;
 use jiff::Timestamp;
 use quotient_e2e::quotient::{Operator, PATIENCE, PodCounts, Programs, SYSTEM_NAMESPACE, Stage};
 use quotient_e2e::testbed::{Options, TestBed, eventually, ports};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::server::{Prometheus, Span};
 
@@ -45,19 +45,76 @@ impl Watched {
     }
 }
 
+/// What teams share: cpu and memory, or nothing but devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shared {
+    Cpu,
+    Gpus,
+}
+
+impl Shared {
+    /// The resource that is scarce.
+    pub(super) const fn resource(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Gpus => "example.com/gpu",
+        }
+    }
+
+    /// The resources that dashboards offer.
+    pub(super) const fn resources(self) -> &'static [&'static str] {
+        match self {
+            Self::Cpu => &["cpu", "memory"],
+            Self::Gpus => &["example.com/gpu"],
+        }
+    }
+
+    /// The amounts of one of two nodes.
+    const fn node(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Cpu => &[("cpu", "6"), ("memory", "12Gi")],
+            Self::Gpus => &[("cpu", "64"), ("memory", "256Gi"), ("example.com/gpu", "6")],
+        }
+    }
+
+    /// Flags of the operator: what it shares out, and a ceiling that the nodes have reached.
+    const fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Cpu => &["--capacity=cpu=12,memory=24Gi"],
+            Self::Gpus => &["--resources=example.com/gpu", "--capacity=example.com/gpu=12"],
+        }
+    }
+
+    /// So many of the scarce resource, in the spec of a Queue.
+    fn amount(self, count: u32) -> Value {
+        let mut amount = json!({self.resource(): count.to_string()});
+        if self == Self::Cpu {
+            amount["memory"] = format!("{count}Gi").into();
+        }
+        amount
+    }
+
+    /// The requests of a pod.
+    fn pod(self, count: u32) -> Value {
+        let mut requests = json!({"cpu": "100m", "memory": format!("{count}Gi")});
+        requests[self.resource()] = count.to_string().into();
+        requests
+    }
+}
+
 /// Plays it with pauses of `pause`, and leaves everything running.
-pub(super) async fn play(pause: Duration) -> anyhow::Result<Watched> {
+pub(super) async fn play(shared: Shared, pause: Duration) -> anyhow::Result<Watched> {
     let programs = Programs::build().await?;
     let options = Options { termination_delay: TERMINATION, ..Options::default() };
     let stage = Stage { bed: TestBed::start(options).await?, programs };
     let bed = &stage.bed;
-    let gpus = ("example.com/gpu", "2");
-    bed.add_node("node-1", &[("cpu", "6"), ("memory", "12Gi"), gpus]).await?;
-    bed.add_node("node-2", &[("cpu", "6"), ("memory", "12Gi"), gpus]).await?;
+    bed.add_node("node-1", shared.node()).await?;
+    bed.add_node("node-2", shared.node()).await?;
     let scraped = SocketAddr::from((Ipv4Addr::LOCALHOST, ports::free()?));
-    // Every address there is: that of loopback alone would be open to anybody.
+    // Every address there is: that of loopback alone would be open to every client.
     let listen = format!("0.0.0.0:{}", scraped.port());
     let arguments = ["--metrics-listen", &listen, "--status-interval-seconds", "1"];
+    let arguments: Vec<&str> = arguments.iter().chain(shared.arguments()).copied().collect();
     let operator = Operator::start_with(bed, &stage.programs.operator, &arguments).await?;
     let reader = bed.directory().join("reader.json");
     std::fs::write(&reader, READER)?;
@@ -65,31 +122,63 @@ pub(super) async fn play(pause: Duration) -> anyhow::Result<Watched> {
     let token = bed.kubectl(["create", "token", "prometheus", "-n", SYSTEM_NAMESPACE]).await?;
     let prometheus = Prometheus::start(bed, scraped, token.trim()).await?;
     let from = Timestamp::now().as_second();
-    act(&stage, pause).await?;
+    act(&stage, shared, pause).await?;
     let span = Span { from, to: Timestamp::now().as_second() };
     Ok(Watched { stage, operator, prometheus, span })
 }
 
-async fn act(stage: &Stage, pause: Duration) -> anyhow::Result<()> {
+/// A policy of the cluster that refuses the quota of one team.
+const REFUSED: &str = r#"{"apiVersion": "v1", "kind": "List", "items": [
+    {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "no-quota"},
+     "spec": {"failurePolicy": "Fail",
+      "matchConstraints": {"resourceRules": [{"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE", "UPDATE"], "resources": ["resourcequotas"]}]},
+      "matchConditions": [{"name": "team-d", "expression": "request.namespace == 'team-d'"}],
+      "validations": [{"expression": "false", "message": "no quota here"}]}},
+    {"apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no-quota"},
+     "spec": {"policyName": "no-quota", "validationActions": ["Deny"]}}
+]}"#;
+
+/// Creates the namespace of that team, and waits until the API server knows the policy.
+async fn refuse_a_quota(stage: &Stage) -> anyhow::Result<()> {
+    stage.bed.apply(REFUSED).await?;
+    stage.bed.create_namespace("team-d").await?;
+    let probe = ["create", "quota", "probe", "--namespace=team-d", "--dry-run=server"];
+    let refused = eventually("the policy is enforced", PATIENCE, async || {
+        ensure!(stage.bed.kubectl(probe).await.is_err(), "a quota would be created");
+        Ok(())
+    });
+    Ok(refused.await?)
+}
+
+async fn act(stage: &Stage, shared: Shared, pause: Duration) -> anyhow::Result<()> {
     let wait = async || tokio::time::sleep(pause).await;
-    let one = || json!({"cpu": "1", "memory": "1Gi"});
+    refuse_a_quota(stage).await?;
+    // A namespace without a Queue.
+    stage.bed.create_namespace("visitors").await?;
+    stage.deployment("visitors", "guest", 1, shared.pod(1), false).await?;
+    stage.until_pods("visitors", PodCounts::running(1)).await?;
     stage.queue("team-a", json!({"weight": 2})).await?;
-    stage.queue("team-b", json!({"weight": 1, "limit": {"cpu": "8"}})).await?;
+    stage
+        .queue("team-b", json!({"weight": 1, "guaranteed": shared.amount(1), "limit": shared.amount(8)}))
+        .await?;
+    stage.queue_object("team-d", "team-d", json!({"weight": 0, "limit": shared.amount(0)})).await?;
     wait().await;
-    stage.deployment("team-a", "web", 7, one(), true).await?;
-    stage.deployment("team-b", "train", 4, one(), true).await?;
+    stage.deployment("team-a", "web", 7, shared.pod(1), true).await?;
+    stage.deployment("team-b", "train", 4, shared.pod(1), true).await?;
     stage.until_pods("team-a", PodCounts::running(7)).await?;
     stage.until_pods("team-b", PodCounts::running(4)).await?;
     let budget = ["create", "pdb", "train", "-n", "team-b", "--selector=app=train", "--min-available=4"];
     stage.bed.kubectl(budget).await?;
     wait().await;
-    // A third team claims what it is guaranteed. One team's pods take their time, the other's are kept by a budget.
-    stage.queue("team-c", json!({"weight": 1, "guaranteed": {"cpu": "3"}})).await?;
-    stage.deployment("team-c", "batch", 3, one(), false).await?;
+    // A third team claims its guaranteed amount. Pods of one team take their time, a budget keeps those of the other.
+    stage.queue("team-c", json!({"weight": 1, "guaranteed": shared.amount(3)})).await?;
+    let quota = ["wait", "resourcequota/quotient", "--for=create", "--timeout=60s", "--namespace=team-c"];
+    stage.bed.kubectl(quota).await?;
+    stage.deployment("team-c", "batch", 3, shared.pod(1), false).await?;
     wait().await;
     stage.bed.kubectl(["delete", "pdb", "train", "-n", "team-b"]).await?;
-    eventually("what is held goes, and team-c runs", PATIENCE, async || {
-        // Long enough on their way out to be seen.
+    eventually("what is held ends, and team-c runs", PATIENCE, async || {
+        // Long enough terminating to be seen.
         tokio::time::sleep(Duration::from_secs(1)).await;
         stage.release("team-a").await?;
         stage.release("team-b").await?;
@@ -99,19 +188,13 @@ async fn act(stage: &Stage, pause: Duration) -> anyhow::Result<()> {
     })
     .await?;
     wait().await;
-    // A pod that is larger than any share, and somebody who edits a quota.
-    stage.deployment("team-b", "huge", 1, json!({"cpu": "9", "memory": "1Gi"}), false).await?;
-    let edit = r#"{"spec": {"hard": {"requests.cpu": "99"}}}"#;
-    let patch = ["patch", "resourcequota", "quotient", "-n", "team-a", "--type=merge", "-p", edit];
+    // A pod that is larger than any share, and a user that edits a quota.
+    stage.deployment("team-b", "huge", 1, shared.pod(9), false).await?;
+    let edit = format!("{{\"spec\": {{\"hard\": {{\"requests.{}\": \"99\"}}}}}}", shared.resource());
+    let patch = ["patch", "resourcequota", "quotient", "-n", "team-a", "--type=merge", "-p", &edit];
     stage.bed.kubectl(patch).await?;
-    // Devices, and a namespace without a Queue.
-    let gpu = json!({"cpu": "100m", "memory": "100Mi", "example.com/gpu": "1"});
-    stage.deployment("team-b", "tune", 3, gpu, false).await?;
-    stage.bed.create_namespace("visitors").await?;
-    let guest = json!({"cpu": "500m", "memory": "2Gi", "example.com/gpu": "1"});
-    stage.deployment("visitors", "guest", 1, guest, false).await?;
     wait().await;
-    // The third team is done: what was taken for it goes back.
+    // The third team is done: its room goes back.
     stage.bed.kubectl(["scale", "deployment", "batch", "-n", "team-c", "--replicas=1"]).await?;
     wait().await;
     wait().await;

@@ -65,12 +65,12 @@ impl Prometheus {
         Ok(prometheus)
     }
 
-    /// Whether `expression` finds anything in `span`, second by second.
-    pub(super) async fn finds(&self, expression: &str, span: Span) -> anyhow::Result<bool> {
+    /// The series that `expression` finds in `span`, second by second.
+    pub(super) async fn series(&self, expression: &str, span: Span) -> anyhow::Result<Vec<Value>> {
         let (from, to) = (span.from.to_string(), span.to.to_string());
         let query = [("query", expression), ("start", &from), ("end", &to), ("step", "1")];
         let answer = self.ask("/api/v1/query_range", &query).await;
-        Ok(!results(&answer.with_context(|| expression.to_owned())?).is_empty())
+        Ok(results(&answer.with_context(|| expression.to_owned())?).to_vec())
     }
 
     /// What a scrape was answered, such as a refusal.

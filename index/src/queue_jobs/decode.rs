@@ -53,8 +53,8 @@ impl Index {
         }
         if let Some(label) = kueue_label(written) {
             let problem = format!(
-                "the label {label} gives its pods to Kueue, and only one of two can decide who starts: remove the label, or \
-                 run the Jobs with Kueue instead of a QueueJob"
+                "the label {label} gives its pods to Kueue, and two programs must not decide which pods start: remove the label, \
+                 or run the Jobs with Kueue instead of a QueueJob"
             );
             entry.job.invalid = Some(problem.into());
         }

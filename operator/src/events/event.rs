@@ -131,12 +131,12 @@ fn note(happening: &Notice) -> String {
         Notice::ForceDeleted { pods, .. } => forced_note(pods),
         Notice::QueueJob { news, .. } => job_note(news),
         Notice::DefaultRequestsWritten { defaults, .. } if defaults.is_empty() => format!(
-            "removed the LimitRange {LIMIT_RANGE}: the Queue names no default requests, or other LimitRanges give them"
+            "Removed the LimitRange {LIMIT_RANGE} because the Queue has no default requests, or other LimitRanges have them."
         ),
         Notice::DefaultRequestsWritten { defaults, .. } => {
-            format!("containers that name no requests have {} (LimitRange {LIMIT_RANGE})", listed(defaults))
+            format!("New containers without requests get {} (LimitRange {LIMIT_RANGE}).", listed(defaults))
         }
-        Notice::DefaultRequestsRefused { why, .. } => format!("default requests are not in force: {why}"),
+        Notice::DefaultRequestsRefused { why, .. } => format!("The default requests are not enforced: {why}"),
     }
 }
 
@@ -178,8 +178,14 @@ fn of<'a>(amounts: &Amounts, resources: impl Iterator<Item = &'a Resource>) -> S
 
 fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
     if after.is_empty() {
-        return "the quota was deleted because the Queue is in Gate mode and has no limit".to_owned();
+        return "Deleted the quota because the Queue is in Gate mode and has no limit.".to_owned();
     }
+    let verb = if before.is_some() { "Changed" } else { "Created" };
+    format!("{verb} the quota: {}.", changes(before, after))
+}
+
+/// `cpu from 3 to 2, memory 1Gi`: the amounts that differ.
+fn changes(before: Option<&Bounds>, after: &Bounds) -> String {
     let changes: Vec<String> = after
         .iter()
         .filter_map(|(resource, amount)| match before.and_then(|before| before.get(resource)) {
@@ -190,18 +196,14 @@ fn quota_note(before: Option<&Bounds>, after: &Bounds) -> String {
             None => Some(format!("{resource} {}", resource.format(amount))),
         })
         .collect();
-    let verb = if before.is_some() { "was changed:" } else { "was created:" };
-    format!(
-        "the quota {verb} {}",
-        if changes.is_empty() { "no amount".to_owned() } else { changes.join(", ") }
-    )
+    if changes.is_empty() { "no amount".to_owned() } else { changes.join(", ") }
 }
 
 fn repair_note(change: &Change, before: Option<&Bounds>, after: &Bounds) -> String {
-    format!(
-        "the quota had been {change} and was restored: {}; change spec.limit or spec.weight of the Queue instead",
-        quota_note(before, after)
-    )
+    message([
+        format!("Restored the quota because it was {change}: {}.", changes(before, after)),
+        "Change limit or weight of the Queue instead.".to_owned(),
+    ])
 }
 
 /// `web-0.17f3a9c1d2e4b5a6.2`: what an event is called that nobody else's event is called.
@@ -282,7 +284,7 @@ mod tests {
             after: bounds(&[("cpu", 2000), ("memory", 1 << 30)]),
             lowers: true,
         });
-        assert_eq!(event.note.as_deref(), Some("the quota was changed: cpu from 3 to 2"));
+        assert_eq!(event.note.as_deref(), Some("Changed the quota: cpu from 3 to 2."));
         assert_eq!(event.reason.as_deref(), Some("QuotaLowered"));
         assert_eq!(event.regarding.unwrap().uid.as_deref(), Some("q1"));
     }
@@ -298,8 +300,8 @@ mod tests {
         assert_eq!(
             edited.note.as_deref(),
             Some(
-                "the quota had been edited by kubectl-edit and was restored: the quota was changed: cpu from 9 to 2; \
-                 change spec.limit or spec.weight of the Queue instead"
+                "Restored the quota because it was edited by kubectl-edit: cpu from 9 to 2. \
+                 Change limit or weight of the Queue instead."
             )
         );
         assert_eq!(
@@ -308,9 +310,7 @@ mod tests {
         );
         let deleted = repair(Change::Deleted, None).note.unwrap();
         assert!(
-            deleted.starts_with(
-                "the quota had been deleted by another writer and was restored: the quota was created: cpu 2"
-            ),
+            deleted.starts_with("Restored the quota because it was deleted by another writer: cpu 2."),
             "{deleted}"
         );
     }

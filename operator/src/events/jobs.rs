@@ -101,40 +101,54 @@ pub(super) const fn job_kind(news: &JobNews) -> (&'static str, &'static str, &'s
     }
 }
 
-/// The sentence that people read.
+/// The sentences of an event.
 pub(super) fn job_note(news: &JobNews) -> String {
     match news {
-        JobNews::Admitted { slots, left } => format!("may run {slots} of {left} pods that are left"),
+        JobNews::Admitted { slots, left } => {
+            format!("The QueueJob may run {slots} of the {left} pods that have not succeeded.")
+        }
         JobNews::Resized { from, to } if from < to => {
-            format!("may run {to} pods instead of {from}: there is room")
+            format!("The QueueJob may run {to} pods instead of {from} because its queue has room.")
         }
         JobNews::Resized { from, to } => {
-            format!("may run {to} pods instead of {from}: others need the room")
+            format!(
+                "The QueueJob may run {to} pods instead of {from} because its queue has less room for it."
+            )
         }
         JobNews::Waits { from, why, floor, problem } => {
             let why = why_it_waits(*why, *floor, problem.as_deref());
-            if *from > 0 { format!("lost all of its {from} slots: {why}") } else { format!("waits: {why}") }
+            if *from > 0 {
+                format!("The QueueJob lost all of its {from} slots: {why}")
+            } else {
+                format!("The QueueJob waits: {why}")
+            }
         }
-        JobNews::Refused(why) => format!("the API server refused a Job of it: {why}"),
-        JobNews::Suspended => "gave its slots up: spec.suspend says so".to_owned(),
-        JobNews::Complete => "every pod of every task has succeeded".to_owned(),
-        JobNews::Failed => "a task has failed: the condition Failed says which, and why".to_owned(),
+        JobNews::Refused(why) => format!("The API server refused a Job of the QueueJob: {why}"),
+        JobNews::Suspended => "The QueueJob released its slots because spec.suspend is true.".to_owned(),
+        JobNews::Complete => "Every pod of every task has succeeded.".to_owned(),
+        JobNews::Failed => {
+            "A task has failed. The condition Failed names the task and the reason.".to_owned()
+        }
     }
 }
 
 fn why_it_waits(why: SlotReason, floor: u32, problem: Option<&str>) -> String {
     match why {
-        SlotReason::WaitingForRoom => {
-            format!("it needs room for {floor} pods at once, and other pods of its queue hold too much of it")
-        }
+        SlotReason::WaitingForRoom => format!(
+            "it needs room for {floor} pods at once, and other pods of its queue use too much. It starts when they end."
+        ),
         SlotReason::GangAboveShare => format!(
-            "it needs room for {floor} pods at once, and its queue has less than that for all its QueueJobs"
+            "it needs room for {floor} pods at once, and its queue has less for all QueueJobs. Lower minAvailable, or raise \
+             the share of the queue."
         ),
         SlotReason::StartTimeout => {
-            "it did not run within startTimeoutSeconds: status.retryAt says when it tries again".to_owned()
+            "its pods did not run within startTimeoutSeconds. It tries again at status.retryAt.".to_owned()
         }
-        SlotReason::NoQueue => "no Queue governs this namespace: create one".to_owned(),
-        SlotReason::QueueStalled => "the Queue of this namespace has no share".to_owned(),
+        SlotReason::NoQueue => "its namespace has no Queue. Create one.".to_owned(),
+        SlotReason::QueueStalled => {
+            "the Queue of its namespace has no share. The condition Stalled of the Queue has the reason."
+                .to_owned()
+        }
         SlotReason::InvalidSpec => problem.unwrap_or("its spec cannot be understood").to_owned(),
         _ => why.name().to_owned(),
     }
@@ -198,15 +212,15 @@ mod tests {
                 (Complete, Finished, 0, 0),
             ],
             &expect![[r#"
-                Normal WaitingForRoom: waits: it needs room for 2 pods at once, and other pods of its queue hold too much of it
-                Normal Admitted: may run 4 of 4 pods that are left
-                Normal SlotsTaken: may run 2 pods instead of 4: others need the room
-                Normal SlotsGiven: may run 3 pods instead of 2: there is room
-                Normal WaitingForRoom: lost all of its 3 slots: it needs room for 2 pods at once, and other pods of its queue hold too much of it
-                Normal Admitted: may run 2 of 4 pods that are left
-                Warning StartTimeout: lost all of its 2 slots: it did not run within startTimeoutSeconds: status.retryAt says when it tries again
-                Normal Admitted: may run 2 of 4 pods that are left
-                Normal Complete: every pod of every task has succeeded
+                Normal WaitingForRoom: The QueueJob waits: it needs room for 2 pods at once, and other pods of its queue use too much. It starts when they end.
+                Normal Admitted: The QueueJob may run 4 of the 4 pods that have not succeeded.
+                Normal SlotsTaken: The QueueJob may run 2 pods instead of 4 because its queue has less room for it.
+                Normal SlotsGiven: The QueueJob may run 3 pods instead of 2 because its queue has room.
+                Normal WaitingForRoom: The QueueJob lost all of its 3 slots: it needs room for 2 pods at once, and other pods of its queue use too much. It starts when they end.
+                Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
+                Warning StartTimeout: The QueueJob lost all of its 2 slots: its pods did not run within startTimeoutSeconds. It tries again at status.retryAt.
+                Normal Admitted: The QueueJob may run 2 of the 4 pods that have not succeeded.
+                Normal Complete: Every pod of every task has succeeded.
             "#]],
         );
     }

@@ -8,6 +8,8 @@ mod happening;
 mod jobs;
 mod publisher;
 mod reclaimed;
+#[cfg(test)]
+mod reference;
 mod scaled;
 mod transitions;
 

@@ -1,4 +1,4 @@
-//! Who leads: one replica holds a Lease, the others wait for it to lapse.
+//! The election of the leader: one replica holds a Lease, and the others wait until it lapses.
 //!
 //! The Lease is a courtesy, not a fence: a paused process can believe in it for longer than the others do. What
 //! keeps a late writer from harm is in the writes themselves (a version on the ledger, a uid on every eviction, a stamp on
@@ -30,25 +30,25 @@ use crate::args::seconds;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Leadership")]
 pub struct LeaseSettings {
-    /// The Lease's name.
+    /// The name of the Lease.
     #[arg(long = "lease-name", value_name = "NAME", default_value = "quotient-operator")]
     pub name: String,
 
-    /// The namespace of the Lease and of the ledger; the pod's own, or the kubeconfig's, if left out.
+    /// The namespace of the Lease and of the ledger. If left out, that of the pod or of the kubeconfig.
     #[arg(long = "lease-namespace", value_name = "NAME", default_value = "", hide_default_value = true)]
     pub namespace: String,
 
-    /// How long a Lease that is not renewed keeps others out.
+    /// The time for which a Lease that is not renewed keeps other replicas from leading.
     #[arg(long = "lease-duration-seconds", value_name = "SECONDS", default_value = "15")]
     #[arg(value_parser = seconds(1..=3600))]
     pub duration: Duration,
 
-    /// How long the leader tries to renew before it gives up and exits; less than the Lease's duration.
+    /// The time for which the leader tries to renew the Lease before its process ends. Less than the duration of the Lease.
     #[arg(long = "lease-renew-deadline-seconds", value_name = "SECONDS", default_value = "10")]
     #[arg(value_parser = seconds(1..=3600))]
     pub renew_deadline: Duration,
 
-    /// How often the leader renews and the others look; less than the deadline.
+    /// How often the leader renews the Lease, and the other replicas look at it. Less than the deadline.
     #[arg(long = "lease-retry-seconds", value_name = "SECONDS", default_value = "2")]
     #[arg(value_parser = seconds(1..=3600))]
     pub retry: Duration,

@@ -150,11 +150,11 @@ impl LedgerKeeper {
             }
             Some(Ok(ledger)) => {
                 let generation = ledger.generation.number();
-                warn!(generation, "the ledger is older than a quota: it is made up anew from the quotas");
+                warn!(generation, "the ledger is older than a quota, and is rebuilt from the quotas");
                 self.rebuilt("Older")
             }
             Some(Err(error)) => {
-                warn!(error = %error, "cannot read what the ledger says: it is made up anew from the quotas");
+                warn!(error = %error, "the ledger cannot be read, and is rebuilt from the quotas");
                 self.rebuilt("Unreadable")
             }
             None => self.rebuilt("Missing"),

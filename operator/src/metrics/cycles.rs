@@ -9,7 +9,7 @@ use super::catalogue::{Catalogue, Unit, label, metric};
 pub struct CycleMetrics {
     /// How long a cycle took, from its snapshot to the last answer to its writes.
     pub duration: Histogram,
-    /// How long the engine took for one plan.
+    /// The time that the engine took for one plan.
     pub plan_duration: Histogram,
     /// When the last cycle ended well, in seconds since 1970.
     pub last_success: IntGauge,
@@ -35,7 +35,7 @@ impl CycleMetrics {
                     "quotient_plan_duration_seconds",
                     Unit::Seconds,
                     &[],
-                    "How long the engine took for one plan.",
+                    "The time that the engine took for one plan.",
                 ),
                 exponential_buckets(0.000_1, 2.0, 15)?,
             )?,
@@ -43,7 +43,7 @@ impl CycleMetrics {
                 "quotient_cycle_last_success_timestamp_seconds",
                 Unit::Timestamp,
                 &[],
-                "When the last cycle of this replica as leader ended; 0 if it has not led.",
+                "The time at which the last cycle of this replica as leader ended. 0 if it has not led.",
             ))?,
             held: into.whole_gauges(metric(
                 "quotient_reclaims_held",

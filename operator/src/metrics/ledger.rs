@@ -30,31 +30,31 @@ impl LedgerMetrics {
                 "quotient_ledger_conflicts_total",
                 Unit::Count,
                 &[],
-                "Writes of the ledger that lost against another writer. Each drops one cycle.",
+                "Writes of the ledger that failed because another writer was faster. Each drops one cycle.",
             ))?,
             rebuilds: into.counters(metric(
                 "quotient_ledger_rebuilds_total",
                 Unit::Count,
                 &[label("reason", "`Missing`, `Unreadable`, `Older` than the quotas")],
-                "How often the ledger was made up from quotas; no quota rises until all are written under the new one.",
+                "How many times the ledger was rebuilt from the quotas. No quota rises until all have a stamp of the new ledger.",
             ))?,
             size: into.gauge(metric(
                 "quotient_ledger_size_bytes",
                 Unit::Bytes,
                 &[],
-                "The size of the ledger when it was written last; a ConfigMap holds 1048576.",
+                "The size of the ledger at its last write. A ConfigMap holds at most 1048576.",
             ))?,
             entries: into.gauge(metric(
                 "quotient_ledger_entries",
                 Unit::Count,
                 &[],
-                "The namespaces that something was granted to.",
+                "The namespaces with a grant.",
             ))?,
             generation: into.gauge(metric(
                 "quotient_ledger_generation",
                 Unit::Count,
                 &[],
-                "The generation of the ledger that is known here: how often what was granted has changed.",
+                "The generation of the ledger that this replica knows. Each write of the ledger raises it.",
             ))?,
         };
         for reason in REBUILDS {

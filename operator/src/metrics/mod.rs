@@ -69,7 +69,7 @@ impl Metrics {
             "quotient_build_info",
             Unit::Info,
             &[label("version", "")],
-            "What is running.",
+            "The version that runs.",
         ))?;
         build.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
         let metrics = Self {
@@ -83,9 +83,9 @@ impl Metrics {
                 "quotient_capacity_ceiling",
                 Unit::Amount,
                 &[RESOURCE],
-                "What --capacity states: what an autoscaler grows the nodes to; no series where it is Nodes.",
+                "The capacity that --capacity states, such as the ceiling of an autoscaler. No series if it is Nodes.",
             ))?,
-            leader: into.gauge(metric("quotient_leader", Unit::Truth, &[], "Whether this replica leads."))?,
+            leader: into.gauge(metric("quotient_leader", Unit::Truth, &[], "1 while this replica leads."))?,
             queues: QueueGauges::declare(into)?,
             evictions: EvictionMetrics::declare(into)?,
             scalings: ScalingMetrics::declare(into)?,

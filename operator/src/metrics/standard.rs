@@ -59,7 +59,7 @@ impl StandardMetrics {
                 "controller_runtime_reconcile_total",
                 Unit::Count,
                 &[label("controller", "`queue`"), label("result", "`success`, `requeue`, `error`")],
-                "Cycles as leader by how they ended; requeue: another writer changed the ledger; error: it cannot be read or written.",
+                "Cycles as leader, by result. requeue: another writer changed the ledger. error: the ledger cannot be read or written.",
             ))?,
             errors: into.counters(metric(
                 "controller_runtime_reconcile_errors_total",
@@ -80,19 +80,19 @@ impl StandardMetrics {
                 "controller_runtime_active_workers",
                 Unit::Count,
                 &CONTROLLERS,
-                "1 while a cycle is under way; there is never more than one.",
+                "1 while a cycle is under way. There is never more than one.",
             ))?,
             adds: into.counters(metric(
                 "workqueue_adds_total",
                 Unit::Count,
                 &WORK_QUEUES,
-                "How often something woke the loop: a change, a timer or the resync.",
+                "How many times a change, a timer or the resync woke the loop.",
             ))?,
             depth: into.whole_gauges(metric(
                 "workqueue_depth",
                 Unit::Count,
                 &WORK_QUEUES,
-                "1 while a cycle is due and has not begun; changes that come meanwhile are part of it.",
+                "1 while a cycle is due and has not begun. Changes that come meanwhile are part of it.",
             ))?,
             queued: into.histograms(
                 metric(
@@ -108,7 +108,7 @@ impl StandardMetrics {
                     "workqueue_work_duration_seconds",
                     Unit::Seconds,
                     &WORK_QUEUES,
-                    "How long a cycle took, of the leader or of a replica that only looks.",
+                    "How long a cycle took, on the leader or on a replica that does not lead.",
                 ),
                 exponential_buckets(0.001, 2.0, 15)?,
             )?,
@@ -119,14 +119,14 @@ impl StandardMetrics {
                     label("code", "the HTTP status, or `<error>`"),
                     label("method", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`"),
                 ],
-                "Requests to the API server; a watch counts once, when it is opened.",
+                "Requests to the API server. A watch counts once, when it is opened.",
             ))?,
             request_time: into.histograms(
                 metric(
                     "rest_client_request_duration_seconds",
                     Unit::Seconds,
                     &[label("verb", "`GET`, `POST`, `PUT`, `PATCH`, `DELETE`")],
-                    "How long the API server took until it began to answer.",
+                    "The time until the API server began to answer.",
                 ),
                 exponential_buckets(0.001, 2.0, 15)?,
             )?,

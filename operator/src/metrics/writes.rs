@@ -10,9 +10,9 @@ use super::catalogue::{Catalogue, Unit, label, metric};
 /// The metrics of evictions that are not counted by queue. The others: [`QueueGauges::evicted`](super::QueueGauges::evicted).
 #[derive(Clone, Debug)]
 pub struct EvictionMetrics {
-    /// Pods long past their deadline that were deleted without grace.
+    /// Pods past their deadline that were deleted without grace.
     pub forced: IntCounter,
-    /// Due evictions that the last cycle left to a later one, because their number is bounded.
+    /// Due evictions that the last cycle left to a later one, because a rate bounds them.
     pub postponed: IntGauge,
 }
 
@@ -24,13 +24,13 @@ impl EvictionMetrics {
                 "quotient_evictions_forced_total",
                 Unit::Count,
                 &[],
-                "Pods long past their deadline that were deleted without grace.",
+                "Pods past their deadline that were deleted without grace.",
             ))?,
             postponed: into.gauge(metric(
                 "quotient_evictions_postponed",
                 Unit::Count,
                 &[],
-                "Due evictions that the last cycle left to a later one, because their number is bounded.",
+                "Due evictions that the last cycle left to a later one, because a rate bounds them.",
             ))?,
         })
     }
@@ -56,19 +56,19 @@ impl ScalingMetrics {
                 "quotient_scalings_total",
                 Unit::Count,
                 &[label("reason", "`Outranked`, `Restored`")],
-                "Owners that were scaled down for pods of a higher priority in their queue, or up again.",
+                "Workloads that were scaled down for pods of a higher priority in their queue, or up again.",
             ))?,
             pods: into.counter(metric(
                 "quotient_scaled_pods_total",
                 Unit::Count,
                 &[],
-                "Pods that had to go because their owner was scaled down for others of its queue.",
+                "Pods that ended because their workload was scaled down for others of its queue.",
             ))?,
             postponed: into.gauge(metric(
                 "quotient_scalings_postponed",
                 Unit::Count,
                 &[],
-                "Due scalings that the last cycle left to a later one: too many at once, or refused a moment ago.",
+                "Due scalings that the last cycle left to a later one, because there were too many or the API server refused them.",
             ))?,
         };
         for reason in reasons {
@@ -111,7 +111,7 @@ impl WriteMetrics {
                     label("kind", "`resourcequota`, `eviction`, `queue_status`, `ledger`, `event`, …"),
                     label("result", "`done`, or what went wrong: `forbidden`, `conflict`, `timeout`, …"),
                 ],
-                "Writes to the API server; the Lease is left out.",
+                "Writes to the API server, without those of the Lease.",
             ))?,
             quota_in_force: into.histogram(
                 metric(
@@ -132,7 +132,7 @@ impl WriteMetrics {
                 "quotient_nudges_total",
                 Unit::Count,
                 &[label("kind", "`DaemonSet`, `Job`, `ReplicaSet`, `StatefulSet`")],
-                "Owners that were told that there is room again for refused pods.",
+                "Workloads that Quotient annotated because there is room again for their rejected pods.",
             ))?,
             events_dropped: into.counter(metric(
                 "quotient_events_dropped_total",

@@ -214,7 +214,7 @@ fn refusal(access: &Access, right: Right) -> Response {
         Access::Unknown => (
             StatusCode::UNAUTHORIZED,
             [(header::WWW_AUTHENTICATE, "Bearer")],
-            "metrics are served to those who bring a bearer token that the API server knows\n",
+            "send a bearer token that the API server accepts\n",
         )
             .into_response(),
         Access::Denied(user) => (StatusCode::FORBIDDEN, format!("{user} needs {right}\n")).into_response(),

@@ -110,7 +110,7 @@ impl LimitRanges {
         if self.told.get(&queue.namespace).is_some_and(|told| told == why) {
             return;
         }
-        warn!(%queue, error = why, "the default requests are not in force");
+        warn!(%queue, error = why, "the default requests are not enforced");
         self.told.insert(queue.namespace.clone(), why.to_owned());
         let (queue, why) = (queue.clone(), why.to_owned());
         context.announcer.announce(Notice::DefaultRequestsRefused { queue, why });

@@ -107,8 +107,9 @@ fn every_alert_says_who_should_come_and_what_to_read() {
             let text = alert["annotations"][annotation].as_str().unwrap_or_default();
             assert!(text.ends_with('.'), "{name}: {annotation} is {text:?}");
         }
-        let runbook = alert["annotations"]["runbook_url"].as_str().unwrap();
-        assert_eq!(runbook, format!("docs/operations/runbooks/{name}.md"));
+        let runbook = alert["annotations"]["runbook"].as_str().unwrap();
+        let command = "kubectl -n quotient-system get configmap quotient-runbooks";
+        assert_eq!(runbook, format!("{command} -o jsonpath='{{.data.{name}}}'"));
     }
 }
 
@@ -118,6 +119,21 @@ fn every_alert_has_its_runbook_and_its_test() {
     let mut tested = stems("e2e/rules", ".yaml");
     assert!(tested.remove("recording"));
     assert_eq!(tested, names());
+}
+
+/// promtool tries each alert in a case in which it fires, and in one in which it does not.
+#[test]
+fn every_alert_is_tried_both_ways() {
+    for name in names() {
+        let file = repository().join(format!("e2e/rules/{name}.yaml"));
+        let cases: Value = serde_yaml_ng::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        let tries = cases["tests"].as_sequence().unwrap().iter();
+        let tries = tries.flat_map(|case| case["alert_rule_test"].as_sequence().unwrap());
+        let of_alert: Vec<&Value> = tries.filter(|case| case["alertname"] == name.as_str()).collect();
+        let fires = |case: &&&Value| !case["exp_alerts"].as_sequence().unwrap().is_empty();
+        let firing = of_alert.iter().filter(fires).count();
+        assert!(firing > 0 && firing < of_alert.len(), "{name} fires in {firing} of {}", of_alert.len());
+    }
 }
 
 #[test]

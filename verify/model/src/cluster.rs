@@ -77,6 +77,11 @@ impl Cluster {
         self.ledger.and_then(|ledger| ledger.entries[at]).map_or(0, |entry| entry.granted)
     }
 
+    /// What the ledger owes to all queues.
+    pub fn owed(&self) -> u8 {
+        self.ledger.iter().flat_map(|ledger| ledger.entries.iter().flatten()).map(|entry| entry.owed).sum()
+    }
+
     /// What queue `at` can occupy: what admission lets in, or what is there.
     pub fn occupied(&self, at: usize) -> u8 {
         let charged = self.pods[at].charged();

@@ -5,6 +5,7 @@ use stateright::{Model, Property};
 use crate::action::Action;
 use crate::cluster::Cluster;
 use crate::pods::count;
+use crate::scenario::Faults;
 use crate::stage::Stage;
 use crate::world::{Broken, World};
 
@@ -18,6 +19,10 @@ pub const FEW: &str = "no more go than have to";
 pub const ORDER: &str = "no older generation replaces a newer one";
 /// In Gate mode pods are let in above what the ledger grants only by a late write or another leader.
 pub const LOANS: &str = "no gate is removed above the ledger";
+/// The ledger owes what an eviction frees before the eviction is sent.
+pub const FREED: &str = "what is freed is owed before it is freed";
+/// What the ledger grants and what it owes are there once: Σ granted + Σ owed ≤ C.
+pub const ONCE: &str = "what is granted and owed fits into the capacity";
 /// Where nothing can happen any more, everybody has what they deserve, and no more.
 pub const REST: &str = "every rest is a good one";
 
@@ -40,6 +45,23 @@ impl Stage {
     /// Whether only a late write, or the write of another leader, has let in a pod above what the ledger grants.
     fn grants_first(&self, world: &World) -> bool {
         world.loans == 0 || world.happened.late > 0 || self.scenario.operators > 1
+    }
+
+    /// Whether the ledger promises no more than there is. A quota that is raised by hand counts as granted in a ledger that is
+    /// rebuilt.
+    fn promises_once(&self, world: &World) -> bool {
+        let promised = world.truth.ledger.iter().flat_map(|ledger| ledger.entries.iter().flatten());
+        let promised: u8 = promised.map(|entry| entry.granted + entry.owed).sum();
+        world.happened.raises > 0 || promised <= self.scenario.capacity
+    }
+
+    /// Whether the ledger owes as much as all evictions together are freeing. With a second leader, after a late write and
+    /// after a loss, evictions of an earlier decision may come beside those of a later one.
+    pub(crate) fn owes_what_is_freed(&self, world: &World) -> bool {
+        let Faults { late, raises, losses, .. } = world.happened;
+        let freed: u8 = world.truth.pods.iter().map(|pods| count(pods.terminating)).sum();
+        let is_alone = self.scenario.operators == 1 && late == 0 && raises == 0 && losses == 0;
+        !is_alone || freed <= world.truth.owed()
     }
 
     /// Whether no queue has lost more pods than it ever held above its share.
@@ -129,6 +151,8 @@ impl Model for Stage {
             Property::always(FEW, Self::few_went),
             Property::always(ORDER, |_, world: &World| world.broken != Some(Broken::Older)),
             Property::always(LOANS, Self::grants_first),
+            Property::always(FREED, |_, world: &World| world.broken != Some(Broken::NotOwed)),
+            Property::always(ONCE, Self::promises_once),
             Property::always(REST, |stage, world| stage.is_good(world) || !stage.rests(world)),
             Property::sometimes("everybody is served", |stage: &Self, world: &World| {
                 usize::from(world.truth.demand) + 1 == stage.scenario.demands.len() && stage.is_good(world)

@@ -206,7 +206,8 @@ impl Stage {
                 }
                 let left = count(world.truth.pods[at].staying()) + world.happened.deaths;
                 let is_below = left < self.memo.least_deserved(world.truth.demand, at);
-                is_below.then_some(Broken::BelowShare)
+                let is_owed = self.owes_what_is_freed(world);
+                is_below.then_some(Broken::BelowShare).or_else(|| (!is_owed).then_some(Broken::NotOwed))
             }
             Write::LetIn(at, _) => {
                 let is_above = world.truth.pods[at].charged() > world.truth.granted(at);

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use quotient_engine as engine;
-use quotient_engine::amounts::Bounds;
+use quotient_engine::amounts::{Amounts, Bounds};
 use quotient_engine::ledger::{Seen, SeenPods};
 use quotient_engine::names::Namespace;
-use quotient_engine::plan::plan;
+use quotient_engine::plan::{Plan, plan};
 use quotient_engine::snapshot::Quota;
 
 use crate::cluster::Cluster;
@@ -29,6 +29,10 @@ pub enum Rules {
     AllButLeap,
     /// Gates are removed before the ledger is written.
     GatesFirst,
+    /// What is freed for a queue is not written to the ledger.
+    OwedUnwritten,
+    /// A ledger that is rebuilt owes to each queue what the lost one granted to it after it was owed.
+    OwedAfterLoss,
     /// In Gate mode quotas grow although pods are seen as they were before the ledger was written.
     AllButPods,
     /// All of it, and what quotas say is charged counts as held where they are newer than the pods that are seen. This
@@ -100,7 +104,13 @@ pub(crate) fn decide(scenario: &Scenario, seen: &Cluster, rules: Rules) -> Work 
     snapshot.grant_gate = ledger.grant_gate(&snapshot.namespaces, pods, snapshot.now);
 
     let plan = plan(&snapshot);
-    let next = ledger.next(&plan, &snapshot);
+    let mut next = ledger.next(&plan, &snapshot);
+    if let Some(next) = next.as_mut().filter(|_| rules == Rules::OwedUnwritten) {
+        next.entries.values_mut().for_each(|entry| entry.owed = Amounts::new());
+    }
+    if rules == Rules::OwedAfterLoss && found.is_none() {
+        owe_what_is_granted(next.get_or_insert_with(|| ledger.clone()), &plan);
+    }
     // One that was made up has to be there before anything is done in its name.
     let to_write = next.clone().or_else(|| found.is_none().then(|| ledger.clone()));
     let ledger = next.unwrap_or(ledger);
@@ -137,4 +147,13 @@ fn without_leap(mut ledger: engine::ledger::Ledger) -> engine::ledger::Ledger {
     ledger.generation = near(ledger.generation);
     ledger.entries.values_mut().for_each(|entry| entry.generation = near(entry.generation));
     ledger
+}
+
+/// Owes to each queue all of its deserved share, although it is granted already.
+fn owe_what_is_granted(ledger: &mut engine::ledger::Ledger, plan: &Plan) {
+    for (name, queue) in &plan.queues {
+        if let Some(entry) = ledger.entries.get_mut(&name.namespace) {
+            entry.owed = queue.deserved.clone();
+        }
+    }
 }

@@ -32,6 +32,8 @@ pub struct World {
 pub enum Broken {
     /// A pod was evicted although its queue was left with less than it ever deserved.
     BelowShare,
+    /// A pod was evicted although the ledger owes less than is being freed.
+    NotOwed,
     /// A write of an older generation replaced a newer one.
     Older,
 }

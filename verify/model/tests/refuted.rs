@@ -5,7 +5,7 @@
 use expect_test::expect;
 use quotient_model::check::{HEADING, refute};
 use quotient_model::cluster::Kind;
-use quotient_model::laws::{FEW, LOANS, NEED, REST, ROOM};
+use quotient_model::laws::{FEW, FREED, LOANS, NEED, ONCE, REST, ROOM};
 use quotient_model::protocol::Protocol;
 use quotient_model::scenario::{Faults, Scenario};
 use quotient_model::scenarios::{free, gated_free, halves};
@@ -78,6 +78,19 @@ fn ledger_made_up_with_the_next_generation() {
         &Scenario { protocol, operators: 2, faults, ..free("a ledger made up with the next generation") },
         ROOM,
     );
+}
+
+#[test]
+fn owed_not_written_before_it_is_freed() {
+    let protocol = Protocol::Ledger(Rules::OwedUnwritten);
+    refuted(&Scenario { protocol, ..halves("owed not written") }, FREED);
+}
+
+#[test]
+fn a_rebuilt_ledger_owes_what_was_granted_since() {
+    let (protocol, faults) =
+        (Protocol::Ledger(Rules::OwedAfterLoss), Faults { losses: 1, ..Faults::default() });
+    refuted(&Scenario { protocol, faults, ..halves("owed of a lost ledger") }, ONCE);
 }
 
 #[test]

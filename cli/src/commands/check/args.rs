@@ -24,8 +24,8 @@ pub(crate) struct CheckArgs {
 }
 
 const ABOUT: &str = "\
-Check the cluster, the operator, Queues, namespaces and workloads: what is missing, what would break, what works against fair \
-shares. Each finding has an id, a fix and a section in docs/reference/checks.md.
+Check the cluster, the operator, Queues, namespaces and workloads: what is missing, what would break, and what is configured \
+against fair sharing. Each finding has an id, a fix and a section in docs/reference/checks.md.
 
 With -n only one namespace is looked at. Checks that need a right that you do not have, or that need a cluster while you look at \
 files, are counted as not looked at. Nothing is changed, except by --measure.

@@ -72,18 +72,18 @@ pub(crate) fn message(queue: &QueuePlan, unmet: &Unmet) -> String {
             "there is enough for the queue, but not on one node that may run it, nor can it be freed there"
         }
         Reason::NoNodeFits => {
-            "no node could run one even if it were empty: selector, affinity, taints or sheer size"
+            "no node could run one even if it were empty: selector, affinity, taints or size"
         }
         Reason::WaitingForNodes => "the autoscaler may still add a node",
-        Reason::RoomAvailable => "there is room, it only has to be taken",
+        Reason::RoomAvailable => "its queue has room, and the pods have not used it yet",
         Reason::PodsRejected => "the API server rejects its pods",
         Reason::PodsNotCreated => {
             "there has been room for 60 s, and they are not created: rejected, or held back by their controller"
         }
         Reason::SetAside => "it had room and did not start, so it does not count for 1 to 30 minutes",
         Reason::OneAtATime => "pods of its queue did not start lately, so one pod of it starts first",
-        Reason::WaitingForPreemption => "pods that hold its queue's share are on their way out",
-        Reason::WaitingForQuota => "a lowered quota is not in force yet",
+        Reason::WaitingForPreemption => "pods that hold its queue's share are terminating",
+        Reason::WaitingForQuota => "a lowered quota is not enforced yet",
         Reason::Fenced => "what it needs is held outside its queue's fence",
         Reason::NothingToEvict => "no pod that may be evicted holds what it needs",
         Reason::Blocked => "a disruption budget, or the API server, lets no pod go now",

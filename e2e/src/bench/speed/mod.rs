@@ -18,7 +18,7 @@ mod work;
 
 pub use ground::{Ground, NodeGroup, QueueAt};
 pub use measures::Measures;
-pub use page::{headline, page, summary};
+pub use page::{page, summary};
 pub use play::play;
 pub use plot::timeline_plot;
 pub use recorder::{PodTimes, Recorder};

@@ -100,38 +100,6 @@ fn steps(series: &Series) -> Option<String> {
     Some(format!("\n### {name}\n\n![{name}](performance/{name}.svg)\n\n{}", table.markdown()))
 }
 
-/// The scenarios that the front page shows.
-const FRONT: [&str; 6] =
-    ["newcomer", "half-deployment-100", "half-jobs-500", "one-big-pod", "guaranteed-gang", "thousand-queues"];
-
-/// A short table for the front page.
-pub fn headline(all: &[Series]) -> String {
-    let mut table = Table::new([
-        "what happens",
-        ">first eviction",
-        ">all running",
-        ">evictions",
-        ">writes each",
-        ">memory at most",
-    ]);
-    for series in all.iter().filter(|series| FRONT.contains(&series.name.as_str())) {
-        let median = |of: fn(&Measures) -> Option<u64>| {
-            series
-                .figure(of)
-                .map_or_else(|| "–".to_owned(), |figure| format!("{} s", hundredths(figure.median)))
-        };
-        table.row([
-            series.says.clone(),
-            median(|run| run.first_eviction),
-            median(|run| run.last_running),
-            victims(series),
-            writes(series),
-            memory(series),
-        ]);
-    }
-    table.markdown()
-}
-
 /// The most of all runs.
 fn memory(series: &Series) -> String {
     let peak = series.figure(|run| Some(run.peak_memory)).map_or(0, |figure| figure.worst);

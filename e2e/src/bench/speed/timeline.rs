@@ -21,7 +21,7 @@ pub enum Step {
     Granted,
     /// A quota that shrinks is written.
     Shrunk,
-    /// That is in force.
+    /// That is enforced.
     Fenced,
     /// The eviction is received.
     Evicted,
@@ -29,7 +29,7 @@ pub enum Step {
     Gone,
     /// The gainer's quota is raised into its room.
     Raised,
-    /// That is in force.
+    /// That is enforced.
     InForce,
     /// A pod of the gainer is rejected by the quota.
     Rejected,
@@ -68,11 +68,11 @@ impl Step {
         match self {
             Self::Granted => "ledger written",
             Self::Shrunk => "holder's quota written",
-            Self::Fenced => "holder's quota in force",
+            Self::Fenced => "holder's quota enforced",
             Self::Evicted => "eviction received",
             Self::Gone => "victim gone",
             Self::Raised => "gainer's quota written",
-            Self::InForce => "gainer's quota in force",
+            Self::InForce => "gainer's quota enforced",
             Self::Rejected => "pod rejected by the quota",
             Self::Told => "controller told of room",
             Self::Created => "pod created",

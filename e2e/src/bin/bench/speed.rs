@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
 use jiff::Timestamp;
-use quotient_e2e::bench::speed::{Scenario, Series, headline, page, play, scenarios, summary, timeline_plot};
+use quotient_e2e::bench::speed::{Scenario, Series, page, play, scenarios, summary, timeline_plot};
 use quotient_e2e::bench::{Machine, write};
 use quotient_e2e::demo::Narrator;
 use quotient_e2e::quotient::{Programs, workspace_root};
@@ -30,7 +30,7 @@ pub(super) struct Speed {
     /// Name the scenarios and what happens in them.
     #[arg(long)]
     list: bool,
-    /// Write docs/evidence/performance.md, its plots, the raw results and the README's table; scenarios that are not played keep their results.
+    /// Write docs/evidence/performance.md, its plots and the raw results; scenarios that are not played keep their results.
     #[arg(long)]
     write: bool,
     /// Play nothing: write page, plots and table anew from the raw results in docs/evidence/performance/results.json.
@@ -120,12 +120,11 @@ fn directory() -> PathBuf {
     workspace_root().join("docs/evidence/performance")
 }
 
-/// Page, plots, and the README's table.
+/// Page and plots.
 fn draw(all: &[Series]) -> anyhow::Result<()> {
     for series in all {
         timeline_plot(series, &directory().join(format!("{}.svg", series.name)))?;
     }
     let page = page(all, Machine::this()?, Timestamp::now());
-    write(&workspace_root().join("docs/evidence/performance.md"), "make bench-e2e", &page)?;
-    write(&workspace_root().join("README.md"), "make bench-e2e", &headline(all))
+    write(&workspace_root().join("docs/evidence/performance.md"), "make bench-e2e", &page)
 }

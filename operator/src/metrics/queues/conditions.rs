@@ -41,13 +41,13 @@ impl ConditionGauges {
                     ),
                     label("reason", "`WaitingForPreemption`, `Fenced`, `ObserveMode`, …"),
                 ],
-                "The reasons of a queue's abnormal conditions; only while they are abnormal.",
+                "The reason of an abnormal condition of the queue. The series exists while the condition is abnormal.",
             ))?,
             starved_since: into.gauges(metric(
                 "quotient_queue_starved_since_timestamp_seconds",
                 Unit::Timestamp,
                 &[NAMESPACE, QUEUE],
-                "Since when the queue has had less than it asks for and deserves; only while it has.",
+                "The time since which the queue is starved. The series exists while it is.",
             ))?,
             shown: Arc::default(),
         })

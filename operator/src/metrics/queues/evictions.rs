@@ -38,13 +38,13 @@ impl Evictions {
                     QUEUE,
                     label("reason", "`Budget`, `SeveralBudgets`, `Forbidden`, `ServerError`, `Overloaded`, `Other`"),
                 ],
-                "Evictions of the queue's pods that the API server refused, by what stood in the way; each is asked for again.",
+                "Evictions of the queue's pods that the API server refused, by reason. Quotient asks for each again.",
             ))?,
             lost_seconds: into.counters(metric(
                 "quotient_evicted_pod_seconds_total",
                 Unit::Seconds,
                 &[NAMESPACE, QUEUE],
-                "How long the queue's evicted pods had run, added up: the work that is lost where none of it is saved.",
+                "The time that the queue's evicted pods had run, added up: the lost work, if the pods saved none of it.",
             ))?,
         })
     }

@@ -66,19 +66,19 @@ impl Gauges {
             "quotient_capacity",
             Unit::Amount,
             &[RESOURCE],
-            "What the queues share: what nodes offer and may still be added, minus what namespaces without a Queue hold.",
+            "The capacity that the queues share: that of the nodes that count or of --capacity, less what namespaces without a Queue use.",
         ))?;
         let offered = into.asked_gauges(metric(
             "quotient_nodes_allocatable",
             Unit::Amount,
             &[RESOURCE],
-            "Capacity of the nodes that count, used or not.",
+            "The capacity of the nodes that count, used or not.",
         ))?;
         let unmanaged = into.asked_gauges(metric(
             "quotient_unmanaged_namespace_used",
             Unit::Amount,
             &[NAMESPACE, RESOURCE],
-            "Requests of bound pods in a namespace without a share; of each resource the 50 namespaces with the most.",
+            "Requests of bound pods in a namespace without a share. For each resource, the 50 namespaces with the most.",
         ))?;
         into.under("Queues");
         let amounts = Amountful::declare(into)?;
@@ -87,19 +87,19 @@ impl Gauges {
             "quotient_queue_pods",
             Unit::Count,
             &[NAMESPACE, QUEUE, label("state", "`running`, `pending`, `gated`, `terminating`")],
-            "The queue's pods; finished ones do not count.",
+            "The pods of the queue. Finished pods do not count.",
         ))?;
         let unmet_pods = into.asked_gauges(metric(
             "quotient_queue_unmet_pods",
             Unit::Count,
             &[NAMESPACE, QUEUE, label("reason", "`UnitAboveShare`, `ShareInUse`, `Fragmented`, …")],
-            "How many pods of the queue cannot start now, refused ones included, by what stands in the way.",
+            "Pods of the queue that cannot start now, rejected pods included, by reason.",
         ))?;
         let overdue_pods = into.asked_gauges(metric(
             "quotient_queue_overdue_pods",
             Unit::Count,
             &[NAMESPACE, QUEUE],
-            "How many pods of the queue are terminating and a minute or more past their deadline.",
+            "Pods of the queue that are terminating, a minute or more past their deadline.",
         ))?;
         let withheld_evictions = into.asked_gauges(metric(
             "quotient_queue_withheld_evictions",
@@ -270,13 +270,13 @@ impl Stated {
             "quotient_queue_guaranteed",
             Unit::Amount,
             &AMOUNT,
-            "What spec.guaranteed states; no series for a resource that it does not name.",
+            "The amounts of spec.guaranteed. No series for a resource that it does not name.",
         ))?;
         let limit = into.asked_gauges(metric(
             "quotient_queue_limit",
             Unit::Amount,
             &AMOUNT,
-            "What spec.limit states; no series for a resource that it does not name.",
+            "The amounts of spec.limit. No series for a resource that it does not name.",
         ))?;
         let place = into.asked_gauges(metric(
             "quotient_queue_info",
@@ -287,7 +287,7 @@ impl Stated {
                 label("kind", "`Leaf` governs pods, `Parent` groups queues"),
                 label("parent", "`namespace/name` of the parent queue, or empty"),
             ],
-            "The tree of queues. All series of amounts and pods are of leaves, so that nothing is counted twice.",
+            "The tree of queues. Series of amounts and pods exist for leaf queues only, so that sums count nothing twice.",
         ))?;
         let weight = into.asked_gauges(metric(
             "quotient_queue_weight",
@@ -305,7 +305,7 @@ impl Stated {
             "quotient_queue_paused",
             Unit::Truth,
             &[NAMESPACE, QUEUE],
-            "Whether a pause of the queue or of a parent lasts.",
+            "1 while a pause of the queue or of a parent queue lasts.",
         ))?;
         Ok(Self { guaranteed, limit, place, weight, mode, paused })
     }
@@ -331,7 +331,7 @@ impl Amountful {
             demand: gauges("quotient_queue_demand", "The demand of the queue, at most the capacity.")?,
             preempting: gauges(
                 "quotient_queue_preempting",
-                "The pending reclaim: what is free or being freed for the queue and not allocated yet.",
+                "The pending reclaim: the capacity that is free or being freed for the queue and not allocated yet.",
             )?,
         })
     }

@@ -59,7 +59,7 @@ impl QueueGauges {
                 "quotient_queue_starvation_seconds",
                 Unit::Seconds,
                 &[],
-                "How long queues went without what they asked for and deserved, counted when it ended.",
+                "How long queues were starved, counted when it ended.",
             ),
             waits()?,
         )?;
@@ -68,7 +68,7 @@ impl QueueGauges {
                 "quotient_preemption_convergence_seconds",
                 Unit::Seconds,
                 &[],
-                "From when others held part of a queue's share until none of it, counted when it ended.",
+                "How long pods of other queues used a part of a queue's share, counted when none of them did any more.",
             ),
             waits()?,
         )?;

@@ -23,7 +23,7 @@ pub(super) fn conditions(
         QueueJobCondition::Complete,
         is_complete,
         if is_complete { "Succeeded" } else { "NotComplete" },
-        if is_complete { "every pod of every task has succeeded" } else { "" },
+        if is_complete { "Every pod of every task has succeeded." } else { "" },
     ));
     all.extend(failed(decided, observed));
     all
@@ -36,7 +36,7 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
             wanted,
             false,
             "JobRefused",
-            &format!("the API server refused a Job of it: {}", without_policy(why)),
+            &format!("The API server refused a Job of the QueueJob: {}", without_policy(why)),
         );
     }
     let replicas = observed.tasks.iter().map(|task| task.replicas).fold(0, u32::saturating_add);
@@ -45,31 +45,34 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
     let queue = decided.queue.as_ref().map(ToString::to_string).unwrap_or_default();
     let holds = matches!(decided.standing, Standing::Starting | Standing::Running);
     let message = match decided.reason {
-        _ if holds => format!("may run {} of {left} pods that are left", decided.total()),
+        _ if holds => {
+            format!("The QueueJob may run {} of the {left} pods that have not succeeded.", decided.total())
+        }
         SlotReason::Admitted | SlotReason::WaitingForRoom => {
             format!(
-                "the gang needs room for {lacks} pods at once, and other pods of queue {queue} hold too much of it"
+                "The gang needs room for {lacks} pods at once, and other pods of queue {queue} use too much. It starts when they end."
             )
         }
         SlotReason::GangAboveShare => format!(
-            "the gang needs room for {lacks} pods at once, and queue {queue} has less than that for all its QueueJobs: \
-             lower minAvailable, or have the queue get a larger share"
+            "The gang needs room for {lacks} pods at once, and queue {queue} has less for all of its QueueJobs. Lower \
+             minAvailable, or raise the share of the queue."
         ),
         SlotReason::WaitingForQuota => {
-            "it is to have its slots, and waits for pods to leave or a quota to rise".to_owned()
+            "The QueueJob gets its slots when other pods have ended or the higher quota is enforced."
+                .to_owned()
         }
         SlotReason::StartTimeout => format!(
-            "it had its slots and did not run within startTimeoutSeconds, {} times in a row: status.retryAt says when it \
-             tries again",
+            "The pods did not run within startTimeoutSeconds, {} times in a row. The QueueJob tries again at status.retryAt. See \
+             the events of its pods.",
             decided.start_failures,
         ),
-        SlotReason::NoQueue => "no Queue governs this namespace: create one".to_owned(),
+        SlotReason::NoQueue => "The namespace has no Queue. Create one.".to_owned(),
         SlotReason::QueueStalled => {
-            "the Queue of this namespace has no share: its condition Stalled says what to mend".to_owned()
+            "The Queue of the namespace has no share. Its condition Stalled says what to repair.".to_owned()
         }
         SlotReason::InvalidSpec => decided.problem.as_deref().unwrap_or_default().to_owned(),
-        SlotReason::Suspended => "spec.suspend says that it is to have no slots".to_owned(),
-        SlotReason::Finished => "it needs no slots any more".to_owned(),
+        SlotReason::Suspended => "The QueueJob has no slots because spec.suspend is true.".to_owned(),
+        SlotReason::Finished => "The QueueJob has ended and needs no slots.".to_owned(),
     };
     report(wanted, holds, if holds { "Admitted" } else { decided.reason.name() }, &message)
 }
@@ -77,7 +80,7 @@ fn admitted(decided: &QueueJobPlan, observed: &ObservedQueueJob, refused: Option
 fn gang_ready(decided: &QueueJobPlan) -> Report {
     let ready = matches!(decided.standing, Standing::Running | Standing::Complete);
     let reason = if ready { "MinAvailable" } else { "BelowMinAvailable" };
-    let message = if ready { "" } else { "fewer pods run or have succeeded than minAvailable" };
+    let message = if ready { "" } else { "Fewer pods than minAvailable run or have succeeded." };
     report(QueueJobCondition::GangReady, ready, reason, message)
 }
 
@@ -92,7 +95,7 @@ fn preempted(decided: &QueueJobPlan, former: Option<&QueueJobStatus>) -> Report 
     let wanted = QueueJobCondition::Preempted;
     let slots: u32 = decided.slots.iter().copied().fold(0, u32::saturating_add);
     if decided.loses {
-        let message = format!("others need some of its slots: {slots} are left to it");
+        let message = format!("Other pods need some of the slots. The QueueJob keeps {slots}.");
         return report(wanted, true, "SlotsTaken", &message);
     }
     let stood = former.and_then(|status| status.condition(wanted)).filter(|stood| stood.status == "True");
@@ -117,7 +120,7 @@ fn failed(decided: &QueueJobPlan, observed: &ObservedQueueJob) -> Option<Report>
     });
     let (task, reason, message) = ends.into_iter().next()?;
     let reason = if is_reason(reason) { reason } else { "TaskFailed" };
-    Some(report(wanted, true, reason, &format!("the task {task} has failed: {message}")))
+    Some(report(wanted, true, reason, &format!("Task {task} has failed: {message}")))
 }
 
 /// Whether the API server takes `text` as the reason of a condition. It comes from the status of a Job, where any text may stand,
@@ -174,7 +177,7 @@ mod tests {
         let told = failed_with("BackoffLimitExceeded", "Job has failed");
         assert_eq!(
             (told.reason.as_str(), told.message.as_str()),
-            ("BackoffLimitExceeded", "the task w has failed: Job has failed")
+            ("BackoffLimitExceeded", "Task w has failed: Job has failed")
         );
         for reason in ["", "two words", "1st", "a-b", "ends:", &"x".repeat(2000)] {
             assert_eq!(failed_with(reason, "").reason, "TaskFailed", "{reason:?}");

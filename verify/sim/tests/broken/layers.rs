@@ -1,7 +1,7 @@
 //! What makes another operator of the real one: layers between it and the server.
 
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
@@ -41,6 +41,21 @@ pub(crate) struct DealsWithout {
 pub(crate) struct Keeps {
     pub(crate) kind: Kind,
     pub(crate) number: usize,
+}
+
+/// Stores the first targets that are made with every later stamp, too.
+#[derive(Debug, Default)]
+pub(crate) struct FirstTargets(Mutex<Option<Value>>);
+
+impl Tamper for FirstTargets {
+    fn pass(&self, mut call: Call, server: Server<'_>) -> Reply {
+        ledger(&mut call, |ledger| {
+            let Some(targets) = ledger.get_mut("targets") else { return };
+            let mut first = self.0.lock().unwrap();
+            targets["of"] = first.get_or_insert_with(|| targets["of"].clone()).clone();
+        });
+        server(&call)
+    }
 }
 
 impl Tamper for Asks {
@@ -115,6 +130,13 @@ pub(crate) fn operations(call: &mut Call, mut keep: impl FnMut(&mut Value) -> bo
 
 /// The entries of the ledger that was sent, changed.
 pub(crate) fn entries(call: &mut Call, mut change_entry: impl FnMut(&mut Value)) {
+    ledger(call, |ledger| {
+        ledger["entries"].as_object_mut().unwrap().values_mut().for_each(&mut change_entry)
+    });
+}
+
+/// The ledger that was sent, changed.
+fn ledger(call: &mut Call, change_ledger: impl FnOnce(&mut Value)) {
     if call.key.kind != Kind::ConfigMap || !call.verb.may_write() {
         return;
     }
@@ -122,7 +144,7 @@ pub(crate) fn entries(call: &mut Call, mut change_entry: impl FnMut(&mut Value))
         let Some(data) = object.pointer_mut("/binaryData/ledger.json.gz") else { return };
         let packed: ByteString = serde_json::from_value(data.clone()).unwrap();
         let mut ledger: Value = serde_json::from_reader(GzDecoder::new(&*packed.0)).unwrap();
-        ledger["entries"].as_object_mut().unwrap().values_mut().for_each(&mut change_entry);
+        change_ledger(&mut ledger);
         let mut repacked = Vec::new();
         GzEncoder::new(ledger.to_string().as_bytes(), Compression::default())
             .read_to_end(&mut repacked)

@@ -9,8 +9,8 @@ use quotient_sim::trace::Verb;
 use serde_json::{Value, json};
 
 use super::layers::{
-    Asks, Dealer, Deals, DealsWithout, Keeps, Sees, change, deletion, entries, is_eviction, is_gate_removal,
-    is_leaving, is_quota_write, operations, success, uncounted,
+    Asks, Dealer, Deals, DealsWithout, FirstTargets, Keeps, Sees, change, deletion, entries, is_eviction,
+    is_gate_removal, is_leaving, is_quota_write, operations, success, uncounted,
 };
 use super::stage::Stage;
 
@@ -218,6 +218,16 @@ pub(crate) const ALL: &[Mutant] = &[
                 }
             });
         })
+    }),
+    mutant("loans are written down as targets", Stage::Idle, "I2 ", |_| {
+        asks(|call| {
+            entries(call, |entry| {
+                entry.as_object_mut().unwrap().remove("target");
+            });
+        })
+    }),
+    mutant("targets stay after their inputs have changed", Stage::HeavierLater, "team-", |_| {
+        Arc::new(FirstTargets::default())
     }),
     mutant("the ledger is written whatever it says by now", Stage::Leaders, "I2 ", |_| {
         asks(|call| {

@@ -31,6 +31,11 @@ pub(crate) enum Stage {
     SlowQuotas(&'static str),
     /// A queue comes for half of what one has that is guaranteed more.
     Guaranteed,
+    /// Three queues use one cpu each, and the fourth is lent to all of them.
+    Idle,
+    /// Nine cpus are five and four for two queues, until one of them becomes twice as heavy. The operator ends after the
+    /// eviction for that and begins anew, because it reads no ledger that it has written itself.
+    HeavierLater,
     /// Demand goes back and forth between two queues, and two operators lead, one of which sees and does all of it late.
     Leaders,
     /// A gang waits, and there is room for half of it.
@@ -60,17 +65,14 @@ impl Stage {
                 let case = campaigns(workload);
                 run(Trial { operators: vec![OperatorOptions::default(); 2], ..case.reference() })
             }
-            Self::Restarted => {
-                let evictions = Match { subresource: Some("eviction"), ..Match::default() };
-                let crash = Fault::on(evictions, What::CrashAfter(seconds(1))).skip(1);
-                let operators = vec![OperatorOptions::default().fault(crash)];
-                run(Trial { operators, ..halved().reference() })
-            }
+            Self::Restarted => run(Trial { operators: ends_after(1), ..halved().reference() }),
             Self::SlowQuotas(workload) => {
                 let lags = Lags { quota: Lag::new(1_000, 2_000), ..Lags::default() };
                 run(Trial { lags, ..campaigns(workload).reference() })
             }
             Self::Guaranteed => run(guaranteed().reference()),
+            Self::Idle => run(idle().reference()),
+            Self::HeavierLater => run(Trial { operators: ends_after(0), ..heavier_later().reference() }),
             Self::Leaders => run(leaders(&back_and_forth())),
             Self::WaitingGang => run(gated::waiting_gang().reference()),
             Self::TwoGates => {
@@ -96,12 +98,21 @@ impl fmt::Display for Stage {
             Self::Restarted => formatter.write_str("begun anew"),
             Self::SlowQuotas(workload) => write!(formatter, "`{workload}`, slow quotas"),
             Self::Guaranteed => formatter.write_str("a guarantee"),
+            Self::Idle => formatter.write_str("idle capacity"),
+            Self::HeavierLater => formatter.write_str("a weight changes"),
             Self::Leaders => formatter.write_str("two leaders"),
             Self::WaitingGang => formatter.write_str("a gang waits"),
             Self::TwoGates => formatter.write_str("two gates"),
             Self::Named(name, nth) => write!(formatter, "`{name}/{nth}`"),
         }
     }
+}
+
+/// An operator that ends at the eviction after so many, and begins anew a second later.
+fn ends_after(evictions: u32) -> Vec<OperatorOptions> {
+    let eviction = Match { subresource: Some("eviction"), ..Match::default() };
+    let crash = Fault::on(eviction, What::CrashAfter(seconds(1))).skip(evictions);
+    vec![OperatorOptions::default().fault(crash)]
 }
 
 fn campaigns(workload: &str) -> Case {
@@ -135,6 +146,53 @@ fn guaranteed() -> Case {
         evictions: 1,
     };
     Case::new(workload, "a queue comes for half of what is guaranteed to another")
+}
+
+/// Three teams use one cpu each of four. What is idle is less than the three loans of it together.
+fn idle() -> Case {
+    let mut objects = build::node_and_teams("4", "4Gi", 3);
+    objects.extend(["team-1", "team-2", "team-3"].map(|name| queue_of(name, name, json!({"weight": 1}))));
+    let later = ["team-1", "team-2", "team-3"]
+        .map(|name| (seconds(6), created(Kind::Job, build::job(name, "train", 1, &build::work("1", "1Gi")))));
+    let workload = Workload {
+        name: "idle",
+        objects,
+        later: later.into(),
+        length: seconds(30),
+        // Loans come to at most half of the capacity.
+        hard: vec![
+            ("team-1", "requests.cpu 1668m, requests.memory 1789569708"),
+            ("team-2", "requests.cpu 1666m, requests.memory 1789569706"),
+            ("team-3", "requests.cpu 1666m, requests.memory 1789569706"),
+        ],
+        running_cpu: ["team-1", "team-2", "team-3"].map(|name| (name, "1")).into(),
+        evictions: 0,
+    };
+    Case::new(workload, "idle capacity is lent to three at once")
+}
+
+/// Two teams want all of nine cpus: 4.5 each are five and four in whole pods. Then team-1 becomes twice as heavy.
+fn heavier_later() -> Case {
+    let mut objects = build::node_and_teams("9", "9Gi", 2);
+    objects.extend(["team-1", "team-2"].map(|name| queue_of(name, name, json!({"weight": 1}))));
+    let job = |name| created(Kind::Job, build::job(name, "train", 9, &build::work("1", "1Gi")));
+    let workload = Workload {
+        name: "heavier-later",
+        objects,
+        later: vec![
+            (seconds(6), job("team-1")),
+            (seconds(6), job("team-2")),
+            (seconds(60), merged(Kind::Queue, "team-1", "team-1", json!({"spec": {"weight": 2}}))),
+        ],
+        length: seconds(90),
+        hard: vec![
+            ("team-1", "requests.cpu 6, requests.memory 6Gi"),
+            ("team-2", "requests.cpu 3, requests.memory 3Gi"),
+        ],
+        running_cpu: vec![("team-1", "6"), ("team-2", "3")],
+        evictions: 2,
+    };
+    Case::new(workload, "a queue becomes heavier")
 }
 
 /// team-1 holds eight cpus with pods that take half a minute to stop; team-2 is as heavy and gets half.
