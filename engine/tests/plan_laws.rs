@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::{self, advance, settle};
+use quotient_advance::{self, advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, QueueName};
 use quotient_engine::plan::{Plan, QueuePlan, plan};

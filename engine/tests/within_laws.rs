@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use quotient_engine::advance::{advance, settle};
+use quotient_advance::{advance, settle};
 use quotient_engine::amounts::{Amount, Amounts, Bounds, Resource};
 use quotient_engine::names::{Namespace, NodeName, OwnerUid, PodName, PodUid, QueueUid};
 use quotient_engine::plan::{Plan, Scaling, plan};

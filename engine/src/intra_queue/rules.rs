@@ -31,14 +31,14 @@ impl<'a> Rules<'a> for Yielding<'_, 'a> {
                 return false;
             }
             lost.count_all(&pods, self.staying.snapshot, true);
-            let goes_for_all = |pod: &Pod| {
+            let is_on_loan = |pod: &Pod| {
                 kind != Kind::Unschedulable
                     && candidate.stage == Stage::Surplus
                     && self.members.is_of_queue_job(pod)
                     && self.staying.is_beside_others(pod, &lost)
             };
             let forbids = |pod: &Pod| {
-                (pod.priority >= priority && !goes_for_all(pod))
+                (pod.priority >= priority && !is_on_loan(pod))
                     || self.members.rule(pod).is_some()
                     || !simulation.context.usage.frees_room(pod)
             };

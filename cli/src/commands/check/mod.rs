@@ -12,7 +12,7 @@ mod of_workloads;
 mod registry;
 mod report;
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 
 use crate::exit::{CommandError, Outcome};
 use crate::manifests::Cluster;

@@ -9,7 +9,7 @@ mod rows;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
-use quotient_engine::advance::settle;
+use quotient_advance::settle;
 use quotient_engine::plan::Plan;
 
 use crate::commands::simulate::at_rest;
