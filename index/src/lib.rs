@@ -35,7 +35,7 @@ pub mod nodes;
 mod owners;
 mod placement;
 pub mod pod_requests;
-mod pods;
+pub mod pods;
 mod priority_classes;
 pub mod queue_jobs;
 mod queue_reference;
